@@ -1,8 +1,8 @@
 /**
  * Who may import whom, as errors. Imports that only carry types count too: the parser (swc) sees `import type` like any other
  * import, so a layer cannot lean on another one's shapes either. The one type-only bridge, workflows → activities, is held by
- * tools/check/layers.ts, which asks that those imports say `import type`; the workflow bundle check holds it a second time. Cycles are Biome's to find (noImportCycles), which does
- * tell types from values: two files may know each other's types.
+ * tools/check/layers.ts, which asks that those imports say `import type`; the workflow bundle check holds it a second time. Cycles are
+ * Biome's to find (noImportCycles), which does tell types from values: two files may know each other's types.
  */
 
 const SURFACES = ['api', 'graphql', 'activities'];
@@ -96,7 +96,7 @@ export default {
       from: { pathNot: '^(test|bench|tools/|bin/cluster\\.ts$|vitest\\.)' },
       to: { path: '^test/' },
     },
-    packageHome('storage', '@mikro-orm|pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),
+    packageHome('storage', 'pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),
     packageHome('chain-client', 'viem|secp256k1', 'chain|packages/agent'),
     packageHome('outgoing-http', 'undici', 'adapters|chain'),
     packageHome('key-services', '@aws-sdk|google-auth-library', 'adapters'),

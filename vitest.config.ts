@@ -1,13 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { DearestFirst } from './test/support/sequencer.ts';
+import { InTurns } from './test/support/sequencer.ts';
 
 const files = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Packages of this repository are tested from their source. */
 const sourceOf = (file: string): string => fileURLToPath(new URL(`packages/publisher/src/${file}.ts`, import.meta.url));
 
-/** Two projects, so that tests of pure rules and of contracts start neither a Postgres nor a Temporal. */
+/**
+ * Two projects, so that tests of pure rules and of contracts start neither a Postgres nor a Temporal. They are one group: a process that finds no
+ * more files on real parts goes on with pure rules, beside the last of those.
+ */
 export default defineConfig({
   // One `graphql` for our code and for the packages it is used by, which Node gives its CommonJS build.
   resolve: {
@@ -19,13 +22,13 @@ export default defineConfig({
   },
   test: {
     pool: 'forks',
-    maxWorkers: 3, // on two cores: much of a fault is waiting for what follows from it
+    maxWorkers: 4, // on two cores: much of a fault is waiting for what follows from it
     fileParallelism: true,
     passWithNoTests: false,
     allowOnly: false,
     retry: 0,
     isolate: false, // files share the modules of the process they run in; loading them anew for each cost a second of CPU a file
-    sequence: { sequencer: DearestFirst },
+    sequence: { sequencer: InTurns },
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
+import type { AttemptOutcome } from '../domain/webhook/deliveryWorkflow.ts';
 import type { ProbeOutcome, RecoveryStart } from '../domain/webhook/recovery.ts';
-import type { AttemptOutcome } from '../domain/webhook/retry.ts';
 import type { AttemptKey } from '../services/webhooks/attempt.ts';
 import { attemptDelivery } from '../services/webhooks/attempt.ts';
 import type { ClosedWindows } from '../services/webhooks/closeWindows.ts';

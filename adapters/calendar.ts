@@ -87,8 +87,14 @@ export interface CalendarWindow extends Span {
 }
 
 const UNITS = {
-  ...{ today: ['day', 0], yesterday: ['day', 1], thisWeek: ['week', 0], previousWeek: ['week', 1] },
-  ...{ thisMonth: ['month', 0], previousMonth: ['month', 1], thisYear: ['year', 0], previousYear: ['year', 1] },
+  today: ['day', 0],
+  yesterday: ['day', 1],
+  thisWeek: ['week', 0],
+  previousWeek: ['week', 1],
+  thisMonth: ['month', 0],
+  previousMonth: ['month', 1],
+  thisYear: ['year', 0],
+  previousYear: ['year', 1],
 } as const satisfies Partial<Record<NamedWindow, readonly [unit: 'day' | 'week' | 'month' | 'year', back: 0 | 1]>>;
 
 const LAST_DAYS = { last7Days: 7, last28Days: 28, last30Days: 30, last90Days: 90 } as const;

@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 
 /** One e-mail in plain text. */
 export interface Mail {
@@ -18,20 +18,16 @@ export interface Mailer {
 
 const TIMEOUT_MS = 10_000;
 
-/** A mailer for one server (`smtp://` or `smtps://`, user and password in the URL). Nothing is connected before the first e-mail. */
+/**
+ * A mailer for one server (`smtp://` or `smtps://`, user and password in the URL). Nothing is loaded or connected before the first e-mail.
+ */
 export function createMailer(options: { readonly url: string; readonly from: string }): Mailer {
-  const transport = createTransport({
-    url: options.url,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  let transport: Promise<Transporter> | null = null;
   const domain = options.from.slice(options.from.lastIndexOf('@') + 1);
   return {
     send: async ({ to, subject, text, id }) => {
-      await transport.sendMail({
+      transport ??= connect(options.url);
+      await (await transport).sendMail({
         from: { name: '', address: options.from },
         to: { name: '', address: to },
         subject,
@@ -40,6 +36,18 @@ export function createMailer(options: { readonly url: string; readonly from: str
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
     },
-    close: () => transport.close(),
+    close: () => void transport?.then((opened) => opened.close()),
   };
+}
+
+async function connect(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }

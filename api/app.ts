@@ -2,8 +2,8 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { ServiceError } from '../domain/errors.ts';
 import { openObserver } from '../services/gate/observe.ts';
-import { createExportSlots } from '../services/reports/exportSlots.ts';
-import { openReportTurns } from '../services/reports/turns.ts';
+import { createExportSlots } from '../services/pacing/exportSlots.ts';
+import { openHeavyWork } from '../services/pacing/heavy.ts';
 import { createAddressReader } from './address.ts';
 import { answerPreflight, showToPages } from './cors.ts';
 import { methodAnswer } from './errors.ts';
@@ -144,12 +144,9 @@ export function describeService(baseUrl: string): object {
 export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestListener {
   const handlerDeps: HandlerDeps = {
     ...deps,
-    ...{
-      observer: openObserver(deps),
-      exports: deps.exports ?? createExportSlots(),
-      accountExports: createExportSlots(ACCOUNT_EXPORTS),
-      reportTurns: openReportTurns(deps.reports.database),
-    },
+    observer: openObserver(deps),
+    heavy: deps.heavy ?? openHeavyWork({ connections: { reports: deps.reports.database.pool.options.max, questions: 1 } }),
+    accountExports: createExportSlots(ACCOUNT_EXPORTS),
     addressOf: deps.addressOf ?? createAddressReader([]),
     readiness: rememberReadiness(deps.readiness),
     networkChecks: rememberChecks(deps.networkChecks ?? {}),
@@ -176,8 +173,7 @@ export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestLis
   app.use((request, response) => {
     sendError(
       deps,
-      request,
-      response,
+      { request, response },
       new ServiceError('not_found', 'there is nothing at this path'),
       shapeOf(routes, pathOf(request)),
     );
@@ -185,7 +181,7 @@ export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestLis
   app.use((error: unknown, request: express.Request, response: express.Response, _next: express.NextFunction) => {
     const isClient = (error as { status?: unknown }).status === 400;
     const known = isClient ? new ServiceError('invalid_parameter', 'the path cannot be read') : error;
-    sendError(deps, request, response, known, shapeOf(routes, pathOf(request)));
+    sendError(deps, { request, response }, known, shapeOf(routes, pathOf(request)));
   });
   return withRouter ? createRouter(routed, app) : app;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../domain/errors.ts';
+import { beginInTurn } from '../services/pacing/loop.ts';
 
 /** Deepest JSON that is read. */
 const MAX_DEPTH = 16;
@@ -34,10 +35,13 @@ export async function readBody(
   return fields;
 }
 
-function readPlain(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+/** Bodies that came in together are not understood in one go: a quote that came with them is answered in between. */
+async function readPlain(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ServiceError('malformed_body', 'the body must not be compressed');
-  return readBytes(request, limitBytes);
+  const bytes = await readBytes(request, limitBytes);
+  await new Promise<void>(beginInTurn);
+  return bytes;
 }
 
 function parseJson(bytes: Buffer): unknown {

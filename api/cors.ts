@@ -4,17 +4,31 @@ import type { Handler } from './router.ts';
 
 /** What a page of another origin may send, besides what it always may: credentials in headers, and both spellings of a payment. */
 const ALLOWED_HEADERS = [
-  ...['authorization', 'content-type', 'idempotency-key', 'payment-signature', 'sign-in-with-x', 'x-payment', 'x-request-id'],
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'payment-signature',
+  'sign-in-with-x',
+  'x-payment',
+  'x-request-id',
   // What clients of the Model Context Protocol say of each message.
-  ...['mcp-protocol-version', 'mcp-method', 'mcp-name'],
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
   // Both stock fetch wrappers send this name of a response header with their request.
   'access-control-expose-headers',
 ].join(', ');
 
 /** What it gets to read: the offer, the settlement, and why it was refused. */
 const EXPOSED_HEADERS = [
-  ...['payment-required', 'payment-response', 'x-payment-response', 'retry-after', 'x-svc-error-code', 'x-request-id'],
-  ...['svc-api-version', 'link'],
+  'payment-required',
+  'payment-response',
+  'x-payment-response',
+  'retry-after',
+  'x-svc-error-code',
+  'x-request-id',
+  'svc-api-version',
+  'link',
 ].join(', ');
 
 /** How long a browser may keep the answer to its question, in seconds. */
@@ -35,8 +49,10 @@ export function showToPages(handler: Handler): Handler {
 /** Answers what a browser asks before it sends one of these methods. */
 export function answerPreflight(methods: readonly string[]): Handler {
   const headers = {
-    ...{ allow: [...methods, 'OPTIONS'].join(', '), 'access-control-allow-origin': '*' },
-    ...{ 'access-control-allow-methods': methods.join(', '), 'access-control-allow-headers': ALLOWED_HEADERS },
+    allow: [...methods, 'OPTIONS'].join(', '),
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-allow-headers': ALLOWED_HEADERS,
     'access-control-max-age': KEPT_SECONDS,
   };
   return (request: IncomingMessage, response: ServerResponse) => send(request, response, { status: 204, headers });

@@ -15,7 +15,7 @@ const sent = (name: string, description: string) => ({
 /** What makes a payment's repetition harmless; verify and purchases take it. */
 export const IDEMPOTENCY_KEY = sent(
   'Idempotency-Key',
-  'Names one payment of this caller, 1 to 255 printable characters: with the same one it is never another.',
+  'Identifies one payment of this caller, 1 to 255 printable characters; the same key never makes a second payment.',
 );
 /** What a payment travels in; without either a purchase answers its offer. */
 export const PAYMENT = {
@@ -24,7 +24,7 @@ export const PAYMENT = {
 };
 const SIGN_IN = sent(
   'SIGN-IN-WITH-X',
-  'A signed sign-in message (CAIP-122) as base64, good for one call; in place of a bearer token.',
+  'A signed sign-in message (CAIP-122) as base64, valid for one call; replaces a bearer token.',
 );
 const IF_NONE_MATCH = sent('If-None-Match', 'An ETag of an earlier answer: 304 when nothing has changed since.');
 
@@ -33,10 +33,10 @@ const SETTLED_V1 = 'The same under the name of x402 version 1.';
 const RESPONSE = shown('PAYMENT-RESPONSE', SETTLED);
 const RESPONSE_V1 = shown('X-PAYMENT-RESPONSE', SETTLED_V1);
 const ETAG = shown('ETag', 'Names these bytes; for If-None-Match.');
-const WAIT = 'Whole seconds to wait before the next try.';
+const WAIT = 'Whole seconds to wait before retrying.';
 const RETRY_AFTER = shown('Retry-After', WAIT);
 const ERROR_CODE = shown('X-SVC-Error-Code', 'The code that `error` begins with, out of a closed list.');
-const OFFER = 'The offer, x402 version 2: base64 of its JSON. Absent where nothing is to be paid anew.';
+const OFFER = 'The offer, x402 version 2: base64 of its JSON. Absent if nothing has to be paid again.';
 
 /** The operation of a route with the headers it takes and gives. */
 export function withHeaders({ operation, access }: Route): ZodOpenApiOperationObject | undefined {

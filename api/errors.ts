@@ -55,7 +55,7 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
 
 /** The answer to a method that a path does not take: 405 with `Allow`, in the shape of its route; as a problem when asked for. */
 export function methodAnswer(allowed: readonly string[], shape: ErrorShape, wantsProblem: boolean): Answer {
-  const error = { code: 'method_not_allowed', message: 'this path does not take this method', details: {} };
+  const error = { code: 'method_not_allowed', message: 'this path does not support this method', details: {} };
   const headers = { allow: allowed.join(', '), 'x-svc-error-code': error.code, 'cache-control': 'no-store' };
   const body = { ...(shape === 'ok' ? { ok: false } : {}), error: `${error.code}: ${error.message}` };
   const answer = { status: 405, headers, body };

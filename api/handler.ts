@@ -8,6 +8,9 @@ import { ServiceError } from '../domain/errors.ts';
 import type { AccountCaller } from '../services/accounts/authenticate.ts';
 import { authenticateAccount } from '../services/accounts/authenticate.ts';
 import { publisherHash } from '../services/credentials/keys.ts';
+import { goneOf } from '../services/pacing/gone.ts';
+import { siteName } from '../services/pacing/heavy.ts';
+import { beginInTurn } from '../services/pacing/loop.ts';
 import type { Holder, HolderOf } from '../services/pacing/rates.ts';
 import { calledFrom, holderOfKey, RateExceeded } from '../services/pacing/rates.ts';
 import type { Caller } from '../services/publisher.ts';
@@ -55,10 +58,12 @@ export function createHandler(route: Route, deps: HandlerDeps): Handler {
       const answered = await answer(route, deps, request, keyHashOf);
       await sendAnswer(request, response, answered);
     } catch (error) {
-      tellInTime(response, error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
+      tellInTime(response, error, () => sendError(deps, { request, response }, error, route.errorShape ?? 'plain'));
     }
   };
-  return isKeyRoute(route) && route.cached ? cacheFirst({ route, deps, keyHashOf }, route.cached, answerAll) : answerAll;
+  const inTurn: Handler = (request, response) =>
+    beginInTurn(() => (request.destroyed ? undefined : answerAll(request, response)));
+  return isKeyRoute(route) && route.cached ? cacheFirst({ route, deps, keyHashOf }, route.cached, inTurn) : inTurn;
 }
 
 /** What a route of publisher keys is answered with. */
@@ -83,7 +88,7 @@ function cacheFirst(
       deps.rates?.count(holderOfKey(caller.key), costOf(route));
       send(request, response, answered);
     } catch (error) {
-      tellInTime(response, error, () => sendError(deps, request, response, error, route.errorShape ?? 'plain'));
+      tellInTime(response, error, () => sendError(deps, { request, response }, error, route.errorShape ?? 'plain'));
     }
   };
 }
@@ -108,12 +113,19 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage,
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
   const call = await letKeyIn({ route, deps, keyHashOf }, request);
-  const leave = route.isReport ? await deps.reportTurns.enter(call.caller.key.tenantId) : undefined;
+  const leave = await beginReport(route, call);
   try {
     return await route.handle(call);
   } finally {
     leave?.();
   }
+}
+
+/** Waits for the turn of what is a report; of anything else there is none to end. Throws throttled (429). */
+export async function beginReport(route: KeyRoute, { deps, caller, gone }: KeyCall): Promise<(() => void) | undefined> {
+  if (!route.isReport) return undefined;
+  const { keyId, tenantId } = caller.key;
+  return await deps.heavy.enter({ kind: 'reports', who: keyId, of: siteName(tenantId) }, gone());
 }
 
 function countAddress(route: Route, deps: HandlerDeps, request: IncomingMessage): void {
@@ -225,6 +237,7 @@ async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage)
     query: readQuery(searchOf(request), knownParameters(route)),
     params: (request as { params?: Readonly<Record<string, string>> }).params ?? {},
     address: deps.addressOf(request),
+    gone: () => goneOf(request),
     body: await readBody(request, route.bodyLimitBytes, route.bodyType),
     header: (name) => headerOf(request, name),
   };
@@ -246,8 +259,7 @@ function headerOf(request: IncomingMessage, name: string): string | null {
 /** Answers an error in its shape and writes defects and outages to the log. */
 export function sendError(
   deps: Pick<HandlerDeps, 'log'>,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   error: unknown,
   shape: ErrorShape,
 ): void {

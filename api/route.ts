@@ -6,11 +6,11 @@ import type { AgentDeps } from '../services/agents/verify.ts';
 import type { Observer } from '../services/gate/observe.ts';
 import type { HostService } from '../services/hosts/deps.ts';
 import type { BuyerDeps } from '../services/licences/deps.ts';
+import type { ExportSlots } from '../services/pacing/exportSlots.ts';
+import type { HeavyWork } from '../services/pacing/heavy.ts';
 import type { Rates } from '../services/pacing/rates.ts';
-import type { Turns } from '../services/pacing/turns.ts';
 import type { Caller, Freshness } from '../services/publisher.ts';
 import type { PageDeps } from '../services/purchases/fetch.ts';
-import type { ExportSlots } from '../services/reports/exportSlots.ts';
 import type { ReportDeps } from '../services/reports/request.ts';
 import type { VerifyDeps } from '../services/settlement/accept/verify.ts';
 import type { Log } from '../services/settlement/deps.ts';
@@ -34,8 +34,8 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound
   };
   /** By network: rejects when none of its nodes answers. Readiness tells it where there are several; one that answers is enough. */
   readonly networkChecks?: Readonly<Record<string, () => Promise<void>>>;
-  /** Room for exports in this process, where other APIs share it; else this handler has its own. */
-  readonly exports?: ExportSlots;
+  /** Room for heavy work in this process, where other APIs share it; else this handler has its own. */
+  readonly heavy?: HeavyWork;
   /** How often each caller may call; none: nothing is counted. */
   readonly rates?: Rates;
   /** Where requests come from; without one no proxy in front is believed. */
@@ -45,12 +45,10 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound
 /** What handlers run with: the deps, and what the handler opened for itself. */
 export interface HandlerDeps extends ApiDeps {
   readonly observer: Observer;
-  /** Room for exports in this process. */
-  readonly exports: ExportSlots;
+  /** Room for heavy work in this process. */
+  readonly heavy: HeavyWork;
   /** Room for exports of buyer accounts: they hold nothing but a page of rows, and take none from sites. */
   readonly accountExports: ExportSlots;
-  /** Turns of sites that read reports. */
-  readonly reportTurns: Turns;
   readonly addressOf: AddressReader;
 }
 
@@ -65,6 +63,8 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>;
   /** The address that the request came from, as callers are told apart by (api/address.ts). */
   readonly address: string;
+  /** Aborted when the caller goes away. */
+  readonly gone: () => AbortSignal;
   /** The parsed body; undefined where a route takes none. */
   readonly body: unknown;
   /** A request header, lower-case name; null when absent. */
@@ -140,7 +140,7 @@ export interface KeyRoute extends RouteBase {
   readonly handle: (call: KeyCall) => Promise<Answer>;
   /** Whether a call above its key's rate is let in all the same; absent: never. */
   readonly letInAboveRate?: (call: KeyCall) => Promise<boolean>;
-  /** True for what reads a window of a site: sites take turns. */
+  /** True for what reads a window of a site: it is heavy, and waits for its turn. */
   readonly isReport?: true;
   /**
    * Answers, from memory and at once, what `handle` would answer; null leaves the call to it. Only for routes of snapshot

@@ -54,6 +54,7 @@ export const accessBench: Bench = {
           unit: 'ms',
           referenceName: 'bare node:http',
           rounds,
+          isDetail: true,
           target: { atMost: 5, of: 'ours' },
         }),
       ];

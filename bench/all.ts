@@ -12,6 +12,7 @@ import { licenceQuoteBench } from './licenceQuote.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
 import { mcpBench } from './mcp.ts';
 import { memoryBench } from './memory.ts';
+import { monthsBench } from './months.ts';
 import { observeBench } from './observe.ts';
 import { offersBench } from './offers.ts';
 import { paymentsBench } from './payments.ts';
@@ -23,6 +24,7 @@ import { scaleBench } from './scale.ts';
 import { scopesBench } from './scopes.ts';
 import { settleBench } from './settle.ts';
 import { signatureBench } from './signature.ts';
+import { startBench } from './start.ts';
 import { storageBench } from './storage.ts';
 import { webhooksBench } from './webhooks.ts';
 
@@ -45,6 +47,7 @@ export const BENCHES: readonly Bench[] = [
   accessBench,
   reportsBench,
   storageBench,
+  monthsBench,
   webhooksBench,
   graphqlBench,
   findBench,
@@ -53,5 +56,6 @@ export const BENCHES: readonly Bench[] = [
   hostileQueriesBench,
   recoveryBench,
   scaleBench,
+  startBench,
   memoryBench,
 ];

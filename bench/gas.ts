@@ -48,7 +48,11 @@ export const gasBench: Bench = {
         for (const buyer of buyers) await pay(payTo, [buyer]);
         figures.push(
           makeFigure({
-            ...{ id, what: `${what}, ${size} payments in a batch`, unit: 'gas', target },
+            id,
+            what: `${what}, ${size} payments in a batch`,
+            unit: 'gas',
+            target,
+            ...(id === 'gas.solo' ? { isDetail: true } : {}),
             referenceName: 'one payment in a transaction of its own',
             rounds: await alternate({
               rounds,

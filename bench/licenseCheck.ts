@@ -43,18 +43,21 @@ async function openSigner({ secrets }: BenchService) {
     const amountMicro = 1_000n;
     const claims = reReadClaims(
       {
-        ...{
-          issuer: ISSUER,
-          tenantId,
-          host: HOST,
-          slug: SLUG,
-          kind: 'read',
-          payer: `0x${'b'.repeat(40)}`,
-          network: 'eip155:84532',
-        },
-        ...{ amountMicro, settlementRef: `0x${'c'.repeat(64)}`, settlementRefKind: 'txHash', jti: randomUUID(), kid },
+        issuer: ISSUER,
+        tenantId,
+        host: HOST,
+        slug: SLUG,
+        kind: 'read',
+        payer: `0x${'b'.repeat(40)}`,
+        network: 'eip155:84532',
+        amountMicro,
+        settlementRef: `0x${'c'.repeat(64)}`,
+        settlementRefKind: 'txHash',
+        jti: randomUUID(),
+        kid,
         payees: [{ toAddress: `0x${'a'.repeat(40)}`, amountMicro }],
-        ...{ issuedAtSeconds: nowSeconds, expiresAtSeconds: nowSeconds + 3_600 },
+        issuedAtSeconds: nowSeconds,
+        expiresAtSeconds: nowSeconds + 3_600,
       },
       (text) => text,
     );

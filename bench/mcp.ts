@@ -97,7 +97,9 @@ async function measure(service: BenchService, { quick, log }: How, rates: Rates)
 function messagesFor(host: string): Readonly<Record<string, HttpRequest>> {
   const at = (n: number): string => `https://${host}/news/page-${n}`;
   const message = (method: string, params: object): HttpRequest => ({
-    ...{ method: 'POST', path: '/_svc/mcp', headers: HEADERS },
+    method: 'POST',
+    path: '/_svc/mcp',
+    headers: HEADERS,
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
   const call = (name: string, given: object): HttpRequest => message('tools/call', { name, arguments: given });

@@ -16,8 +16,21 @@ const POOL = 10;
 const AGENTS = ['GPTBot/1.2', 'ClaudeBot/1.0', 'Mozilla/5.0 (compatible; bingbot/2.0)', 'curl/8.5', 'PerplexityBot/1.0'];
 const VERDICTS = ['denied', 'denied', 'served-free', 'agent-reread', 'blocked'] as const;
 const COLUMNS = [
-  ...['tenant_id', 'observation_id', 'host', 'slug', 'verdict', 'classified_as', 'kind', 'micro', 'agent', 'agent_ua'],
-  ...['classify_reason', 'verified', 'verified_agent', 'sig_invalid', 'at'],
+  'tenant_id',
+  'observation_id',
+  'host',
+  'slug',
+  'verdict',
+  'classified_as',
+  'kind',
+  'micro',
+  'agent',
+  'agent_ua',
+  'classify_reason',
+  'verified',
+  'verified_agent',
+  'sig_invalid',
+  'at',
 ];
 
 /** POST /_svc/observe with 50 reports beside prepared inserts of 50 rows into a table of the same columns and indexes. */
@@ -81,8 +94,19 @@ async function openRaw(url: string, tenantId: string) {
   const pool = new pg.Pool({ connectionString: url, max: POOL });
   await pool.query('create table raw_observation (like observation including all)');
   const row = (index: number): unknown[] => [
-    ...[tenantId, HOST, `page-${index % 20}`, VERDICTS[index % VERDICTS.length], 'agent', 'read', 1_000, 'other'],
-    ...[AGENTS[index % AGENTS.length], 'user-agent', null, null, null],
+    tenantId,
+    HOST,
+    `page-${index % 20}`,
+    VERDICTS[index % VERDICTS.length],
+    'agent',
+    'read',
+    1_000,
+    'other',
+    AGENTS[index % AGENTS.length],
+    'user-agent',
+    null,
+    null,
+    null,
   ];
   const width = COLUMNS.length - 2;
   const tuples = Array.from({ length: ROWS }, (_, index) => {

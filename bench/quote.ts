@@ -11,15 +11,24 @@ const AUTHOR = `0x${'a'.repeat(40)}`;
 
 /** As many rules as a site may have, most of them for paths like the one that is asked for, and with stars. */
 const RULES: readonly PriceRule[] = Array.from({ length: MAX_RULES }, (_, index) => ({
-  ...{ id: `rule-${index}`, path: index % 4 === 0 ? `/articles/s*o*${index}*a*b$` : `/articles/section-${index}/*` },
-  ...{ kind: null, operators: [`agent-${index}.example`], categories: [], terms: [], fromMs: null, untilMs: null },
+  id: `rule-${index}`,
+  path: index % 4 === 0 ? `/articles/s*o*${index}*a*b$` : `/articles/section-${index}/*`,
+  kind: null,
+  operators: [`agent-${index}.example`],
+  categories: [],
+  terms: [],
+  fromMs: null,
+  untilMs: null,
   effect: { price: '0.002' },
 }));
 const SITES = [
   { id: 'quote.rate', what: 'GET /_svc/quote', host: 'quotes.example', rules: null, query: '' },
   {
-    ...{ id: 'quote.rules', what: `GET /_svc/quote of a site with ${MAX_RULES} price rules, for a verified agent` },
-    ...{ host: 'rules.example', rules: RULES, query: '&agent=agent-7.example&category=train&terms=ai-input' },
+    id: 'quote.rules',
+    what: `GET /_svc/quote of a site with ${MAX_RULES} price rules, for a verified agent`,
+    host: 'rules.example',
+    rules: RULES,
+    query: '&agent=agent-7.example&category=train&terms=ai-input',
   },
 ] as const;
 
@@ -34,7 +43,9 @@ export const quoteBench: Bench = {
       const { key } = await service.site({
         hosts: [host],
         pricing: {
-          ...{ priceUsdc: '0.001', articlePrefixes: ['/articles/'], rules },
+          priceUsdc: '0.001',
+          articlePrefixes: ['/articles/'],
+          rules,
           creditsInline: { solo: { title: 'Alone', contributors: [{ authorId: 'ann', wallet: AUTHOR }] } },
         },
       });
@@ -54,6 +65,7 @@ export const quoteBench: Bench = {
           rounds,
           target: { atMost: 0.07, of: 'cpu' },
           notes,
+          ...(rules === null ? {} : { isDetail: true }),
         }),
       );
     }

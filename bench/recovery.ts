@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
+import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.mjs';
 import type { Bench } from './harness/bench.ts';
 import type { Figure, MissingFigure } from './harness/figure.ts';
 import { median } from './harness/figure.ts';

@@ -71,12 +71,13 @@ function flatness(name: string, small: Totals['p50'], large: Totals['p50']): Fig
     unit: 'ms',
     referenceName: 'a tenth of them, earlier in the run',
     rounds: { ours: after, reference: before, ratios: [after / before] },
+    isDetail: true,
     target: { atMost: 2 },
   });
 }
 
 /** An API process on the records: the newest page, and quotes beside a PDF. */
-async function overHttp(store: RecordStore, { quick }: BenchOptions): Promise<Figure[]> {
+async function overHttp(store: RecordStore, options: BenchOptions): Promise<Figure[]> {
   const { database, nowMs } = store;
   const { api, key } = await startRecordsApi(store);
   try {
@@ -93,8 +94,8 @@ async function overHttp(store: RecordStore, { quick }: BenchOptions): Promise<Fi
     );
     const asked = { quote: `/_svc/quote?resource=${encodeURIComponent(`https://${HOSTS[0]}/news/solo`)}`, key };
     return [
-      await measurePage(api.url, `/_svc/earnings?${week}`, key, newest, quick),
-      await measurePdf(api.url, { ...asked, id: 'reports.pdf', statement: 'a site', pdf: '/_svc/earnings/export.pdf' }, quick),
+      await measurePage(api.url, `/_svc/earnings?${week}`, key, newest, options.quick),
+      await measurePdf(api.url, { ...asked, id: 'reports.pdf', statement: 'a site', pdf: '/_svc/earnings/export.pdf' }, options),
       await measurePdf(
         api.url,
         {
@@ -103,7 +104,7 @@ async function overHttp(store: RecordStore, { quick }: BenchOptions): Promise<Fi
           statement: 'an author',
           pdf: `/_svc/earnings/export.pdf?${month}&author=${encodeURIComponent(author)}`,
         },
-        quick,
+        options,
       ),
     ];
   } finally {

@@ -1,5 +1,6 @@
 /**
- * `npm run bench [-- --quick] [--rows <n>] [--keep-records <folder>] [ids…]`: runs the benches one after another and writes their figures to `bench/results.json` and
+ * `npm run bench [-- --quick] [--rows <n>] [--keep-records <folder>] [ids…]`: runs the benches one after another and writes their figures
+ * to `bench/results.json` and
  * `bench/README.md`; a run of some ids replaces only those. `--quick` writes nothing and only shows that they run, and so does `--rows`,
  * by which the console is measured over fewer records than ten million. With
  * `--keep-records` the rows of reports, which take a quarter of an hour to load, are kept in a folder and used again. Ends with
@@ -76,8 +77,12 @@ function sentence(figure: Figure | MissingFigure): string {
   const range = `${spread[0].toFixed(3)}–${spread[1].toFixed(3)}`;
   const verdict =
     target === null ? '' : `, target ${target}: ${reached === null ? 'not judged' : reached ? 'reached' : 'not reached'}`;
+  const times = figure.cpuRatio
+    ? `; operations a CPU second × ${figure.cpuRatio.withoutChainAndClient.toFixed(2)} without chain and client, ` +
+      `× ${figure.cpuRatio.withChainAndClient.toFixed(2)} with them`
+    : '';
   const took = cpu ? `; CPU ${cpuText(cpu.ours)}${cpu.reference ? ` beside ${cpuText(cpu.reference)}` : ''}` : '';
-  return `${id}: ${ours.toFixed(2)} beside ${reference.toFixed(2)} ${unit}, ratio ${ratio.toFixed(3)} (${range})${verdict}${took}`;
+  return `${id}: ${ours.toFixed(2)} beside ${reference.toFixed(2)} ${unit}, ratio ${ratio.toFixed(3)} (${range})${verdict}${took}${times}`;
 }
 
 function cpuText(cpu: Cpu): string {

@@ -1,4 +1,4 @@
-import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.ts';
+import { whyNoBuiltTemporalServer } from '../sandbox/parts/temporal-server-binary.mjs';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Turn } from './harness/cpu.ts';
@@ -111,7 +111,13 @@ const NOTE = 'two cores for service, parts and load together: more processes tha
 function growth(id: string, what: string, unit: string, referenceName: string, ours: number, reference: number): Figure {
   const ratio = ours / reference;
   return {
-    ...{ id, what, unit, referenceName, ours, reference, ratio },
+    id,
+    what,
+    unit,
+    referenceName,
+    ours,
+    reference,
+    ratio,
     target: '≥ 0.8',
     reached: ratio >= 0.8,
     rounds: 3,

@@ -121,22 +121,31 @@ async function longestBlock(count: number, quick: boolean): Promise<readonly Fig
   const delays = (side: 'ours' | 'reference') => seen[side].map(({ delayMs }) => delayMs);
   const [ours, reference] = [delays('ours'), delays('reference')];
   const byClock = {
-    ...{ ours: median(ours), reference: median(reference) },
+    ours: median(ours),
+    reference: median(reference),
     ratios: ours.map((value, n) => value / (reference[n] as number)),
   };
   const what = `keep the event loop at one time: ${scopes.length} of the dearest over ${count.toLocaleString('en')} pages, four at once`;
   const referenceName = 'the same loop with nothing to do';
   return [
     makeFigure({
-      ...{ id: `scopes.processor.${count}`, what: `Processor time that scopes ${what}`, unit: 'ms', referenceName, rounds },
+      id: `scopes.processor.${count}`,
+      what: `Processor time that scopes ${what}`,
+      unit: 'ms',
+      referenceName,
+      rounds,
       target: { atMost: 20, of: 'ours' },
       ...(count === SIZES[0] ? { isDetail: true } : {}),
       notes: 'of the thread, so that it knows nothing of other processes; scopes beyond the budget are refused within it',
     }),
     makeFigure({
-      ...{ id: `scopes.delay.${count}`, what: `Time that scopes ${what}`, unit: 'ms', referenceName, rounds: byClock },
+      id: `scopes.delay.${count}`,
+      what: `Time that scopes ${what}`,
+      unit: 'ms',
+      referenceName,
+      rounds: byClock,
       target: { atMost: 20, of: 'ours' },
-      ...(count === SIZES[0] ? { isDetail: true } : {}),
+      isDetail: true,
       notes: `monitorEventLoopDelay, resolution ${RESOLUTION_MS} ms, included; other processes' turns on a busy machine are included, too`,
     }),
   ];

@@ -15,9 +15,11 @@ import type { BenchEndpoint } from './delivering/rows.ts';
 import { addDeliveries, addEndpoints, EVENT_DATA } from './delivering/rows.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
+import type { Turn, Work } from './harness/cpu.ts';
+import { withCpu } from './harness/cpu.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure, percentile } from './harness/figure.ts';
-import { benchDatabase } from './harness/parts.ts';
+import { benchDatabase, benchParts } from './harness/parts.ts';
 
 const PENDING = `select 1 from delivery where state = 'pending' and not retrying
   order by bucket, tenant_id, endpoint_id, delivery_id limit 1`;
@@ -62,12 +64,20 @@ async function rate(world: World): Promise<Figure> {
   const { database, box, url, receiver, quick } = world;
   const count = quick ? 200 : 18_000;
   const endpoints = await addEndpoints(database, box, quick ? 50 : 500, `${receiver.origin}/`);
-  const ours = async (): Promise<number> => {
+  // This process is the worker in our turns, and what is compared with in the others.
+  const { postgres = [] } = await benchParts();
+  const ours = async (): Promise<Turn> => {
     await addDeliveries(database, endpoints, count);
     await world.analyze(); // as autovacuum does where the service runs for longer than a bench
-    return await whileDispatching(database, box, url, () => drain(database, count));
+    const work = async (): Promise<Work> => ({ value: await drain(database, count), operations: count });
+    const parts = { worker: [process.pid], postgres, client: [receiver.pid] };
+    return withCpu(parts, () => whileDispatching(database, box, url, work));
   };
-  const reference = () => postAll(receiver.origin, count);
+  const reference = (): Promise<Turn> =>
+    withCpu({ reference: [process.pid], client: [receiver.pid] }, async () => ({
+      value: await postAll(receiver.origin, count),
+      operations: count,
+    }));
   if (!quick) await ours(); // warm
   return makeFigure({
     id: 'webhooks.rate',
@@ -126,6 +136,7 @@ async function lag(world: World): Promise<Figure> {
     unit: 'ms',
     referenceName: 'one POST of the same Pool',
     rounds,
+    isDetail: true,
     target: { atMost: 100, of: 'ours' },
     notes: `p99 ${percentile(found, 0.99)} ms. A window closes and writes its event in the same commit.`,
   });

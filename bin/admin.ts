@@ -28,7 +28,7 @@ async function main(): Promise<void> {
       close = () => database.close();
       return { database, config };
     },
-    print: (value) => console.log(JSON.stringify(value, null, 2)),
+    print: (value) => console.log(JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part), 2)),
   });
   try {
     await program.parseAsync();

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // node bin/bootstrap.mjs <start|test|check|path of a script> [arguments]
-// Installs the packages that it needs if the lock file says so, and gets Temporal beside them, then runs the script under a Node that runs TypeScript (24.12 or newer): this
-// one if it is new enough, else the one the package `node` brings. Plain JavaScript for any Node from 18 on, no packages.
+// Installs the packages that it needs if the lock file says so, and gets Temporal beside them, then runs the script under a Node that runs
+// TypeScript (24.12 or newer): this one if it is new enough, else the one the package `node` brings. Plain JavaScript for any Node from 18
+// on, no packages.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createLine, createWaits } from '../sandbox/parts/progress.mjs';
 import { findTemporal, TEMPORAL_CLI_VERSION, temporalSources } from '../sandbox/parts/temporal-binary.mjs';
+import { findTemporalServer } from '../sandbox/parts/temporal-server-binary.mjs';
 import { installPackages, MODULES, ROOT } from '../tools/installPackages.mjs';
 
 const SCRIPTS = { start: 'bin/sandbox.ts', test: 'tools/test.ts', check: 'tools/check.ts' };
@@ -14,6 +16,10 @@ const SCRIPTS = { start: 'bin/sandbox.ts', test: 'tools/test.ts', check: 'tools/
 const LIGHT = ['start', 'bin/admin.ts'];
 /** What starts Temporal's server of development. */
 const WITH_TEMPORAL = ['start', 'test', 'bench/run.ts'];
+/** What starts a cluster, whose Temporal server is another program: all the tests do, towards their end, and the cluster itself. */
+const withServer = (name, args) => name === 'bin/cluster.ts' || (name === 'test' && args.length === 0);
+/** How far a build stands back from what runs beside it. */
+const BEHIND = 10;
 const NEEDED_NODE = [24, 12];
 
 /** For what the person at the keyboard has to mend: told as it stands, without a stack. */
@@ -27,13 +33,10 @@ function fail(message) {
  * Gets what the script needs, at the same time: the packages, which it waits for, and a Temporal server, which the script itself waits for,
  * by the lock beside it. The one that fails for Temporal is told by the script, which tries once more.
  */
-async function prepare(name) {
+async function prepare(name, args) {
   const line = createLine(process.stderr);
   const waits = createWaits(line.show);
-  if (WITH_TEMPORAL.includes(name) && !process.env.TEMPORAL_ADDRESS) {
-    const sources = temporalSources(process.env, join(ROOT, '.sandbox', 'cache'));
-    void waits.until(`Temporal ${TEMPORAL_CLI_VERSION}`, (say) => findTemporal(sources, say)).catch(() => undefined);
-  }
+  getTemporal(name, args, waits).catch(() => undefined);
   const extent = LIGHT.includes(name) ? 'start' : 'all';
   try {
     await waits.until('packages', (say) => installPackages(extent, say));
@@ -43,6 +46,17 @@ async function prepare(name) {
     waits.end();
     line.clear();
   }
+}
+
+/**
+ * One program after the other: they are mostly the same packages. The second is built while the script runs, which comes first with the processors
+ * and waits for it by its lock, so that nothing is shown of it here.
+ */
+async function getTemporal(name, args, waits) {
+  const sources = temporalSources(process.env, join(ROOT, '.sandbox', 'cache'));
+  if (WITH_TEMPORAL.includes(name) && !process.env.TEMPORAL_ADDRESS)
+    await waits.until(`Temporal ${TEMPORAL_CLI_VERSION}`, (say) => findTemporal(sources, say));
+  if (withServer(name, args)) await findTemporalServer(sources, () => undefined, BEHIND);
 }
 
 function isNewEnough(version) {
@@ -105,7 +119,7 @@ async function main([name, ...args]) {
   if (name === undefined) fail('usage: node bin/bootstrap.mjs <start|test|check|script> [arguments]');
   const script = join(ROOT, SCRIPTS[name] ?? name);
   if (!existsSync(script)) fail(`${name}: there is no ${script}`);
-  await prepare(name);
+  await prepare(name, args);
   runScript(findNode(), script, args);
 }
 

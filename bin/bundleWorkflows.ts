@@ -3,5 +3,5 @@ import { openWorkflowBundle } from '../process/workflowBundle.ts';
 
 for (const traced of [false, true]) {
   const bundle = await openWorkflowBundle(traced);
-  if (!('codePath' in bundle)) throw new Error('a workflow bundle could not be kept');
+  if (!('codePath' in bundle)) throw new Error('a workflow bundle could not be cached');
 }

@@ -4,7 +4,8 @@ import { checkRollups, gatherRollups, rebuildAll } from '../services/reports/rol
 
 /**
  * `node bin/rollups.ts check|rebuild [days|all] [tenantId]`: compares the reports' rollups with their rows (and writes those that
- * differ anew) and gathers those of days that are over into one row a key, or writes them anew in any case. 35 days by default; status 1 when a check found a difference.
+ * differ anew) and gathers those of days that are over into one row a key, or writes them anew in any case. 35 days by default; status 1
+ * when a check found a difference.
  */
 const [command, days = '35', tenantId = null] = process.argv.slice(2);
 if ((command !== 'check' && command !== 'rebuild') || !/^(all|[1-9]\d{0,4})$/.test(days)) {

@@ -6,7 +6,7 @@ import { createAnomalyActivities } from '../activities/anomalies.ts';
 import { createBudgetAlertActivities } from '../activities/budgetAlerts.ts';
 import { createHostActivities } from '../activities/hosts.ts';
 import { createLicenceActivities } from '../activities/licences.ts';
-import { createReconcileActivities } from '../activities/reconcile.ts';
+import { createReconcileActivities } from '../activities/reconciliation.ts';
 import { createReportActivities } from '../activities/reports.ts';
 import { createSettlementActivities } from '../activities/settlement.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
@@ -39,7 +39,7 @@ import { ensureAlertWorkflow } from '../services/budget/start.ts';
 import { keepGauges } from '../services/operations/gauges.ts';
 import { watchProcess } from '../services/operations/processWatch.ts';
 import { checkRails } from '../services/rails/rails.ts';
-import { startReconcilers } from '../services/reconcile/start.ts';
+import { startReconcilers } from '../services/reconciliation/start.ts';
 import { scheduleRollupCheck } from '../services/reports/schedule.ts';
 import type { RetentionPeriods } from '../services/retention/forget.ts';
 import type { Flights } from '../services/settlement/batch/flights.ts';
@@ -53,6 +53,8 @@ import { createWake } from '../services/webhooks/wake.ts';
 const WEBHOOK_SHARDS = 4;
 const SHUTDOWN_GRACE = '25s';
 const CLOCK_LOOK_MS = 10_000;
+/** How often publishers' anomaly rules are evaluated. */
+const ANOMALY_INTERVAL_MS = 300_000;
 
 /** The worker process: carries out workflows and activities until SIGTERM, then lets what is in flight end (safety 20). */
 async function main(): Promise<void> {
@@ -61,14 +63,7 @@ async function main(): Promise<void> {
   installRuntime(log);
   const telemetry = await openTelemetry(config, 'svc-worker', log);
   const { metrics, plugins } = telemetry;
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    applicationName: 'worker',
-    statementNames: config.databaseStatementNames,
-    onConflict: () => metrics.count('svc.database.conflicts'),
-  });
-  telemetry.watchPool('payments', database);
+  const database = await openPool(config, telemetry);
   const outbound = openOutbound(config);
   const settlement = await openSettlement(config, telemetry, { database, log, outbound });
   await prepareRelayers(settlement);
@@ -83,8 +78,11 @@ async function main(): Promise<void> {
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
   const sending = {
-    ...{ database, outbound, secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious) },
-    ...{ stopping: stopping.signal, warn: (message: string, fields: object) => log.warn(fields, message) },
+    database,
+    outbound,
+    secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious),
+    stopping: stopping.signal,
+    warn: (message: string, fields: object) => log.warn(fields, message),
   };
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
   const worker = await Worker.create({
@@ -172,6 +170,20 @@ async function openWokenFlights(
   return { ...flights, close };
 }
 
+/** The connections of everything that the worker does. */
+async function openPool(config: WorkerConfig, telemetry: Telemetry): Promise<Database> {
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    pipelined: true,
+    applicationName: 'worker',
+    statementNames: config.databaseStatementNames,
+    onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
+  });
+  telemetry.watchPool('payments', database);
+  return database;
+}
+
 /** What settlement needs, with its keys opened and its chains compared. Throws where a key cannot sign. */
 async function openSettlement(
   config: WorkerConfig,
@@ -207,7 +219,7 @@ async function startStanding(client: Client, config: WorkerConfig, networks: rea
   await ensureAlertWorkflow(client, TASK_QUEUE);
   await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
   await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
-  await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: config.anomalyIntervalMs });
+  await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: ANOMALY_INTERVAL_MS });
   await scheduleRollupCheck(client, TASK_QUEUE);
 }
 

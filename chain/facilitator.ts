@@ -171,8 +171,17 @@ function textOf(value: unknown): string {
 }
 
 const STATUSES: Readonly<Record<string, TransferStatus>> = {
-  ...{ settled: 'settled', completed: 'settled', confirmed: 'settled', succeeded: 'settled', success: 'settled' },
-  ...{ failed: 'failed', rejected: 'failed', cancelled: 'failed', canceled: 'failed', reverted: 'failed', expired: 'failed' },
+  settled: 'settled',
+  completed: 'settled',
+  confirmed: 'settled',
+  succeeded: 'settled',
+  success: 'settled',
+  failed: 'failed',
+  rejected: 'failed',
+  cancelled: 'failed',
+  canceled: 'failed',
+  reverted: 'failed',
+  expired: 'failed',
 };
 
 /** An answer counts only when everything that it says of the transfer is this payment, amount and recipient at least. */

@@ -1,5 +1,5 @@
 /** The networks we settle on: configuration, defaults, and the check at boot that chain and configuration agree. */
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { ServiceError } from '../domain/errors.ts';
 import type { Address } from '../domain/money/legs.ts';
 import type { Hex, ParsedPayment } from '../domain/x402/payload.ts';

@@ -1,5 +1,5 @@
 /** Addresses and legs as offers carry them, so that a careful buyer can recompute the recipient. */
-import { concat, getAddress, keccak256 } from 'viem';
+import { concat, getAddress, keccak256 } from 'viem/utils';
 import type { Address } from '../domain/money/legs.ts';
 
 /** An address with its checksum (EIP-55): the one spelling we put on the wire, byte-stable between offer and payment. */

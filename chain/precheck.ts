@@ -12,6 +12,7 @@ import { aggregate, blockNumberCall, readCall } from './calls/multicall.ts';
 import { authorizationStateCall, balanceOfCall, transferCall } from './calls/tokenCalls.ts';
 import { CONTRACT_AUTH_GAS, transferGas } from './gas/gas.ts';
 import type { Network } from './network.ts';
+import { NEAR_BLOCKS } from './rpc/choice.ts';
 import type { Rpc } from './rpc/rpc.ts';
 import { chainUnavailable, isEvmRefusal, quantity } from './rpc/rpc.ts';
 import type { PayerKind } from './signature/contract-wallet.ts';
@@ -46,8 +47,25 @@ type Simulation = { readonly revert: Hex | null };
 /**
  * Checks a batch (at most 100 payments), results in the order given. Reads only; a second call may answer otherwise. Sends
  * signatures to the node: the payment rows must stand before (safety 2). Throws ServiceError `chain_unavailable`.
+ *
+ * A node that fell behind since it was last looked at never decides against a buyer: what it refuses is asked again of the one with the newest
+ * block, and where that, too, answers from further back than a node near the best one may be, it is an outage.
  */
 export async function precheck(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
+  const checks = await checkOnce(rpc, network, items);
+  if (!checks.some(isRefused)) return checks;
+  const newest = (await rpc.newestBlock?.()) ?? null;
+  if (newest === null || checks.every(({ blockNumber }) => blockNumber >= newest)) return checks;
+  const again = await checkOnce(rpc, network, items);
+  if (again.some((check) => isRefused(check) && check.blockNumber + NEAR_BLOCKS < newest)) throw chainUnavailable(rpc.networkId);
+  return again;
+}
+
+function isRefused({ outcome }: Prechecked): boolean {
+  return outcome.kind === 'refused';
+}
+
+async function checkOnce(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
   if (items.length === 0) return [];
   const declared = new Set(items.filter(({ payerKind }) => payerKind === 'plain'));
   const [withCode, early] = await Promise.all([
@@ -70,7 +88,7 @@ export async function precheck(rpc: Rpc, network: Network, items: readonly Prech
     const payerKind: PayerKind = plain.has(item) ? 'plain' : 'contract';
     const { from, value } = item.authorization;
     const before = spent.get(from) ?? 0n;
-    const judged = judge(item, payerKind, nonceUsed, balance, alone[at] ?? simulation);
+    const judged = judge(item, payerKind, { nonceUsed, balance, simulation: alone[at] ?? simulation });
     // Simulated alone, each payment of a wallet with code finds the money that the one before it takes.
     const outcome = judged.kind === 'passed' && before + value > balance ? SHORT : judged;
     if (outcome.kind === 'passed') spent.set(from, before + value);
@@ -84,13 +102,7 @@ const SHORT: PrecheckOutcome = {
   raw: 'invalid_exact_evm_insufficient_balance',
 };
 
-function judge(
-  item: PrecheckItem,
-  payerKind: PayerKind,
-  nonceUsed: boolean,
-  balance: bigint,
-  simulation: Simulation,
-): PrecheckOutcome {
+function judge(item: PrecheckItem, payerKind: PayerKind, { nonceUsed, balance, simulation }: ItemReads): PrecheckOutcome {
   if (nonceUsed) return { kind: 'nonce_used' };
   if (simulation.revert === null) return { kind: 'passed' };
   if (balance < item.authorization.value) return SHORT;
@@ -100,9 +112,16 @@ function judge(
   return { kind: 'refused', reason, raw };
 }
 
+/** What the chain said of an item. */
+interface ItemReads {
+  readonly nonceUsed: boolean;
+  readonly balance: bigint;
+  readonly simulation: Simulation;
+}
+
 interface BatchReads {
   readonly blockNumber: bigint;
-  of(item: PrecheckItem): { readonly nonceUsed: boolean; readonly balance: bigint; readonly simulation: Simulation };
+  of(item: PrecheckItem): ItemReads;
 }
 
 /** All reads, then the simulations of `simulated`; null when the call as a whole ran out of gas. */

@@ -1,5 +1,5 @@
 /** The relayer's transactions: signed here, sent as stored bytes, and what a node's answer to them means. */
-import { serializeTransaction } from 'viem';
+import { serializeTransaction } from 'viem/utils';
 import type { Address } from '../domain/money/legs.ts';
 import type { Hex } from '../domain/x402/payload.ts';
 import { keccak256 } from './calls/keccak.ts';

@@ -1,9 +1,5 @@
-import { Migrator } from '@mikro-orm/migrations';
-import { MikroORM } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import pg from 'pg';
-import { entities } from './entities/index.ts';
-import { listMigrations } from './migrations.ts';
 
 /** Anything SQL can be sent through: the pool itself, or one client inside a database transaction. */
 export interface Sql {
@@ -20,9 +16,8 @@ export interface Transactional extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** One open database: entities through MikroORM, hot paths as SQL through the same pool. */
+/** One open database: statements and database transactions over one pool of connections. */
 export interface Database extends Transactional {
-  readonly orm: MikroORM;
   readonly pool: Pool;
   /**
    * Runs `work` in one database transaction, READ COMMITTED unless said otherwise; commits when it returns, rolls back
@@ -31,8 +26,9 @@ export interface Database extends Transactional {
   transaction<T>(work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T>;
   /**
    * The same in fewer round trips, READ COMMITTED: the statements that `work` sends at once travel with `begin`, those that the function it
-   * returns sends at once travel with `commit`. So the first ones must do no harm outside of a transaction, should `begin` alone fail,
-   * and the last ones are all sent before any of them is waited for. Rejects when one of them fails; nothing stands then.
+   * returns sends at once travel with `commit`. So the first ones must do no harm outside of a transaction, should `begin` alone fail (what
+   * is sent after any of their answers is refused then), and the last ones are all sent before any of them is waited for: whatever is to
+   * keep the transaction from being committed fails in Postgres. Rejects when one of them fails; nothing stands then.
    */
   shortTransaction<T>(work: (sql: Sql) => Promise<() => Promise<T>>): Promise<T>;
   close(): Promise<void>;
@@ -62,45 +58,47 @@ export interface DatabaseOptions {
 
 const RETRIES = 4;
 
+/**
+ * A connection that nobody uses stays open for so long: to open one takes milliseconds of this process (SCRAM) and of Postgres (a fork), all of
+ * them when callers come back after a pause, which is when most is asked at once.
+ */
+const IDLE_MS = 300_000;
+
 /** Opens the database; nothing is created or changed. Throws when it cannot be reached. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { session } = options;
-  const orm = await MikroORM.init({
-    clientUrl: options.url,
-    entities: [...entities],
-    extensions: [Migrator],
-    migrations: {
-      migrationsList: listMigrations(),
-      snapshot: false,
-      tableName: 'schema_migration',
-      disableForeignKeys: false,
-      allOrNothing: false, // each in a transaction of its own: locks are short, and one may build an index beside live writes
-      silent: true,
-    },
-    pool: { min: 0, max: options.poolSize ?? 10 },
-    driverOptions: {
-      application_name: options.applicationName ?? 'content-settlement',
-      statement_timeout: options.statementTimeoutMs ?? 30_000,
-      pipeline: options.pipelined ?? false,
-      connectionTimeoutMillis: 5_000,
-      ...(session === undefined ? {} : { onConnect: (client: PoolClient) => client.query(session) }),
-    },
-    forceUtcTimezone: true,
-    discovery: { warnWhenNoEntities: false },
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    min: 0,
+    max: options.poolSize ?? 10,
+    application_name: options.applicationName ?? 'content-settlement',
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    pipeline: options.pipelined ?? false,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: IDLE_MS,
+    ...(session === undefined ? {} : { onConnect: (client: pg.ClientBase) => client.query(session) }),
   });
-  const pool = (await orm.em.getDriver().getConnection().getNativeClient()) as Pool;
+  // A connection that the server drops is gone from the pool by then, and its statement rejects: an event nobody hears would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  await pool.connect().then(
+    (client) => client.release(),
+    async (error: Error) => {
+      await pool.end();
+      throw error;
+    },
+  );
   const run = runner(options.statementNames ?? true);
   const connect: Connect = async () => {
     const client = await pool.connect();
     return { connection: options.pipelined === true ? client : inTurn(client), release: (broken) => client.release(broken) };
   };
   return {
-    orm,
     pool,
     query: (statement, values, name) => run(pool, statement, values, name),
     transaction: (work, isolation) => retryConflicts(() => attemptTransaction(connect, run, work, isolation), options.onConflict),
     shortTransaction: (work) => retryConflicts(() => attemptShort(connect, run, work), options.onConflict),
-    close: () => orm.close(true),
+    close: () => pool.end(),
   };
 }
 
@@ -146,8 +144,7 @@ function runner(isNamed: boolean): Run {
     values: readonly unknown[] = [],
     name?: string,
   ) => {
-    // MikroORM gives its connections text for timestamps; statements of ours get what pg gives: Date, and text for bigint.
-    const query = { text: statement, values: [...values], types: pg.types };
+    const query = { text: statement, values: [...values] };
     const result = await target.query<Row>(isNamed && name !== undefined ? { ...query, name } : query);
     return result.rows;
   };
@@ -177,17 +174,18 @@ function attemptTransaction<T>(connect: Connect, run: Run, work: (sql: Sql) => P
 
 function attemptShort<T>(connect: Connect, run: Run, work: (sql: Sql) => Promise<() => Promise<T>>): Promise<T> {
   return withConnection(connect, async (client) => {
-    let isOver = false;
+    let refusal: Error | null = null;
     const sql: Sql = {
-      query: (statement, values, name) =>
-        isOver ? Promise.reject(new Error('a statement came after its commit')) : run(client, statement, values, name),
+      query: (statement, values, name) => (refusal ? Promise.reject(refusal) : run(client, statement, values, name)),
     };
     const begun = client.query('begin');
-    begun.catch(() => undefined);
+    begun.catch((error: Error) => {
+      refusal = error;
+    });
     const last = await work(sql);
     await begun; // answered before all that `work` waited for
     const written = last();
-    isOver = true;
+    refusal = new Error('a statement came after its commit');
     const [value] = await Promise.all([written, client.query('commit')]);
     return value;
   });

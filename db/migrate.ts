@@ -1,64 +1,108 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
-import type { Database } from './database.ts';
-import { openDatabase } from './database.ts';
-import { listMigrations } from './migrations.ts';
+import pg from 'pg';
+import type { Migration } from './migrations.ts';
+import { FIRST, listMigrations } from './migrations.ts';
 
 const LOCK = 0x5e771e;
 /** Behind a lock that waits, all later ones wait, and with them live payments: so it gives way after this, and comes again. */
 const LOCK_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 1_000;
 const MOST_TRIES = 60;
+/** What has run, in the order in which it ran. */
+const TABLE = `create table if not exists schema_migration
+  (id serial primary key, name varchar(255) not null, digest text not null, executed_at timestamptz not null default now())`;
+/** The table of before 0.1.0 has no digests. */
+const DONE = "select name, to_jsonb(done) ->> 'digest' as digest from schema_migration as done order by name";
+
+interface Done {
+  readonly name: string;
+  readonly digest: string | null;
+}
+
+/** A database whose schema was made by files that are gone or were changed. Its message is a sentence for whoever runs the command. */
+export class SchemaTooOld extends Error {
+  constructor(how: string) {
+    super(`This database was made before 0.1.0, ${how}: nothing was changed, start with an empty database.`);
+  }
+}
 
 /**
  * Brings the schema up to date under an advisory lock; `ownerUrl` belongs to the role that owns the tables (a direct
  * connection, safety 24). Nothing limits how long a statement takes, some add up what years have left, but none that later writes would
  * wait behind waits for a lock longer than two seconds at a time: after sixty tries it gives up with Postgres' error. What was finished
- * stays; a second call goes on from there, and one at the same time waits.
+ * stays; a second call goes on from there, and one at the same time waits. Throws `SchemaTooOld`, and changes nothing, where the migrations
+ * that ran are others than these.
  */
-export async function migrate(ownerUrl: string): Promise<void> {
-  const open = (poolSize: number, session?: string): Promise<Database> =>
-    openDatabase({ url: ownerUrl, poolSize, statementTimeoutMs: 0, ...(session === undefined ? {} : { session }) });
-  const database = await open(2, `set lock_timeout = ${LOCK_TIMEOUT_MS}`);
-  const patient = await open(1);
-  const client = await database.pool.connect();
+export async function migrate(ownerUrl: string, migrations: readonly Migration[] = listMigrations()): Promise<void> {
+  const client = new pg.Client({ connectionString: ownerUrl, connectionTimeoutMillis: 5_000, application_name: 'migrate' });
+  client.on('error', () => undefined); // the statement that runs then rejects
+  await client.connect();
   try {
+    await client.query('set statement_timeout = 0');
     // Asked again and again: a statement that waits holds a snapshot, which an index built concurrently would wait for in turn.
     while (!(await hasLock(client))) await sleep(PAUSE_MS);
-    const outside = new Set(listMigrations().flatMap(({ name, isOutside }) => (isOutside ? [name] : [])));
-    for (const { name } of await database.orm.migrator.getPending()) {
-      // An index built concurrently waits for whoever is older, for hours if need be, and no write waits behind it.
-      if (outside.has(name)) await patient.orm.migrator.up({ migrations: [name] });
-      else await migrateInTurns(database, name);
+    await client.query(TABLE);
+    const { rows } = await client.query<Done>(DONE);
+    requireSame(rows, migrations);
+    const done = new Set(rows.map(({ name }) => name));
+    for (const migration of migrations.filter(({ name }) => !done.has(name))) {
+      await (migration.isOutside ? applyOutside(client, migration) : applyInTurns(client, migration));
     }
   } finally {
-    await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
-    client.release();
-    await Promise.all([database.close(), patient.close()]);
+    await client.end(); // and with it the lock
   }
 }
 
-async function hasLock(client: PoolClient): Promise<boolean> {
+/** What ran is what would run now (ADR 0056). */
+function requireSame(done: readonly Done[], migrations: readonly Migration[]): void {
+  const last = done.at(-1)?.name;
+  if (last !== undefined && !done.some(({ name }) => name === FIRST)) {
+    throw new SchemaTooOld(`by migrations that were squashed since (the last one was ${last})`);
+  }
+  const digests = new Map(migrations.map(({ name, digest }) => [name, digest]));
+  const changed = done.find(({ name, digest }) => digests.has(name) && digests.get(name) !== digest);
+  if (changed !== undefined) throw new SchemaTooOld(`by a ${changed.name} that was changed since`);
+}
+
+async function hasLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK]);
   return rows[0]?.held === true;
 }
 
-async function migrateInTurns(database: Database, name: string): Promise<void> {
+/** An index built concurrently waits for whoever is older, for hours if need be, and no write waits behind it. */
+async function applyOutside(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('set lock_timeout = 0');
+  for (const statement of migration.statements) await client.query(statement);
+  await record(client, migration);
+}
+
+async function applyInTurns(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
   for (let tries = 1; ; tries += 1) {
     try {
-      await database.orm.migrator.up({ migrations: [name] });
+      await applyWhole(client, migration);
       return;
     } catch (error) {
-      if (!isLockTimeout(error) || tries === MOST_TRIES) throw error;
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || tries === MOST_TRIES) throw error;
       await sleep(PAUSE_MS);
     }
   }
 }
 
-/** lock_not_available, which the migrator wraps. */
-function isLockTimeout(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ((cause as { code?: unknown }).code === '55P03' || /lock timeout/.test(cause.message)) return true;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** All of it and its record, or nothing. */
+async function applyWhole(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    for (const statement of migration.statements) await client.query(statement);
+    await record(client, migration);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
   }
-  return false;
 }
+
+const record = (client: pg.Client, { name, digest }: Migration): Promise<unknown> =>
+  client.query('insert into schema_migration (name, digest) values ($1, $2)', [name, digest]);

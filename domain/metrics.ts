@@ -88,10 +88,10 @@ export const METRICS = {
   'svc.rpc.head_age': { kind: 'gauge', unit: 's', about: 'Clock of this process minus the newest block of an RPC node.' },
   'svc.rpc.disagrees': { kind: 'gauge', unit: '1', about: '1 while the safe block of an RPC node is not that of the others.' },
   'svc.retention.rows': { kind: 'counter', unit: '1', about: 'Rows forgotten, or User-Agents taken out, by kind.' },
-  'svc.gauges.read_at': { kind: 'gauge', unit: 's', about: 'When the gauges of the database were last read, epoch seconds.' },
+  'svc.gauges.read_at': { kind: 'gauge', unit: 's', about: 'When the database gauges were last read, epoch seconds.' },
   'svc.graphql.restarts': { kind: 'counter', unit: '1', about: 'Threads of GraphQL that ended: time, memory, or defect.' },
   'svc.graphql.loop_delay': { kind: 'histogram', unit: 'ms', about: "Longest block of GraphQL's own event loop in 5 seconds." },
-  'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last look.' },
+  'svc.process.loop_delay': { kind: 'gauge', unit: 'ms', about: 'Longest block of the event loop since the last reading.' },
 } as const satisfies Record<string, Measure>;
 
 /** The name of a measure. */

@@ -22,7 +22,6 @@ type HostConfig = Pick<
   | 'hostChecksPerHost'
   | 'hostCheckGapMs'
   | 'hostFirstCheckMs'
-  | 'hostRecheckMs'
   | 'hostResolvers'
   | 'fleetHost'
 >;
@@ -64,7 +63,7 @@ export function createHostDeps(config: HostConfig, database: Database, outbound:
 
 function timesOf(config: HostConfig): HostTimes {
   const [, ...laterGapsMs] = HOST_TIMES.openGapsMs;
-  return { ...HOST_TIMES, openGapsMs: [config.hostFirstCheckMs, ...laterGapsMs], recheckMs: config.hostRecheckMs };
+  return { ...HOST_TIMES, openGapsMs: [config.hostFirstCheckMs, ...laterGapsMs] };
 }
 
 function ownHostsOf({ publicBaseUrl }: HostConfig): readonly string[] {

@@ -70,6 +70,7 @@ function gate(rpc: Rpc, isClosed: () => boolean): Rpc {
       isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.request(method, params, options),
     each: (method, params) => (isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.each(method, params)),
     nodes: async () => (await rpc.nodes?.()) ?? [],
+    newestBlock: async () => (await rpc.newestBlock?.()) ?? null,
     close: () => rpc.close(),
   };
 }

@@ -6,13 +6,14 @@ import { Networks } from '../chain/network.ts';
 import type { Rpc } from '../chain/rpc/rpc.ts';
 import { createRpc } from '../chain/rpc/rpc.ts';
 import type { Database } from '../db/database.ts';
+import { LICENCE_LIFE_SECONDS } from '../domain/licence/licence.ts';
 import type { CrashPoint, RelayerKey, SettlementDeps } from '../services/settlement/deps.ts';
 import type { Config } from './config.ts';
 
 /** What of the configuration settlement runs with; relayer keys are the worker's alone. */
 export type SettlementConfig = Pick<
   Config,
-  'settleWaitMs' | 'licenceLifeSeconds' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'priceFloorMicro' | 'crashAt'
+  'settleWaitMs' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'priceFloorMicro' | 'crashAt'
 > & {
   readonly networks: NonNullable<Config['networks']>;
   readonly facilitatorUrl?: Config['facilitatorUrl'];
@@ -55,7 +56,7 @@ export function createSettlementDeps(
     now: Date.now,
     settings: {
       waitMs: config.settleWaitMs,
-      licenceLifeSeconds: config.licenceLifeSeconds,
+      licenceLifeSeconds: LICENCE_LIFE_SECONDS,
       inFlightLimit: config.relayerInFlight,
       gasBudgetWeiPerDay: config.gasBudgetWeiPerDay,
       stuckAfterMs: STUCK_AFTER_MS,

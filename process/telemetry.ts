@@ -1,8 +1,6 @@
 import type { Log } from '../adapters/telemetry/log.ts';
 import type { OpenMetrics } from '../adapters/telemetry/metrics.ts';
-import { openMetrics } from '../adapters/telemetry/metrics.ts';
 import type { Tracing } from '../adapters/telemetry/tracing.ts';
-import { openTracing } from '../adapters/telemetry/tracing.ts';
 import type { Rpc } from '../chain/rpc/rpc.ts';
 import type { Database } from '../db/database.ts';
 import { poolUse, tellWaits } from '../db/operator/poolWait.ts';
@@ -39,9 +37,12 @@ export async function openTelemetry(
   log: Log,
 ): Promise<Telemetry> {
   const { metricsPort: port, metricsHost: host, otlpEndpoint: endpoint, traceRatio: ratio } = config;
-  const open = port === undefined ? null : await openMetrics({ service, host, port });
+  // Loaded where they are asked for: together they are a tenth of what a process loads.
+  const open =
+    port === undefined ? null : await (await import('../adapters/telemetry/metrics.ts')).openMetrics({ service, host, port });
   if (open) log.info({ url: open.url }, 'metrics are served');
-  const tracing = endpoint === undefined ? null : openTracing({ service, endpoint, ratio });
+  const tracing =
+    endpoint === undefined ? null : (await import('../adapters/telemetry/tracing.ts')).openTracing({ service, endpoint, ratio });
   const metrics = open?.metrics ?? NO_METRICS;
   return {
     metrics,
@@ -84,6 +85,7 @@ function tracedRpc(rpc: Rpc, tracing: Tracing): Rpc {
     request: (method, params, options) => tracing.within(`rpc ${method}`, attributes, () => rpc.request(method, params, options)),
     each: (method, params) => tracing.within(`rpc ${method}`, attributes, () => rpc.each(method, params)),
     nodes: async () => (await rpc.nodes?.()) ?? [],
+    newestBlock: async () => (await rpc.newestBlock?.()) ?? null,
     close: () => rpc.close(),
   };
 }

@@ -42,7 +42,9 @@ export function readOptions(
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{ exit: { type: 'boolean' }, fresh: { type: 'boolean' }, folder: { type: 'string' } },
+      exit: { type: 'boolean' },
+      fresh: { type: 'boolean' },
+      folder: { type: 'string' },
       'no-history': { type: 'boolean' },
     },
   });

@@ -143,9 +143,9 @@ async function bootSandbox(
   printPlaces(tell(), printer);
   printer.say(`\nEverything runs, after ${((performance.now() - begun) / 1_000).toFixed(1)} s. One purchase, step by step:`);
   const { webhookSecret } = seeded;
-  await playPurchase({ ...{ site, publisherUrl, database, sink, webhookSecret, printer }, ...unit, baseUrl: api.url });
+  await playPurchase({ site, publisherUrl, database, sink, webhookSecret, printer, ...unit, baseUrl: api.url });
   if (lifetime.isEnding) return null;
-  await playHostProof({ ...{ database, web, printer }, baseUrl: api.url, pepper: pepperOf(secrets) });
+  await playHostProof({ database, web, printer, baseUrl: api.url, pepper: pepperOf(secrets) });
   if (lifetime.isEnding) return null;
   lifetime.onRestart(() => writePrivateJson(contractFile, tell()));
   writePrivateJson(contractFile, tell());
@@ -159,7 +159,7 @@ function shorterOf(one: string, other: string): string {
   return other.length < one.length ? other : one;
 }
 
-const NO_HISTORY = 'The demo site has no history: this sandbox was begun without. Begin anew: --fresh';
+const NO_HISTORY = 'The demo site has no history: this sandbox was started without it. Start over: --fresh';
 
 function isWithoutHistory({ history }: SandboxOptions, topology: Topology, demo: SeededSite | null): boolean {
   return history && topology.history && demo === null;

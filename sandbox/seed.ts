@@ -3,10 +3,9 @@ import { privateKeyToAddress } from 'viem/accounts';
 import { createOutbound } from '../adapters/outbound/outbound.ts';
 import { createSecretBox } from '../adapters/tokens/secretBox.ts';
 import { insertBuyerAccount } from '../db/credentials/keys.ts';
-import { insertOwnerToken } from '../db/credentials/owners.ts';
+import { findOwnerToken, insertOwnerToken } from '../db/credentials/owners.ts';
 import type { Database } from '../db/database.ts';
-import { BuyerKey, OwnerToken, Tenant } from '../db/entities/index.ts';
-import { WebhookEndpoint } from '../db/entities/webhook.ts';
+import { findStanding } from '../db/tenants/tenants.ts';
 import { MINTABLE_SCOPES, SCOPES } from '../domain/access/key.ts';
 import type { Address } from '../domain/money/legs.ts';
 import type { Hex } from '../domain/x402/payload.ts';
@@ -76,8 +75,7 @@ export async function seed(deps: SeedDeps): Promise<Seeded> {
 /** The demo site with its credentials, its endpoints pointed to the sink of this run; null where no history was written. */
 export async function seedDemo(deps: SeedDeps): Promise<SeededSite | null> {
   const { tenantId, host, userId } = DEMO;
-  const tenant = await deps.database.orm.em.fork().findOne(Tenant, { tenantId });
-  if (tenant === null) return null;
+  if ((await findStanding(deps.database, tenantId)) === null) return null;
   await pointToSink(deps.database, deps.sinkUrl);
   const known = { name: 'demo', tenantId, userId, keys: { all: SCOPES, [TEST_KEY]: MINTABLE_SCOPES } };
   return { tenantId, host, plan: 'studio', ...(await seedCredentials(deps, known)) };
@@ -91,9 +89,8 @@ export function demoKeyOf({ secretsFile, secrets }: Pick<SeedDeps, 'secrets' | '
 async function seedPublisher(deps: SeedDeps, publisher: SeededPublisher): Promise<SeededSite> {
   const { database, chain } = deps;
   const { name, tenantId, host, plan, status, pricing } = publisher;
-  const em = database.orm.em.fork();
   const userId = `owner-of-${name}`;
-  if ((await em.findOne(Tenant, { tenantId })) === null) {
+  if ((await findStanding(database, tenantId)) === null) {
     const networks = { contracts: [chain.usdc, chain.router] };
     await createTenant({ database, networks }, { tenantId, hosts: [host], status, plan, ownerUserId: userId, pricing });
   }
@@ -118,7 +115,7 @@ async function seedCredentials(
   }
   const ownerToken = tokenOf(secretsFile, secrets, `${name} owner`, 'svc_owner_');
   const { current: tokenHash, pepperId } = hashCredential(pepper, ownerToken);
-  if ((await database.orm.em.fork().findOne(OwnerToken, { tokenHash })) === null) {
+  if ((await findOwnerToken(database, [tokenHash])) === null) {
     const last4 = ownerToken.slice(-4);
     await insertOwnerToken(database, { tenantId, userId, tokenHash, pepperId, last4, expiresAt: null });
   }
@@ -133,7 +130,8 @@ async function seedBuyer(deps: SeedDeps, name: 'buyer' | 'otherBuyer'): Promise<
   if ((await balanceOf(chain, wallet)) < LEAST_MICRO) await mintUsdc(chain.rpcUrl, wallet, BUYER_MICRO);
   const accountToken = tokenOf(secretsFile, secrets, name, 'svc_buyer_');
   const { current: keyHash, pepperId } = hashCredential(pepperOf(secrets), accountToken);
-  if ((await database.orm.em.fork().findOne(BuyerKey, { keyHash })) === null) {
+  const known = await database.query('select 1 from buyer_key where key_hash = $1', [keyHash]);
+  if (known.length === 0) {
     const key = { keyHash, pepperId, last4: accountToken.slice(-4) };
     await insertBuyerAccount(database, { accountId: randomUUID(), name, wallet }, key);
   }
@@ -145,8 +143,9 @@ async function seedEndpoint(deps: SeedDeps, tenantId: string): Promise<string> {
   const { database, secrets, secretsFile, sinkUrl } = deps;
   if (secrets.webhook !== null) {
     const { endpointId, secret } = secrets.webhook;
-    const changed = await database.orm.em.fork().nativeUpdate(WebhookEndpoint, { tenantId, endpointId }, { url: sinkUrl });
-    if (changed === 1) return secret;
+    const change = 'update webhook_endpoint set url = $3 where tenant_id = $1 and endpoint_id = $2 returning 1';
+    const changed = await database.query(change, [tenantId, endpointId, sinkUrl]);
+    if (changed.length === 1) return secret;
   }
   const outbound = createOutbound({ allowLoopback: true });
   const secretBox = createSecretBox(Buffer.from(secrets.secretsKey, 'base64url'));

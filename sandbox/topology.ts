@@ -91,7 +91,10 @@ export const SANDBOX: Topology = {
     return startTemporal({
       sources: temporalSources(environment, join(options.folder, 'cache')),
       namespace: environment['TEMPORAL_NAMESPACE'] || 'default',
-      ...{ folder, port, uiPort, progress },
+      folder,
+      port,
+      uiPort,
+      progress,
     });
   },
   migrate,

@@ -142,7 +142,7 @@ for (const form of document.forms) form.onsubmit = async (event) => {
 
 const field = (label: string, name: string, hint: string, kind = 'text'): string =>
   `<label>${label}<input name="${name}" type="${kind}" required autocomplete="off" aria-description="${hint}"></label>`;
-const form = (id: string, title: string, about: string, fields: string, button: string): string =>
+const form = (id: string, [title, about]: readonly [string, string], fields: string, button: string): string =>
   `<form id="${id}" action="/${id}"><h2>${title}</h2><p>${about}</p>${fields}<button>${button}</button> <output role="status"></output></form>`;
 
 const PAGE = `<!doctype html>
@@ -154,10 +154,10 @@ const PAGE = `<!doctype html>
 <main>
 <h1>A web server to try</h1>
 <p>It plays the server of any host below <code>sandbox.example</code>, for a site that you set up in the console.</p>
-${form('file', 'Serve a file', 'The console says which, when it asks you to prove a host.', field('Address', 'url', 'as the console shows it', 'url') + field('Text', 'body', 'as the console shows it'), 'Serve it')}
-${form('record', 'Set a DNS record', 'Another way to prove a host.', field('Name', 'name', 'of the record') + field('Value', 'value', 'of the record'), 'Set it')}
-${form('shop', 'Put the package in front', 'Every address of the host is an article then.', field('Host', 'host', 'the host of your site') + field('Key', 'key', 'the key that the console showed once'), 'Start')}
-${form('sale', 'Send a customer', 'An agent with test money buys a page.', field('Page', 'url', 'its address', 'url'), 'Buy it')}
+${form('file', ['Serve a file', 'The console says which, when it asks you to prove a host.'], field('Address', 'url', 'as the console shows it', 'url') + field('Text', 'body', 'as the console shows it'), 'Serve it')}
+${form('record', ['Set a DNS record', 'Another way to prove a host.'], field('Name', 'name', 'of the record') + field('Value', 'value', 'of the record'), 'Set it')}
+${form('shop', ['Put the package in front', 'Every address of the host is an article then.'], field('Host', 'host', 'the host of your site') + field('Key', 'key', 'the key that the console showed once'), 'Start')}
+${form('sale', ['Send a customer', 'An agent with test money buys a page.'], field('Page', 'url', 'its address', 'url'), 'Buy it')}
 </main>
 <script>${SCRIPT}</script>
 </html>

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { findChainIdentity, minedNonceOf, recordChainIdentity } from '../db/chainIdentity.ts';
 import { openDatabase } from '../db/database.ts';
+import { SchemaTooOld } from '../db/migrate.ts';
 import type { Address } from '../domain/money/legs.ts';
 import { firstDayOf } from './history/past.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -152,9 +153,14 @@ async function stopParts({ postgres, temporal, chain }: Parts): Promise<void> {
   await Promise.all([postgres.stop(), temporal.stop(), chain.stop()]);
 }
 
-/** Brings the schema up to date and says why this chain is not the database's; null when it is, or when both are new. */
+/** Brings the schema up to date and says why this data is of no use: its schema is too old, or its chain another; null when it is of use. */
 async function matchParts({ postgres, chain }: Parts, { topology, relayer }: UnitStart): Promise<string | null> {
-  await topology.migrate(postgres.ownerUrl);
+  try {
+    await topology.migrate(postgres.ownerUrl);
+  } catch (error) {
+    if (error instanceof SchemaTooOld) return error.message;
+    throw error;
+  }
   const database = await openDatabase({ url: postgres.appUrl, poolSize: 2 });
   try {
     const known = await findChainIdentity(database, SANDBOX_NETWORK);

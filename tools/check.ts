@@ -29,6 +29,17 @@ const STEPS: readonly Step[] = [
     run: () =>
       runTool('knip', 'knip', ['--config=knip.product.json', '--include=files,exports', '--no-progress', '--no-config-hints']),
   },
+  {
+    name: 'dependencies that production does not load',
+    run: () =>
+      runTool('knip', 'knip', [
+        '--config=knip.production.json',
+        '--production',
+        '--include=dependencies',
+        '--no-progress',
+        '--no-config-hints',
+      ]),
+  },
   { name: 'generated documents', run: checkGenerated },
   { name: 'environment names', run: checkEnvironmentNames },
   { name: 'workflow bundle', run: checkBundle },

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { prune } from '../deploy/image/prune.mjs';
 import { readText, takeLock } from '../sandbox/parts/lock.mjs';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -35,8 +34,6 @@ export async function installPackages(extent, progress) {
     const missing = missingOf(extent);
     if (missing === null) return;
     await runNpm(missing === 'everything' ? ['ci'] : ['install', '--no-save'], extent, progress);
-    progress('taking out what nobody loads');
-    prune(MODULES, { development: true });
     mkdirSync(MODULES, { recursive: true });
     writeFileSync(`${STAMP}.part`, `${lockHash()} ${extent}`);
     renameSync(`${STAMP}.part`, STAMP);

@@ -42,9 +42,10 @@ const VIEWS: readonly Shot[] = [
 
 const { values } = parseArgs({ options: { url: { type: 'string', default: 'http://127.0.0.1:8402' } } });
 const baseUrl = values.url.replace(/\/$/, '');
-await rm(FOLDER, { recursive: true, force: true });
-await mkdir(FOLDER, { recursive: true });
 try {
+  await (await openVisitor(baseUrl, { colorScheme: 'light', viewport: VIEWPORT })).page.goto(CONSOLE); // the pictures stay where there is no console
+  await rm(FOLDER, { recursive: true, force: true });
+  await mkdir(FOLDER, { recursive: true });
   for (const scheme of SCHEMES) await takeAll(scheme);
 } finally {
   await closeBrowser();

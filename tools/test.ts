@@ -1,14 +1,16 @@
 /**
- * `npm test [-- --quick, files or vitest options]`: runs the tests, tells which files took longest and which tests failed, and
+ * `npm test [-- --quick, --durations, files or vitest options]`: runs the tests, tells which files took longest and which tests failed, and
  * ends with the line `N passed, N failed`, from the run's own result. Status 0 only if at least one test ran, none failed and no
  * error was left unhandled.
  */
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reporter, TestModule, TestSuite } from 'vitest/node';
 // biome-ignore lint/suspicious/noDeprecatedImports: only its former overload with a mode is deprecated
 import { createVitest, parseCLI } from 'vitest/node';
 import { stopOnSignals } from '../sandbox/parts/signals.ts';
-import { chooseTests } from './test/choice.ts';
+import { DURATIONS } from '../test/support/sequencer.ts';
+import { chooseTests, DURATIONS_FLAG } from './test/choice.ts';
 import type { FailedTest } from './test/failed.ts';
 import { failedLines } from './test/failed.ts';
 import type { TimedFile } from './test/slowest.ts';
@@ -53,7 +55,8 @@ function lasted(module: TestModule): number {
   return prepareDuration + environmentSetupDuration + setupDuration + collectDuration + duration;
 }
 
-const { filter, options } = parseCLI(['vitest', 'run', ...chooseTests(process.argv.slice(2))]);
+const words = process.argv.slice(2);
+const { filter, options } = parseCLI(['vitest', 'run', ...chooseTests(words)]);
 const vitest = await createVitest({ ...options, watch: false, reporters: ['default', counter] });
 // vitest would end the process a millisecond after a signal, with Postgres and Temporal still running.
 for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
@@ -67,9 +70,16 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 }
 await vitest.close();
+if (words.includes(DURATIONS_FLAG) && filter.length === 0) keepDurations();
 for (const line of [...slowestLines(timed), ...failedLines(broken)]) process.stdout.write(`${line}\n`);
 process.stdout.write(`${unhandled > 0 ? `${unhandled} unhandled errors\n` : ''}${sentence()}\n`);
 process.exit(tally.passed > 0 && tally.failed === 0 && unhandled === 0 && process.exitCode !== 1 ? 0 : 1);
+
+/** What the next runs are ordered by. */
+function keepDurations(): void {
+  const sorted = timed.toSorted((a, b) => (a.path < b.path ? -1 : 1)).map(({ path, ms }) => [path, Math.round(ms / 1_000)]);
+  writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
+}
 
 function sentence(): string {
   const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : '';

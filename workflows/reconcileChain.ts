@@ -1,5 +1,5 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
-import type { ReconcileActivities } from '../activities/reconcile.ts';
+import type { ReconcileActivities } from '../activities/reconciliation.ts';
 import { watchInterval } from './interval.ts';
 
 const { reconcileRound } = proxyActivities<ReconcileActivities>({

@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto';
+import { hash, KeyObject, verify } from 'node:crypto';
+import type { Verifier } from 'http-message-sig';
 import { webcrypto } from 'http-message-sig';
 
 /** A public key as a key set holds it. */
@@ -9,7 +10,7 @@ export type PublicJwk =
 /** A key of an agent, ready to check signatures with. */
 export interface AgentKey {
   readonly jwk: PublicJwk;
-  readonly verifier: ReturnType<typeof webcrypto.verifier>;
+  readonly verifier: Verifier;
 }
 
 /** Keys of one set; a set with more is no directory of an agent. */
@@ -66,5 +67,10 @@ export function thumbprintOf(jwk: PublicJwk): string {
 export async function importAgentKey(jwk: PublicJwk): Promise<AgentKey> {
   const algorithm = jwk.kty === 'OKP' ? { name: 'Ed25519' } : { name: 'RSA-PSS', hash: 'SHA-512' };
   const key = await crypto.subtle.importKey('jwk', { ...jwk }, algorithm, true, ['verify']);
-  return { jwk, verifier: webcrypto.verifier(key) };
+  return { jwk, verifier: jwk.kty === 'OKP' ? checkedHere(KeyObject.from(key)) : webcrypto.verifier(key) };
+}
+
+/** Ed25519 in the calling thread: its check (70 µs) costs less than the way to another one. RSA, with keys that are dearer, goes that way. */
+function checkedHere(key: KeyObject): Verifier {
+  return { algorithm: 'ed25519', verify: (data, signature) => verify(null, data, key, signature) };
 }

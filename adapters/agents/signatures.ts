@@ -43,8 +43,12 @@ function inputOf(label: string, member: Item | InnerList): SignatureInput | null
     return typeof value === 'number' && Number.isInteger(value) ? value : null;
   };
   return {
-    ...{ label, covered: items.map(coveredOf) },
-    ...{ created: seconds('created'), expires: seconds('expires'), keyid: text('keyid'), tag: text('tag') },
+    label,
+    covered: items.map(coveredOf),
+    created: seconds('created'),
+    expires: seconds('expires'),
+    keyid: text('keyid'),
+    tag: text('tag'),
   };
 }
 
@@ -101,7 +105,8 @@ export async function checkSignature(request: SignedRequest, claim: Claim, key: 
           algorithms: [key.verifier.algorithm],
           requiredComponents: claim.covered.filter(isTelling).map(componentOf),
           requiredParameters: ['created', 'expires', 'keyid', 'tag'],
-          ...{ clockSkew: CLOCK_SKEW_SECONDS, now },
+          clockSkew: CLOCK_SKEW_SECONDS,
+          now,
           validate: ({ parameters }) => parameters.keyid === claim.keyid && parameters.expires === claim.expires,
         },
         resolveVerifier: () => key.verifier,

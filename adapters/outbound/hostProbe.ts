@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ChallengeMethod, CheckReason } from '../../domain/hosts/challenge.ts';
 import { META_NAME, txtNameOf, txtValueOf, wellKnownUrls } from '../../domain/hosts/challenge.ts';
 import { findMetaTags } from '../../domain/hosts/challengeMeta.ts';
-import type { SiteLook } from '../../domain/hosts/challengePlatform.ts';
+import type { FrontPage } from '../../domain/hosts/challengePlatform.ts';
 import type { HostDns } from './hostDns.ts';
 import type { Outbound, OutboundAnswer } from './outbound.ts';
 import type { OutboundReason } from './reason.ts';
@@ -25,7 +25,7 @@ export interface HostProbe {
   /** Looks once for the proof, within 5 s altogether. Never rejects. */
   prove(target: ProbeTarget): Promise<ProbeResult>;
   /** The beginning of a host's front page; null when it has none now. Never rejects. */
-  look(host: string): Promise<SiteLook | null>;
+  look(host: string): Promise<FrontPage | null>;
   /** Where a host's name and its live answers lead. Never rejects; both `unknown` where no fleet is configured. */
   route(host: string): Promise<{ readonly cname: RouteSight; readonly live: RouteSight }>;
 }
@@ -114,7 +114,7 @@ function fetchPage(outbound: Outbound, url: string, signal: AbortSignal): Promis
 }
 
 /** A page that came in the clear with 200; null otherwise. */
-function lookOf(answer: OutboundAnswer): SiteLook | null {
+function lookOf(answer: OutboundAnswer): FrontPage | null {
   if (!answer.ok || answer.status !== 200) return null;
   if (!/^(identity)?$/i.test(answer.headers['content-encoding'] ?? '')) return null;
   return { headers: answer.headers, html: Buffer.from(answer.body).toString('utf8') };

@@ -48,15 +48,13 @@ export async function drawStatement(given: StatementDocument): Promise<Buffer> {
   const statement = cleanedDocument(given);
   const setter = createSetter(await openFonts(textsOf(statement), OWN_LETTERS));
   const pdf = new PDFDocument({
-    ...{
-      size: 'A4',
-      margin: MARGIN,
-      bufferPages: true,
-      fontLayoutCache: false,
-      pdfVersion: '1.7' as const,
-      lang: 'en',
-      displayTitle: true,
-    },
+    size: 'A4',
+    margin: MARGIN,
+    bufferPages: true,
+    fontLayoutCache: false,
+    pdfVersion: '1.7' as const,
+    lang: 'en',
+    displayTitle: true,
     info: { Title: `${statement.title}: ${statement.subtitle}`, CreationDate: statement.generatedAt },
   });
   const chunks: Buffer[] = [];
@@ -86,10 +84,17 @@ function cleanedDocument(statement: StatementDocument): StatementDocument {
 
 function textsOf({ title, subtitle, facts, tables, notes, noteOfLackedLetters, sum }: StatementDocument): string[] {
   return [
-    ...[title, subtitle, sum.label, sum.value, noteOfLackedLetters, ...notes],
+    title,
+    subtitle,
+    sum.label,
+    sum.value,
+    noteOfLackedLetters,
+    ...notes,
     ...facts.flatMap(({ label, value }) => [label, value]),
     ...tables.flatMap((table) => [
-      ...[table.heading, table.note ?? '', ...table.columns.map(({ label }) => label)],
+      table.heading,
+      table.note ?? '',
+      ...table.columns.map(({ label }) => label),
       ...table.rows.flatMap((cells) => cells.map((cell, n) => (table.columns[n]?.holds === 'address' ? cleaned(cell) : cell))),
       ...(table.total ?? []),
     ]),
@@ -104,7 +109,7 @@ function drawHeader(sheet: Sheet, { title, subtitle, sum, facts }: StatementDocu
   put(sheet, sum.value, { x: MARGIN + half, y: MARGIN - 4, room: widthOf(pdf) - half, size: 18, cut: 'bold', align: 'right' });
   put(sheet, sum.label, { x: MARGIN + half, y: MARGIN + 21, room: widthOf(pdf) - half, size: 11, colour: GREY, align: 'right' });
   sheet.y = MARGIN + 44;
-  rule(sheet, sheet.y - 4, 0.6);
+  rule(sheet, { y: sheet.y - 4, thickness: 0.6 });
   for (const { label, value, isReference } of facts) {
     put(sheet, label, { x: MARGIN, y: sheet.y, room: 84, size: 8, colour: GREY });
     const cut = isReference ? 'narrow' : 'regular';
@@ -128,14 +133,20 @@ function drawTable(sheet: Sheet, table: DocumentTable): void {
   const sides = table.isDense ? 2 : 1;
   for (let next = 0; next < table.rows.length; ) {
     if (sheet.y + 3 * NORMAL.row > bottomOf(sheet.pdf)) addPage(sheet);
-    next += drawPart(sheet, table, next, sides, measure);
+    next += drawPart(sheet, table, next, { sides, measure });
   }
   if (table.total && table.rows.length > 0) drawTotal(sheet, table, table.total, sides);
   sheet.y += 12;
 }
 
+/** How a table is set: its blocks beside each other, and their measure. */
+interface Layout {
+  readonly sides: number;
+  readonly measure: Measure;
+}
+
 /** Draws what of a table's rows goes on this page, in one block or two beside each other; returns how many rows that were. */
-function drawPart(sheet: Sheet, table: DocumentTable, from: number, sides: number, measure: Measure): number {
+function drawPart(sheet: Sheet, table: DocumentTable, from: number, { sides, measure }: Layout): number {
   const top = sheet.y + measure.row + 3;
   const most = Math.max(1, Math.floor((bottomOf(sheet.pdf) - top) / measure.row)) * sides;
   const rows = table.rows.slice(from, from + most);
@@ -146,11 +157,11 @@ function drawPart(sheet: Sheet, table: DocumentTable, from: number, sides: numbe
     if (ofSide.length === 0) continue;
     const place = { x: MARGIN + side * (width + 3 * GAP), width, measure };
     drawCells(sheet, table.columns, headOf(table), { ...place, y: sheet.y, colour: GREY });
-    rule(sheet, sheet.y + measure.row, 0.6, place);
+    rule(sheet, { ...place, y: sheet.y + measure.row, thickness: 0.6 });
     for (const [n, cells] of ofSide.entries()) {
       const y = top + n * measure.row;
       drawCells(sheet, table.columns, cells, { ...place, y: y - 0.5 });
-      rule(sheet, y + measure.row - 0.4, 0.2, place);
+      rule(sheet, { ...place, y: y + measure.row - 0.4, thickness: 0.2 });
     }
   }
   sheet.y = top + high * measure.row;
@@ -168,7 +179,7 @@ function drawTotal(sheet: Sheet, table: DocumentTable, total: readonly string[],
   }
   const width = (widthOf(sheet.pdf) - (sides - 1) * 3 * GAP) / sides;
   const place = { x: MARGIN + (sides - 1) * (width + 3 * GAP), width };
-  rule(sheet, sheet.y, 0.8, place, INK);
+  rule(sheet, { ...place, y: sheet.y, thickness: 0.8, colour: INK });
   drawCells(sheet, table.columns, total, { ...place, y: sheet.y + 2, measure: NORMAL, cut: 'bold' });
   sheet.y += NORMAL.row + 4;
 }
@@ -225,7 +236,8 @@ function put(sheet: Sheet, text: string, place: TextPlace): void {
     const { name, font, isRightToLeft } = run.set;
     sheet.pdf.registerFont(name, font as never);
     sheet.pdf.font(name).text(run.text, x, place.y + ASCENT * size, {
-      ...{ lineBreak: false, baseline: 'alphabetic' },
+      lineBreak: false,
+      baseline: 'alphabetic',
       // With a list of features, even an empty one, text is set as a whole, not word by word from left to right.
       ...(isRightToLeft ? { features: [] } : {}),
     });
@@ -305,10 +317,19 @@ function numberPages(sheet: Sheet, { title, subtitle }: StatementDocument): void
   }
 }
 
-function rule({ pdf }: Sheet, y: number, thickness: number, place = { x: MARGIN, width: widthOf(pdf) }, colour = LINE): void {
+/** A line from left to right; as wide as the page unless told. */
+interface Rule {
+  readonly y: number;
+  readonly thickness: number;
+  readonly x?: number;
+  readonly width?: number;
+  readonly colour?: string;
+}
+
+function rule({ pdf }: Sheet, { x = MARGIN, width = widthOf(pdf), y, thickness, colour = LINE }: Rule): void {
   pdf
-    .moveTo(place.x, y)
-    .lineTo(place.x + place.width, y)
+    .moveTo(x, y)
+    .lineTo(x + width, y)
     .lineWidth(thickness)
     .stroke(colour);
 }

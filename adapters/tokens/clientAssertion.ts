@@ -1,4 +1,5 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
+import { hasControlCharacter } from '../../domain/hosts/host.ts';
 
 /** A client's public keys (RFC 7517). */
 export interface ClientKeys {
@@ -44,11 +45,16 @@ export async function verifyClientAssertion(
     });
     const { jti, exp } = payload;
     const latest = expected.nowMs / 1000 + MAX_LIFE_SECONDS + SKEW_SECONDS;
-    if (typeof jti !== 'string' || jti === '' || jti.length > 200 || typeof exp !== 'number' || exp > latest) return null;
+    if (!isIdentifier(jti) || typeof exp !== 'number' || exp > latest) return null;
     return { jti, expiresAtSeconds: exp + SKEW_SECONDS };
   } catch {
     return null;
   }
+}
+
+/** What can be stored and found again: Postgres takes no NUL, and two halves of characters would become one text. */
+function isIdentifier(jti: unknown): jti is string {
+  return typeof jti === 'string' && jti !== '' && jti.length <= 200 && !hasControlCharacter(jti) && jti.isWellFormed();
 }
 
 /** The client an assertion claims to be of, before anything is proven; null when it cannot be read. */

@@ -74,9 +74,14 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
       const attempt = { state: generateRandomState(), nonce: generateRandomNonce(), verifier: generateRandomCodeVerifier() };
       const url = new URL(endpoint);
       const asked = {
-        ...{ response_type: 'code', scope: 'openid', client_id: clientId, redirect_uri: redirectUri },
-        ...{ state: attempt.state, nonce: attempt.nonce },
-        ...{ code_challenge: await calculatePKCECodeChallenge(attempt.verifier), code_challenge_method: 'S256' },
+        response_type: 'code',
+        scope: 'openid',
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+        code_challenge_method: 'S256',
       };
       for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
       return { attempt, url: url.href };
@@ -141,7 +146,9 @@ function fetchThrough(outbound: Pick<Outbound, 'send'>) {
     { method, headers, body }: { readonly method: string; readonly headers: Record<string, string>; readonly body?: unknown },
   ): Promise<Response> => {
     const answer = await outbound.send({
-      ...{ url, headers, method: method === 'POST' ? 'POST' : 'GET' },
+      url,
+      headers,
+      method: method === 'POST' ? 'POST' : 'GET',
       ...(body === undefined || body === null ? {} : { body: String(body) }),
     });
     if (!answer.ok || answer.status >= 500) throw away();

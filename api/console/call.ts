@@ -5,8 +5,8 @@ import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
 import type { ConsoleSession, SessionDeps } from '../../services/console/sessions.ts';
 import { resumeSession } from '../../services/console/sessions.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
+import type { HeavyWork } from '../../services/pacing/heavy.ts';
 import type { Rates } from '../../services/pacing/rates.ts';
-import type { ExportSlots } from '../../services/reports/exportSlots.ts';
 import type { ReportDeps } from '../../services/reports/request.ts';
 import type { Log } from '../../services/settlement/deps.ts';
 import type { AddressReader } from '../address.ts';
@@ -21,10 +21,11 @@ export interface ConsoleHandlerDeps extends SessionDeps {
   readonly addressOf: AddressReader;
   /** Our own address, without a trailing slash: whose pages may change something. */
   readonly baseUrl: string;
-  readonly files: ConsoleFiles;
-  /** What reports are read with, and the room for exports that REST shares. */
+  /** What browsers get. */
+  readonly files: () => ConsoleFiles;
+  /** What reports are read with, and the room for heavy work that REST shares. */
   readonly reports: ReportDeps;
-  readonly exports: ExportSlots;
+  readonly heavy: HeavyWork;
   readonly priceFloorMicro: bigint;
   /** The owner's token that the demo signs in with, in a sandbox; null: there is no demo. */
   readonly demoToken: string | null;

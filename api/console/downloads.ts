@@ -3,6 +3,7 @@ import type { Plan } from '../../domain/access/key.ts';
 import { COSTS } from '../../domain/access/rate.ts';
 import { ownerKey } from '../../services/owners/authenticate.ts';
 import { ownedTenant } from '../../services/owners/ownedTenant.ts';
+import { goneOf } from '../../services/pacing/gone.ts';
 import { describeTenant } from '../../services/tenants/self.ts';
 import { pathOf, sendAnswer } from '../handler.ts';
 import { knownParameters, readQuery, searchOf } from '../query.ts';
@@ -27,10 +28,11 @@ export async function answerDownload(call: ConsoleCall): Promise<void> {
   const name = pathOf(request).split('/').at(-1) ?? '';
   if (!Object.hasOwn(FILES, name)) return missing('the console has no such file');
   const { route, answer } = FILES[name as keyof typeof FILES];
-  const { owner } = await letSessionIn(call, COSTS.file);
-  deps.rates.count([['key', ownerKey(owner)]], COSTS.file); // whatever session he comes with
+  const cost = COSTS[route.cost ?? 'file'];
+  const { owner } = await letSessionIn(call, cost);
+  deps.rates.count([['key', ownerKey(owner)]], cost); // whatever session he comes with
   const params = readQuery(searchOf(request), knownParameters(route));
   const { id: tenantId, hosts, plan } = await describeTenant(deps, ownedTenant(owner, params.get('tenantId')));
   const site = { tenantId, hosts, plan: plan as Plan | null, keyId: ownerKey(owner) };
-  await sendAnswer(request, response, await answer(deps, site, params));
+  await sendAnswer(request, response, await answer(deps, site, params, goneOf(request)));
 }

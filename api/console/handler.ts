@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { COSTS } from '../../domain/access/rate.ts';
 import { methodAnswer } from '../errors.ts';
 import { pathOf, requestIdOf, send, sendError, wantsProblem } from '../handler.ts';
+import { tellInTime } from '../held.ts';
 import { CONSOLE_PATH } from './assets.ts';
 import type { ConsoleCall, ConsoleHandlerDeps } from './call.ts';
 import { letChangeIn } from './call.ts';
@@ -14,7 +15,7 @@ import { answerDemo, answerSession, answerSignIn, answerSignOut } from './sessio
 
 type Answering = (call: ConsoleCall) => Promise<void>;
 
-const PLACES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
+const ROUTES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
   '/session': { GET: answerSession, POST: answerSignIn, DELETE: (call) => answerSignOut(call, 'here') },
   '/sessions': { DELETE: (call) => answerSignOut(call, 'everywhere') },
   '/graphql': { POST: answerGraphql },
@@ -28,7 +29,7 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
 /** The paths of the console, as figures name them. */
 export const CONSOLE_PATHS: readonly string[] = [
   CONSOLE_PATH,
-  ...Object.keys(PLACES).map((path) => `${CONSOLE_PATH}${path}`),
+  ...Object.keys(ROUTES).map((path) => `${CONSOLE_PATH}${path}`),
   ...[
     '/assets/:file',
     '/assets/:folder/:file',
@@ -65,7 +66,7 @@ export function createConsole(deps: ConsoleHandlerDeps): (request: IncomingMessa
     try {
       await answer({ deps, request, response, cookie, flow, address: deps.addressOf(request) });
     } catch (error) {
-      sendError(deps, request, response, error, 'plain');
+      tellInTime(response, error, () => sendError(deps, { request, response }, error, 'plain'));
     }
   };
 }
@@ -74,10 +75,10 @@ function answer(call: ConsoleCall): Promise<void> {
   const { request } = call;
   const path = pathOf(request).slice(CONSOLE_PATH.length);
   const method = request.method ?? '';
-  const place = Object.hasOwn(PLACES, path) ? PLACES[path] : undefined;
-  if (place) {
-    const answering = Object.hasOwn(place, method) ? place[method] : undefined;
-    return answering ? answering(call) : refuseMethod(call, Object.keys(place));
+  const route = Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined;
+  if (route) {
+    const answering = Object.hasOwn(route, method) ? route[method] : undefined;
+    return answering ? answering(call) : refuseMethod(call, Object.keys(route));
   }
   if (method !== 'GET' && method !== 'HEAD') return refuseMethod(call, ['GET', 'HEAD']);
   return path.startsWith('/assets/') ? sendAsset(call) : sendPage(call);

@@ -85,7 +85,7 @@ function readModule(name: string, source: string): Module {
   const exports = new Map<string, string>();
   const body = rest.replace(
     EXPORT,
-    (text: string, kind: string | undefined, one: string | undefined, list: string | undefined, at: number) => {
+    (text: string, ...[kind, one, list, at]: [string | undefined, string | undefined, string | undefined, number]) => {
       if (isInTemplate(rest, at)) return text;
       if (kind !== undefined && one !== undefined) {
         exports.set(one, one);

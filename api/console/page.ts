@@ -5,9 +5,10 @@ import type { ConsoleCall } from './call.ts';
 
 /** The page: the same for everybody, whoever is signed in, at the path of every screen. */
 export async function sendPage(call: ConsoleCall): Promise<void> {
-  await sendBody(call, call.deps.files.page, {
+  const { page, policy } = call.deps.files();
+  await sendBody(call, page, {
     'cache-control': 'no-cache',
-    'content-security-policy': call.deps.files.policy,
+    'content-security-policy': policy,
     'cross-origin-opener-policy': 'same-origin',
     'x-frame-options': 'DENY',
   });
@@ -15,7 +16,7 @@ export async function sendPage(call: ConsoleCall): Promise<void> {
 
 /** A file of the page, which never changes under its name. Throws not_found for any other name. */
 export async function sendAsset(call: ConsoleCall): Promise<void> {
-  const file = call.deps.files.assets.get(pathOf(call.request));
+  const file = call.deps.files().assets.get(pathOf(call.request));
   if (!file) throw new ServiceError('not_found', 'the console has no such file');
   await sendBody(call, file, { 'cache-control': 'public, max-age=31536000, immutable' });
 }

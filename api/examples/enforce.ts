@@ -123,7 +123,7 @@ export const enforceExamples: Readonly<Record<string, OperationExamples>> = {
         {
           state: 'refused',
           code: 'agent_refused',
-          error: 'agent_refused: the owner of this site does not give this page to this agent',
+          error: 'agent_refused: the owner of this site refuses this page to this agent',
         },
       ],
     },

@@ -5,7 +5,11 @@ import type { Quote } from '../../domain/pricing/quote.ts';
 export function quotedBody(quote: Quote, baseUrl: string): Readonly<Record<string, unknown>> {
   const { resource, kind, price, currency, title, legs, network, asset, payTo, otherNetworks = [], expiresAt, host } = quote;
   return {
-    ...{ url: resource, kind, state: 'priced', priceMicro: price, currency },
+    url: resource,
+    kind,
+    state: 'priced',
+    priceMicro: price,
+    currency,
     ...(title === undefined ? {} : { title }),
     legs,
     networks: [

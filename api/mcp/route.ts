@@ -21,8 +21,7 @@ export const mcpRoute: AnybodyRoute = {
   bodyLimitBytes: 65_536,
   isForPages: true,
   handle: async (call) => {
-    if (Array.isArray(call.body))
-      throw new ServiceError('malformed_body', 'send one message a call: lists of messages are not taken');
+    if (Array.isArray(call.body)) throw new ServiceError('malformed_body', 'send one message per call: batches are not accepted');
     return answerOf(await mcp.fetch(requestOf(call), { parsedBody: call.body, authInfo: authInfoOf(call) }));
   },
 };

@@ -37,7 +37,7 @@ export const olpIntrospectRoute: KeyRoute = {
   operation: {
     operationId: 'introspectLicenceToken',
     tags: ['Enforce'],
-    summary: 'What a licence token is worth (RSL 1.0, OLP)',
+    summary: 'Introspect a licence token (RSL 1.0, OLP)',
     security: [{ publisherKey: [] }],
     requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { schema: FORM } } },
     responses: { '200': jsonResponse('RFC 7662, and whether it opens the page', RESULT), ...keyErrors() },

@@ -13,10 +13,10 @@ import { ErrorBody } from '../schemas/shared.ts';
 
 const FORM = z.looseObject({
   grant_type: z.literal('client_credentials'),
-  license: z.string().meta({ description: 'The license element of the document, as it stands there.' }),
+  license: z.string().meta({ description: 'The license element, exactly as in the document.' }),
   license_type: z.exactOptional(z.literal('application/rsl+xml')),
   resource: z.string().meta({ description: 'The url of its content, pattern and all.' }),
-  period_days: z.exactOptional(z.string()).meta({ description: 'For how long to buy where nothing is held; 30 unless told.' }),
+  period_days: z.exactOptional(z.string()).meta({ description: 'Period to buy if the account holds no licence; 30 by default.' }),
 });
 const TOKEN = z
   .object({ access_token: z.string(), token_type: z.literal('License'), expires_in: z.int() })
@@ -42,11 +42,11 @@ export const olpTokenRoute: PublicRoute = {
     requestParams: { header: z.object({ ...PAYMENT, ...IDEMPOTENCY_KEY }) },
     requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { schema: FORM } } },
     responses: {
-      '200': jsonResponse('A token, good where `Authorization: License` is', TOKEN),
-      '400': jsonResponse('Malformed request; no such content; not its license as it stands now', OauthError.or(ErrorBody)),
+      '200': jsonResponse('A token for `Authorization: License`', TOKEN),
+      '400': jsonResponse('Malformed request; no such content; not its current license', OauthError.or(ErrorBody)),
       '401': jsonResponse('The client is not recognised', OauthError),
       '402': jsonResponse(
-        'Nothing is held: the offer; or why the payment was refused or is not decided',
+        'No licence is held: the offer; or why the payment was refused or is undecided',
         LicenceOffer.or(ErrorBody),
       ),
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),

@@ -14,13 +14,13 @@ export const bodiesRoute: KeyRoute = {
   operation: {
     operationId: 'noteServedBodies',
     tags: ['Receipts'],
-    summary: 'Say what was served',
+    summary: 'Report what was served',
     description:
       'The SHA-256 of pages as they were sent, for their records. The first word about a payment stands; one that is not the ' +
       'site’s, not a page’s, a test’s, or older than an hour is left out.',
     security: [{ publisherKey: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: ServedBodies } } },
-    responses: { '200': jsonResponse('How many are noted', ServedBodiesNoted), ...keyErrors() },
+    responses: { '200': jsonResponse('How many were recorded', ServedBodiesNoted), ...keyErrors() },
   },
   handle: async ({ deps, caller, body }) => {
     const bodies = parseWith(ServedBodies, body).map(({ receiptId: paymentId, ...said }) => ({ paymentId, ...said }));

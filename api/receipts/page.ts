@@ -66,7 +66,7 @@ function legsOf({ legs, payTo }: PaymentRecord): string {
   const isSplit = legs.some(({ toAddress }) => toAddress !== payTo);
   const note = isSplit
     ? 'The address that was paid is a contract that can pay nobody but these.'
-    : 'It was paid straight to this address.';
+    : 'It was paid directly to this address.';
   return `<section><h2>Who gets it</h2><ul>${rows.join('')}</ul><p class="note">${note}</p></section>`;
 }
 

@@ -84,7 +84,7 @@ export const PaymentRecordBody = z
     body: z
       .object({ sha256, bytes: z.int() })
       .nullable()
-      .meta({ description: 'What the site says that it served; null: it said nothing.' }),
+      .meta({ description: 'What the site reports it served; null if it reported nothing.' }),
   })
   .meta({ id: 'PaymentRecord' });
 

@@ -11,7 +11,7 @@ export const AgentsVerifyBody = z
       request: z.object(
         {
           method: z.string('must be a method').regex(/^[A-Z]{1,20}$/, 'must be a method in capitals'),
-          url: resource.meta({ description: 'As the reader asked for it; its host is one of the site of the key.' }),
+          url: resource.meta({ description: 'The URL as requested; its host must belong to the site of the key.' }),
           headers: z
             .record(
               z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'names are in lower case'),
@@ -31,19 +31,24 @@ export const AgentsVerifyBody = z
   .meta({ id: 'AgentsVerifyRequest' });
 
 const seconds = z.int().meta({ description: 'Epoch seconds.' });
-const ownWord = z.string().nullable().meta({ description: 'In the words of the agent; nobody vouches for it.' });
+const ownWord = z.string().nullable().meta({ description: 'As stated by the agent; nobody vouches for it.' });
 
 const Verified = z.object({
   outcome: z.literal('verified'),
   agent: z.object({
-    url: z.string().meta({ description: 'Where its keys stand.' }),
+    url: z.string().meta({ description: 'Where its keys are published.' }),
     type: z.enum(['directory', 'jwks_uri', 'cimd']),
     host: z.string(),
     keyid: z.string().meta({ description: 'Thumbprint of the key (RFC 7638).' }),
     label: z.string(),
     covered: z.array(z.string()),
-    ...{ created: seconds, expires: seconds, operator: ownWord, purpose: ownWord },
-    key: z.record(z.string(), z.string()).meta({ description: 'The public key, to check by for `cacheSeconds` without asking.' }),
+    created: seconds,
+    expires: seconds,
+    operator: ownWord,
+    purpose: ownWord,
+    key: z
+      .record(z.string(), z.string())
+      .meta({ description: 'The public key, for verifying without a call for `cacheSeconds`.' }),
   }),
   observed: z
     .object({ verified: z.literal(true), verifiedAgent: z.exactOptional(z.string()) })
@@ -83,12 +88,12 @@ const Unverified = z.object({
     'key_unknown',
     'busy',
   ]),
-  retryAfter: z.exactOptional(z.int()).meta({ description: 'Seconds after which the answer may be another one.' }),
+  retryAfter: z.exactOptional(z.int()).meta({ description: 'Seconds after which the answer may differ.' }),
   observed: z.object({}),
 });
 
 /** Success of POST /_svc/agents/verify. */
 export const AgentsVerifyAnswer = z.discriminatedUnion('outcome', [Verified, Invalid, Unverified]).meta({
   id: 'AgentsVerifyAnswer',
-  description: 'Only `invalid` speaks against who asked: a claim that was checked and is false.',
+  description: 'Only `invalid` speaks against the caller: its claim was checked and is false.',
 });

@@ -16,12 +16,12 @@ export const BudgetBody = z
       ifVersion: z
         .int('must be a whole number')
         .min(0, 'must be at least 0')
-        .meta({ description: 'The version that this was decided by: 0 where there is none yet.' }),
+        .meta({ description: 'The version this change is based on; 0 if there is none yet.' }),
       period: period.meta({ description: 'UTC; a week begins on Monday.' }),
       totalMicro: micro.meta({ description: 'In all, in a period.' }),
       hostMicro: optionalMicro.meta({ description: 'At one host in a period.' }),
       pageMicro: optionalMicro.meta({ description: 'What one page may cost.' }),
-      approveAboveMicro: optionalMicro.meta({ description: 'What costs more waits for the owner’s word.' }),
+      approveAboveMicro: optionalMicro.meta({ description: 'A purchase above this price waits for the owner’s approval.' }),
       isStopped: z.exactOptional(z.boolean('must be true or false')),
     },
     'must be an object',
@@ -30,9 +30,18 @@ export const BudgetBody = z
 
 const Budget = z
   .object({
-    ...{ version: z.int(), period, totalMicro: z.int(), hostMicro: z.int().nullable(), pageMicro: z.int().nullable() },
-    ...{ approveAboveMicro: z.int().nullable(), isStopped: z.boolean(), updatedAt: z.number() },
-    ...{ spentMicro: z.int(), leftMicro: z.int(), periodStartsAt: z.number(), periodEndsAt: z.number() },
+    version: z.int(),
+    period,
+    totalMicro: z.int(),
+    hostMicro: z.int().nullable(),
+    pageMicro: z.int().nullable(),
+    approveAboveMicro: z.int().nullable(),
+    isStopped: z.boolean(),
+    updatedAt: z.number(),
+    spentMicro: z.int(),
+    leftMicro: z.int(),
+    periodStartsAt: z.number(),
+    periodEndsAt: z.number(),
   })
   .meta({ id: 'AccountBudget', description: 'What the account may spend, and what is left; amounts in micro-USDC.' });
 
@@ -42,9 +51,15 @@ export const BudgetAnswer = z.object({ budget: Budget.nullable() }).meta({ id: '
 /** A purchase that the owner was asked about. */
 export const AccountApproval = z
   .object({
-    ...{ approvalId: uuid, host: z.string(), resource: z.string(), kind: z.enum(['read', 'citation']), amountMicro: z.int() },
+    approvalId: uuid,
+    host: z.string(),
+    resource: z.string(),
+    kind: z.enum(['read', 'citation']),
+    amountMicro: z.int(),
     state: z.enum(['asked', 'approved', 'refused', 'used', 'ended']),
-    ...{ askedAt: z.number(), decidedAt: z.number().nullable(), endsAt: z.number() },
+    askedAt: z.number(),
+    decidedAt: z.number().nullable(),
+    endsAt: z.number(),
   })
   .meta({ id: 'AccountApproval' });
 

@@ -14,7 +14,7 @@ export const CompRequestBody = z
     {
       aisystem: z.looseObject(
         {
-          name: text.min(1, 'must not be empty').meta({ description: 'Domain of the AI system; nobody checks it here.' }),
+          name: text.min(1, 'must not be empty').meta({ description: 'Domain of the AI system; not verified here.' }),
           ua: z.exactOptional(text),
           id: z.exactOptional(text),
           aisysuse: z.looseObject(
@@ -25,14 +25,14 @@ export const CompRequestBody = z
                 z
                   .array(resource, 'must be a list of URLs')
                   .max(100, 'has at most 100 URLs')
-                  .meta({ description: 'Pages or sections, all of one host. Left out: everything of `host`.' }),
+                  .meta({ description: 'Pages or sections, all on one host. Default: everything on `host`.' }),
               ),
               scope: z.exactOptional(from0to(6)),
               function: z.exactOptional(
                 z
                   .array(from0to(FUNCTIONS - 1), 'must be a list of numbers')
                   .max(FUNCTIONS, 'has too many')
-                  .meta({ description: 'Uses; the price is that for the dearest of them.' }),
+                  .meta({ description: 'Uses; the price is that of the most expensive one.' }),
               ),
               subfn: z.exactOptional(z.array(from0to(5), 'must be a list of numbers').max(6, 'has too many')),
               resdis: z.exactOptional(from0to(1)),

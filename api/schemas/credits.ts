@@ -3,11 +3,7 @@ import type { ZodOpenApiSchemaObject } from 'zod-openapi';
 import { MAX_AUTHOR_ID_CHARS, MAX_CREDITS_DEPTH, MAX_LEAVES, MAX_TITLE_CHARS } from '../../domain/money/credits.ts';
 import { address } from './shared.ts';
 
-const authorId = z
-  .string()
-  .min(1)
-  .max(MAX_AUTHOR_ID_CHARS)
-  .meta({ description: 'Who it is, as earnings and statements name him.' });
+const authorId = z.string().min(1).max(MAX_AUTHOR_ID_CHARS).meta({ description: 'The author’s id in earnings and statements.' });
 const weight = z.exactOptional(
   z
     .number()
@@ -21,7 +17,7 @@ const contributor: z.ZodType = z.lazy(() => z.union([leaf, group])).meta({ id: '
 const contributors = () => z.array(contributor).min(1).max(MAX_LEAVES);
 const group = z.looseObject({ authorId, members: contributors(), weight }).meta({
   id: 'CreditsGroup',
-  description: `Several who share one weight by their own, at most ${MAX_CREDITS_DEPTH} levels deep; never one of himself.`,
+  description: `Members who share one weight by their own weights, at most ${MAX_CREDITS_DEPTH} levels deep; no author contains itself.`,
 });
 
 const page = z
@@ -32,7 +28,7 @@ const given = z.looseObject({ free: z.literal(true) }).meta({ id: 'CreditsFree',
 /** What a site's credits API answers 200 with; docs/credits-api.md says the rest. */
 const CreditsAnswer = z.union([given, page]).meta({
   id: 'CreditsAnswer',
-  description: 'What a site’s credits API answers `GET {creditsApiUrl}/credits/{slug}` with; 404 says that nobody is named.',
+  description: 'What a site’s credits API answers to `GET {creditsApiUrl}/credits/{slug}`; 404 means that nobody is credited.',
 });
 
 /** Its JSON Schema (2020-12), which stands in docs/ as a file. */

@@ -14,16 +14,16 @@ const count = (most: number, least: number) =>
 const filters = {
   type: z.exactOptional(text.meta({ description: 'Only `http` is sold.' })),
   scheme: z.exactOptional(text.meta({ description: 'Only `exact` is offered.' })),
-  network: z.exactOptional(text.meta({ description: 'CAIP-2 id of a network that is taken.' })),
+  network: z.exactOptional(text.meta({ description: 'CAIP-2 id of an accepted network.' })),
   payTo: z.exactOptional(text.meta({ description: 'Recipient.' })),
-  extensions: z.exactOptional(text.meta({ description: 'Name of an extension that the entry has.' })),
+  extensions: z.exactOptional(text.meta({ description: 'Name of an extension of the entry.' })),
 };
 
 /** Query of GET /discovery/resources. */
 export const ResourcesQuery = z.object({
   ...filters,
-  limit: z.exactOptional(count(100, 1).meta({ description: 'Places looked at, 1 to 100; 20 unless told.' })),
-  offset: z.exactOptional(count(MAX_OFFSET, 0).meta({ description: 'Places left out before them.' })),
+  limit: z.exactOptional(count(100, 1).meta({ description: 'Places examined, 1 to 100; 20 by default.' })),
+  offset: z.exactOptional(count(MAX_OFFSET, 0).meta({ description: 'Places skipped before them.' })),
 });
 
 /** Query of GET /discovery/search. */
@@ -35,8 +35,8 @@ export const SearchQuery = z.object({
     .regex(NO_CONTROLS, 'has a control character')
     .meta({ description: 'Words, or a host.' }),
   ...filters,
-  limit: z.exactOptional(count(100, 1).meta({ description: 'Entries at most, 1 to 100; 20 unless told.' })),
-  cursor: z.exactOptional(z.string().max(600, 'is too long').meta({ description: 'From the answer before.' })),
+  limit: z.exactOptional(count(100, 1).meta({ description: 'At most this many entries, 1 to 100; 20 by default.' })),
+  cursor: z.exactOptional(z.string().max(600, 'is too long').meta({ description: 'From the previous answer.' })),
 });
 
 /** An entry of the public list. */

@@ -3,7 +3,7 @@ import { resource } from './shared.ts';
 
 /** Query of GET /_svc/enforce-config. */
 export const EnforceConfigQuery = z.object({
-  resource: z.exactOptional(resource.meta({ description: 'A page of the site; the manifest then names its host alone.' })),
+  resource: z.exactOptional(resource.meta({ description: 'A page of the site; the manifest then names only its host.' })),
 });
 
 const fragments = z.array(z.string()).meta({ description: 'Fragments of User-Agents, lower case.' });

@@ -24,7 +24,7 @@ export const LicenceRequestBody = z
         .max(10, 'is too long')
         .meta({ description: 'What the pages may be used for: words of RSL 1.0.', uniqueItems: true, maxItems: TERMS.length }),
       periodDays: z.number('must be a number of days').meta({
-        description: 'How long it lasts, an hour at least.',
+        description: 'How long it lasts; at least an hour.',
         minimum: MIN_PERIOD_DAYS,
         maximum: MAX_PERIOD_DAYS,
       }),

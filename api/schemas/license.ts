@@ -26,7 +26,7 @@ export const LicenseProofBody = z
         .string('must be text')
         .min(1, 'must not be empty')
         .max(16_384, 'is too long')
-        .meta({ description: 'The header SIGN-IN-WITH-X, as it came.' }),
+        .meta({ description: 'The header SIGN-IN-WITH-X, as received.' }),
       resource,
       slug: z.string('must be text').min(1, 'must not be empty'),
       kind: kind.default('read'),
@@ -39,11 +39,11 @@ export const LicenseProofBody = z
 export const LicenseProofResult = z
   .object({
     entitled: z.boolean(),
-    license: z.exactOptional(z.string()).meta({ description: 'A short licence for the page, where it is entitled.' }),
+    license: z.exactOptional(z.string()).meta({ description: 'A short licence for the page, if the wallet is entitled.' }),
     expiresAt: z.exactOptional(z.int()).meta({ description: 'When that ends, in epoch milliseconds.' }),
     error: z.exactOptional(z.string()).meta({
       description:
-        'Why the proof says nothing. Absent for a good one of a wallet that holds nothing: then make the ordinary offer.',
+        'Why the proof is invalid. Absent for a valid proof by a wallet that holds nothing: then make the ordinary offer.',
     }),
   })
   .meta({ id: 'LicenseProofResult' });

@@ -7,7 +7,7 @@ const MAX_ERROR_CHARS = 200;
 /** Pages of one POST /_svc/quotes. */
 const MAX_QUOTES = 100;
 const operator = z.string().max(253, 'is too long').refine(isOperator, 'must be a host name in lower case').meta({
-  description: 'Host that the asking agent was proven to be of. Leave it out for whoever was not verified, whatever he says.',
+  description: 'Host that the agent was proven to belong to. Leave it out for an unverified agent, whatever it claims.',
 });
 const category = z
   .enum(AGENT_CATEGORIES, `must be one of ${AGENT_CATEGORIES.join(', ')}`)
@@ -33,11 +33,11 @@ export const QuoteQuery = z.object({
   category: z.exactOptional(category),
   terms: z.exactOptional(
     wordsOf(TERMS).meta({
-      description: 'Words of use that the agent asks for, between commas; the dearest decides.',
+      description: 'Uses that the agent asks for, separated by commas; the most expensive one decides the price.',
       example: 'ai-input,search',
     }),
   ),
-  build: z.exactOptional(z.literal('402', 'must be 402').meta({ description: 'Adds `x402`: a 402 answer ready to be sent.' })),
+  build: z.exactOptional(z.literal('402', 'must be 402').meta({ description: 'Adds `x402`: a 402 answer ready to send.' })),
   signIn: z.exactOptional(
     z.literal('1', 'must be 1').meta({
       description:
@@ -77,7 +77,7 @@ export const QuotesRequest = z
       z
         .array(z.enum(TERMS, `must be words from ${TERMS.join(', ')}`))
         .max(TERMS.length, 'names a word twice')
-        .meta({ description: 'Words of use that the agent asks for; the dearest decides.' }),
+        .meta({ description: 'Uses that the agent asks for; the most expensive one decides the price.' }),
     ),
   })
   .meta({ id: 'QuotesRequest', description: 'Pages to price at once for one agent; each counts as a call.' });
@@ -89,7 +89,7 @@ export const ChangesHeaders = z.object({
   'X-SVC-Changes-In': z.exactOptional(
     z.string().meta({
       description:
-        'Milliseconds until a price rule begins or ends: keep the answer no longer. Left out where prices stay until they are set.',
+        'Milliseconds until a price rule takes effect or expires: cache the answer no longer. Absent if prices change only by an edit.',
     }),
   ),
 });
@@ -98,7 +98,7 @@ export const ChangesHeaders = z.object({
 export const FreeHeaders = ChangesHeaders.extend({
   'X-SVC-Free-Because': freeBecause.meta({
     description:
-      'Why: nobody is named who could be paid for the page; its owner named it free, himself or by the credits API; it is no article of ' +
+      'Why: no author is named to be paid for the page; its owner named it free, directly or by the credits API; it is no article of ' +
       'the site, or the site is not sold yet; the price of the site is 0; one of its price rules says so.',
   }),
 });
@@ -134,7 +134,7 @@ export const QuoteBody = z
     maxTimeoutSeconds: z.int(),
     otherNetworks: z
       .exactOptional(z.array(z.object({ network: z.string(), asset: address, payTo: address, extra: tokenDomain })))
-      .meta({ description: 'The same price on further networks, the cheapest first; absent where there is one.' }),
+      .meta({ description: 'The same price on further networks, the cheapest first; absent if there is only one.' }),
     quoteId: z.string(),
     issuedAt: z.int(),
     expiresAt: z.int(),
@@ -158,5 +158,5 @@ export const QuotesBody = z
   })
   .meta({
     id: 'Quotes',
-    description: 'One outcome a page, in the order asked: a quote, why it is free, or why there is neither.',
+    description: 'One outcome per page, in the order of the request: a quote, why it is free, or why there is neither.',
   });

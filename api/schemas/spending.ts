@@ -47,21 +47,21 @@ const text = (most: number) =>
 /** Which spending: parameters of the list and of the file. */
 export const SpendingWindow = z.object({
   from: z.exactOptional(milliseconds.meta({ description: 'Start of the window, epoch ms.' })),
-  until: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms; does not belong to it.' })),
-  host: z.exactOptional(text(253).meta({ description: 'On this host alone.' })),
-  resource: z.exactOptional(text(2_000).meta({ description: 'This page alone, by its URL.' })),
+  until: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms, exclusive.' })),
+  host: z.exactOptional(text(253).meta({ description: 'Only on this host.' })),
+  resource: z.exactOptional(text(2_000).meta({ description: 'Only this page, by its URL.' })),
   outcome: z.exactOptional(z.enum(OUTCOMES, `must be one of ${OUTCOMES.join(', ')}`)),
 });
 
 /** Parameters of GET /_svc/accounts/spending. */
 export const SpendingParams = SpendingWindow.extend({
   groupBy: z.exactOptional(z.enum(['host', 'page'], 'must be host or page').meta({ description: 'Adds sums by host or page.' })),
-  cursor: z.exactOptional(text(2_000).meta({ description: '`nextCursor` of the page before.' })),
+  cursor: z.exactOptional(text(2_000).meta({ description: '`nextCursor` of the previous page.' })),
   limit: z.exactOptional(
     z
       .string()
       .regex(/^0*[1-9]\d{0,5}$/, 'must be a whole number of at least 1')
-      .meta({ description: 'Rows of a page, 50 by default; more than 500 is taken as 500.' }),
+      .meta({ description: 'Rows per page, 50 by default; values above 500 count as 500.' }),
   ),
 });
 
@@ -82,7 +82,7 @@ const AccountSpending = z
     amountMicro: z.int(),
     outcome: z.enum(OUTCOMES).meta({
       description:
-        '`settled`: the money moved; `open`: it may still move, and counts; `released`: it did not and can no longer, and counts no more.',
+        '`settled`: the money moved; `open`: it may still move, and counts; `released`: it did not and no longer can, and no longer counts.',
     }),
     paymentState: z.string(),
     reason: z.string().nullable().meta({ description: 'Why it failed; null unless it did.' }),

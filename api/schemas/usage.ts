@@ -12,7 +12,7 @@ export const UsageReportBody = z
       idempotencyId: text
         .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
         .max(MAX_IDEMPOTENCY_CHARS, 'is too long')
-        .meta({ description: 'Your own name of the report: the same one again, for the same licence, is the same report.' }),
+        .meta({ description: 'Your own id for the report: repeating it for the same licence repeats the same report.' }),
       licence: z.exactOptional(
         text
           .min(1, 'must not be empty')
@@ -20,7 +20,7 @@ export const UsageReportBody = z
           .meta({ description: 'The re-read licence or access token that gave the right: it is the credential.' }),
       ),
       jti: z.exactOptional(
-        text.max(36, 'is too long').meta({ description: 'Instead of `licence`: a licence of the buyer account that calls.' }),
+        text.max(36, 'is too long').meta({ description: 'Instead of `licence`: a licence of the calling buyer account.' }),
       ),
       resource: resource.meta({ description: 'The page that was used.', format: 'uri' }),
       use: z.enum(TERMS, `must be one of ${TERMS.join(', ')}`).meta({ description: 'What it was used for: a word of RSL 1.0.' }),
@@ -33,7 +33,7 @@ export const UsageReportBody = z
       at: z.exactOptional(
         z.int('must be epoch milliseconds').meta({
           description:
-            'When, epoch milliseconds, within the last seven days; the licence must have given the right then. Left out: now.',
+            'Time of use, epoch milliseconds, within the last seven days; the licence must have covered it then. Default: now.',
         }),
       ),
     },

@@ -37,7 +37,7 @@ const headers = z.object({
   'Svc-Signature': z.string().meta({
     description: '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the endpoint’s secret. Two v1 in a rotation.',
   }),
-  'Svc-Id': z.string().meta({ description: 'The delivery; the same in every attempt of it.' }),
+  'Svc-Id': z.string().meta({ description: 'The delivery; the same in every attempt.' }),
   'Svc-Event': z.string().meta({ description: 'The event type.' }),
 });
 

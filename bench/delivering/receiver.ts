@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 /** A running receiver. */
 export interface BenchReceiver {
   readonly origin: string;
+  readonly pid: number;
   /** When each delivery arrived, by its id. */
   arrivals(): Promise<Map<string, number>>;
   stop(): Promise<void>;
@@ -23,6 +24,7 @@ export async function startBenchReceiver(): Promise<BenchReceiver> {
   const origin = `http://127.0.0.1:${port}`;
   return {
     origin,
+    pid: child.pid as number,
     arrivals: async () => new Map((await (await fetch(`${origin}/arrivals`)).json()) as [string, number][]),
     stop: () => stop(child),
   };

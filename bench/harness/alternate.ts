@@ -1,5 +1,5 @@
 import type { Cpu, PartKind, Turn } from './cpu.ts';
-import { ownCpu } from './cpu.ts';
+import { ownCpu, wholeCpu } from './cpu.ts';
 import type { Rounds, RoundsCpu } from './figure.ts';
 import { median } from './figure.ts';
 
@@ -49,9 +49,9 @@ async function turnOf(side: Side): Promise<Turn> {
 function cpuOfRounds(ours: readonly Turn[], reference: readonly Turn[]): RoundsCpu | null {
   const [mine, theirs] = [ours, reference].map((turns) => turns.flatMap(({ cpu }) => cpu ?? [])) as [Cpu[], Cpu[]];
   if (mine.length < ours.length) return null;
-  if (theirs.length < reference.length) return { ours: medianCpu(mine), reference: null, ratios: [] };
-  const ratios = mine.map((cpu, round) => ownCpu(theirs[round] as Cpu) / ownCpu(cpu));
-  return { ours: medianCpu(mine), reference: medianCpu(theirs), ratios };
+  if (theirs.length < reference.length) return { ours: medianCpu(mine), reference: null, ratios: [], wholeRatios: [] };
+  const ratiosOf = (sum: (cpu: Cpu) => number): number[] => mine.map((cpu, round) => sum(theirs[round] as Cpu) / sum(cpu));
+  return { ours: medianCpu(mine), reference: medianCpu(theirs), ratios: ratiosOf(ownCpu), wholeRatios: ratiosOf(wholeCpu) };
 }
 
 function medianCpu(all: readonly Cpu[]): Cpu {

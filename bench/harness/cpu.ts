@@ -48,6 +48,11 @@ export function ownCpu(cpu: Cpu): number {
   return Object.entries(cpu).reduce((sum, [kind, ms]) => (BESIDE.has(kind) ? sum : sum + ms), 0);
 }
 
+/** What all of it takes, chain and client with it. */
+export function wholeCpu(cpu: Cpu): number {
+  return Object.values(cpu).reduce((sum, ms) => sum + ms, 0);
+}
+
 /** Milliseconds of CPU until now, by kind; null where the system does not tell. */
 function cpuOf(parts: Parts): Cpu | null {
   try {

@@ -17,6 +17,8 @@ export interface Figure {
   readonly ratio: number;
   /** Milliseconds of CPU an operation, by kind of process: medians of the rounds. */
   readonly cpu?: { readonly ours: Cpu; readonly reference: Cpu | null };
+  /** How many times as many operations ours does in a second of CPU: medians of the rounds. */
+  readonly cpuRatio?: { readonly withChainAndClient: number; readonly withoutChainAndClient: number };
   /** `≥ 0.55`, `≤ 30 ms`; null for a figure that stands beside others to be seen. */
   readonly target: string | null;
   readonly reached: boolean | null;
@@ -43,8 +45,10 @@ export interface RoundsCpu {
   readonly ours: Cpu;
   /** Null where the reference does not tell. */
   readonly reference: Cpu | null;
-  /** What the reference takes for one operation / what ours takes, of every round. */
+  /** What the reference takes for one operation / what ours takes, of every round, without chain and client. */
   readonly ratios: readonly number[];
+  /** The same with both on both sides. */
+  readonly wholeRatios: readonly number[];
 }
 
 /** What alternating rounds found (`alternate`). */
@@ -58,12 +62,12 @@ export interface Rounds {
 
 /**
  * A limit on a ratio unless `of` says on what: our own value, our own CPU an operation in ms, or how many times as many operations a
- * second of CPU ours does.
+ * second of CPU ours does, without chain and client on both sides (`cpuRatio`) or with them (`wholeCpuRatio`).
  */
 export interface Target {
   readonly atLeast?: number;
   readonly atMost?: number;
-  readonly of?: 'ratio' | 'ours' | 'cpu' | 'cpuRatio';
+  readonly of?: 'ratio' | 'ours' | 'cpu' | 'cpuRatio' | 'wholeCpuRatio';
 }
 
 /**
@@ -81,12 +85,20 @@ export function makeFigure(
   const ratio = median(rounds.ratios);
   return {
     ...rest,
-    ...{ ours: rounds.ours, reference: rounds.reference, ratio },
+    ours: rounds.ours,
+    reference: rounds.reference,
+    ratio,
     ...(cpu === undefined ? {} : { cpu: { ours: cpu.ours, reference: cpu.reference } }),
+    ...cpuRatioOf(cpu),
     ...judge(given, target),
     rounds: rounds.ratios.length,
     spread: [Math.min(...rounds.ratios), Math.max(...rounds.ratios)],
   };
+}
+
+function cpuRatioOf(cpu: RoundsCpu | undefined): Pick<Figure, 'cpuRatio'> {
+  if (!cpu || cpu.ratios.length === 0) return {};
+  return { cpuRatio: { withChainAndClient: median(cpu.wholeRatios), withoutChainAndClient: median(cpu.ratios) } };
 }
 
 function judge(
@@ -97,7 +109,13 @@ function judge(
   const { atLeast, atMost, of = 'ratio' } = target;
   const limit = atLeast ?? atMost;
   if (limit === undefined) throw new RangeError(`the figure ${id} has no target`);
-  const units = { ratio: '', ours: ` ${unit}`, cpu: ' ms CPU', cpuRatio: ' × a CPU second' };
+  const units = {
+    ratio: '',
+    ours: ` ${unit}`,
+    cpu: ' ms CPU',
+    cpuRatio: ' × a CPU second',
+    wholeCpuRatio: ' × a CPU second, all parts',
+  };
   const judged = judgedValue(rounds, of);
   const reached = judged === null ? null : atLeast === undefined ? judged <= limit : judged >= limit;
   return { target: `${atLeast === undefined ? '≤' : '≥'} ${limit}${units[of]}`, reached };
@@ -108,7 +126,8 @@ function judgedValue({ ours, ratios, cpu }: Rounds, of: NonNullable<Target['of']
   if (of === 'ratio') return median(ratios);
   if (!cpu) return null;
   if (of === 'cpu') return ownCpu(cpu.ours);
-  return cpu.ratios.length === 0 ? null : median(cpu.ratios);
+  if (cpu.ratios.length === 0) return null;
+  return median(of === 'wholeCpuRatio' ? cpu.wholeRatios : cpu.ratios);
 }
 
 /** The middle value; of an even count the mean of the two in the middle. Throws RangeError without any. */

@@ -1,6 +1,6 @@
 /** The parts benches measure on: one Postgres and one Temporal for all benches of a run, made when first asked for. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -17,12 +17,15 @@ import { createDatabase, dropDatabase } from '../../sandbox/parts/postgres/roles
 import type { Temporal } from '../../sandbox/parts/temporal.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';
 import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
+import { query } from '../../test/support/sql.ts';
 import type { Parts } from './cpu.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 /** Beside those of test runs, which remove what a killed process left there. */
 const FOLDER = join(CHECKOUT, '.test', `${process.pid}-bench`);
 const TEMPLATE = 'bench_template';
+/** The view through which tests make payments by hand, and benches with them. */
+const PAYMENT_ROWS = join(CHECKOUT, 'test/support/paymentRows.sql');
 /** Counts statements, as a Postgres in production is told to. */
 const COUNTING = ['shared_preload_libraries=pg_stat_statements'];
 
@@ -124,7 +127,9 @@ export async function stopBenchParts(): Promise<void> {
 async function openPostgres(): Promise<Postgres> {
   const cluster = await startPostgres({ folder: join(benchFolder(), 'postgres'), settings: COUNTING });
   await createDatabase(cluster.superUrl, TEMPLATE);
-  await migrate(cluster.urlsOf(TEMPLATE).ownerUrl);
+  const { ownerUrl } = cluster.urlsOf(TEMPLATE);
+  await migrate(ownerUrl);
+  await query(ownerUrl, readFileSync(PAYMENT_ROWS, 'utf8'));
   return cluster;
 }
 

@@ -2,12 +2,10 @@ import { ownCpu } from './cpu.ts';
 import type { Figure, MissingFigure } from './figure.ts';
 import type { BenchResult } from './results.ts';
 
+/** More of each figure, as spreads, notes, and CPU of client and chain, is in results.json; misses are told, also of details. */
 const INTRODUCTION = `# Figures
 
-Made by \`npm run bench\`. Each figure stands beside a reference measured in the same run, in turns; it is the median of its rounds. A
-machine drifts by a factor of two between minutes: trust ratios and CPU. **CPU** is what one operation takes of API, worker, Postgres and
-Temporal together, ours / reference, without client and chain. Spreads, CPU by process, notes, machine and commit: \`results.json\`.
-\`npm run bench -- <id>…\` measures some anew (\`--quick\`: shows that they run). **What is missed is told**: "no" in the last column.
+\`npm run bench [-- <id>…]\`: medians of rounds in turns with a reference; trust ratios, and **CPU** for one: API, worker, Postgres, Temporal (all parts: all).
 `;
 
 const HEAD = ['| Figure | Ours | Reference | Ratio | CPU | Target | Reached |', '|---|---|---|---|---|---|---|'];
@@ -36,10 +34,15 @@ function gap(id: string, what: string, why: string): string {
   return `| \`${id}\` ${what} | ${why} | | | | | |`;
 }
 
-function cpuOf({ cpu }: Figure): string {
+function cpuOf({ cpu, cpuRatio }: Figure): string {
   if (!cpu) return '';
   const [ours, reference] = [cpu.ours, cpu.reference].map((one) => (one === null ? '' : number(ownCpu(one))));
-  return reference === '' ? `${ours} ms` : `${ours} / ${reference} ms`;
+  return reference === '' ? `${ours} ms` : `${ours} / ${reference} ms${timesOf(cpuRatio)}`;
+}
+
+function timesOf(ratio: Figure['cpuRatio']): string {
+  if (!ratio) return '';
+  return `; × ${number(ratio.withoutChainAndClient)}, all parts × ${number(ratio.withChainAndClient)}`;
 }
 
 /** Three digits that count; no exponent. */

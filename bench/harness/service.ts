@@ -6,6 +6,7 @@ import { localSigner } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { SCOPES } from '../../domain/access/key.ts';
+import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { VARIABLES } from '../../process/config/variables.ts';
 import type { ServiceSecrets } from '../../process/serviceSecrets.ts';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
@@ -108,6 +109,7 @@ export async function startBenchService(
   const startApi = async (): Promise<ApiProcess> => {
     const api = await startApiProcess({ environment, logFile: logFile('api') });
     apis.push(api);
+    await fetch(`${api.url}${GRAPHQL_PATH}`, { method: 'POST' }); // opens it, as it is open from the start in production
     return api;
   };
   const stop = async (): Promise<void> => {
@@ -117,7 +119,9 @@ export async function startBenchService(
   };
   const ofRun: Parts = options.on ? {} : await benchParts();
   const parts = (): Parts => ({
-    ...{ ...ofRun, ...CLIENT, chain: [chain.pid()] },
+    ...ofRun,
+    ...CLIENT,
+    chain: [chain.pid()],
     api: apis.map(({ process }) => process.pid),
     worker: workers.filter(({ process }) => process.isRunning()).map(({ process }) => process.pid),
   });
@@ -133,7 +137,17 @@ export async function startBenchService(
     throw error;
   }
   return {
-    ...{ database, urls, chain, temporal, secrets, apis, workers, startApi, startWorker, stop, parts },
+    database,
+    urls,
+    chain,
+    temporal,
+    secrets,
+    apis,
+    workers,
+    startApi,
+    startWorker,
+    stop,
+    parts,
     baseUrl: apis[0]?.url ?? '',
     site: async (input) => {
       const { tenantId } = await createTenant({ database }, { plan: 'studio', ...input });

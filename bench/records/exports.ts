@@ -1,10 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import { exportCsv, MAX_EXPORT_ROWS } from '../../services/reports/exportCsv.ts';
-import { createExportSlots } from '../../services/reports/exportSlots.ts';
 import { alternate } from '../harness/alternate.ts';
+import type { BenchOptions } from '../harness/bench.ts';
+import { besideCallers } from '../harness/beside.ts';
 import type { Figure } from '../harness/figure.ts';
 import { makeFigure, percentile } from '../harness/figure.ts';
+import type { HttpRequest } from '../harness/http.ts';
+import { requestTimes } from '../harness/http.ts';
 import { BUSY } from './load.ts';
 import { BUSY_SITE } from './ours.ts';
 import type { RecordStore } from './store.ts';
@@ -20,7 +24,11 @@ const COPY = `copy (
 
 /** A CSV export beside COPY TO STDOUT of the same rows: time and memory. */
 export async function measureCsv(store: RecordStore, quick: boolean): Promise<Figure[]> {
-  const deps = { database: store.reading, clock: () => store.nowMs, exports: createExportSlots() };
+  const deps = {
+    database: store.reading,
+    clock: () => store.nowMs,
+    heavy: openHeavyWork({ connections: { reports: 6, questions: 2 } }),
+  };
   const growth = { ours: [] as number[], reference: [] as number[] };
   let lines = 0;
   const ours = () =>
@@ -50,12 +58,19 @@ export async function measureCsv(store: RecordStore, quick: boolean): Promise<Fi
     return [
       makeFigure({
         ...common,
-        ...{ id: 'reports.csv', what: `CSV of ${lines.toLocaleString('en-US')} rows`, unit: 'ms', isDetail: true },
-        ...{ rounds, target: { atMost: 1.5 } },
+        id: 'reports.csv',
+        what: `CSV of ${lines.toLocaleString('en-US')} rows`,
+        unit: 'ms',
+        isDetail: true,
+        rounds,
+        target: { atMost: 1.5 },
       }),
       makeFigure({
         ...common,
-        ...{ id: 'reports.csv-memory', what: 'its resident memory on top', unit: 'MB' },
+        id: 'reports.csv-memory',
+        what: 'its resident memory on top',
+        unit: 'MB',
+        isDetail: true,
         rounds: { ours: most, reference: mostOfCopy, ratios: [most / Math.max(1, mostOfCopy)] },
         target: { atMost: 30, of: 'ours' },
       }),
@@ -82,57 +97,53 @@ async function watched(growth: number[], work: (look: (bytes: number) => void) =
   return taken;
 }
 
-/** The p99 of a loop of quotes while one statement after the other is made, beside the p99 of the same loop without them. */
+/**
+ * The p99 of a loop of quotes while another process asks for one statement after the other, beside the p99 of the same loop without. That
+ * process has the lowest priority: in production it is another machine.
+ */
 export async function measurePdf(
   baseUrl: string,
   asked: { id: string; statement: string; quote: string; pdf: string; key: string },
-  quick: boolean,
+  { quick, log }: Pick<BenchOptions, 'quick' | 'log'>,
 ): Promise<Figure> {
   const headers = { authorization: `Bearer ${asked.key}` };
-  const get = async (path: string): Promise<void> => {
-    const answer = await fetch(`${baseUrl}${path}`, { headers });
-    await answer.arrayBuffer();
-    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}`);
-  };
-  const loop = async (until: () => boolean): Promise<number> => {
+  const request = (path: string): HttpRequest => ({ method: 'GET', path, headers });
+  const roundMs = quick ? 200 : 4_000;
+  const quotes = async (): Promise<number> => {
     const taken: number[] = [];
-    while (!until() || taken.length < 20) {
-      const startedAt = performance.now();
-      await get(asked.quote);
-      taken.push(performance.now() - startedAt);
+    const endsAt = performance.now() + roundMs;
+    while (performance.now() < endsAt || taken.length < 20) {
+      taken.push(...(await requestTimes(baseUrl, request(asked.quote), 1)));
       await wait(1);
     }
     return percentile(taken, 0.99);
   };
-  const roundMs = quick ? 200 : 4_000;
-  await get(asked.pdf);
-  const idle = async (): Promise<number> => {
-    const endsAt = performance.now() + roundMs;
-    return await loop(() => performance.now() > endsAt);
-  };
-  // One PDF after the other for as long: the one in a hundred of a few dozen quotes would be the slowest of them.
+  const attack = { url: baseUrl, callers: [{ connections: 1, requests: [request(asked.pdf)] }] };
   const beside = async (): Promise<number> => {
-    const endsAt = performance.now() + roundMs;
-    let isOver = false;
-    const makeAll = async (): Promise<void> => {
-      do await get(asked.pdf);
-      while (performance.now() < endsAt);
-    };
-    const made = makeAll().finally(() => {
-      isOver = true;
-    });
-    const found = await loop(() => isOver);
-    await made;
+    const found = await besideCallers(attack, quotes, (answers) => log(`statements of ${asked.statement}: ${answers}`));
+    await untilFree(`${baseUrl}${asked.pdf}`, headers);
     return found;
   };
+  await untilFree(`${baseUrl}${asked.pdf}`, headers);
   return makeFigure({
     id: asked.id,
     what: `p99 of quotes while the PDF of ${asked.statement} is made`,
     unit: 'ms',
     referenceName: 'p99 of quotes without it',
-    rounds: await alternate({ rounds: quick ? 1 : 5, sides: { ours: beside, reference: idle } }),
+    rounds: await alternate({ rounds: quick ? 1 : 5, sides: { ours: beside, reference: quotes } }),
     target: { atMost: 1.5 },
   });
+}
+
+/** Asks until the statement before, whose caller is gone, was drawn to its end. */
+async function untilFree(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
+  for (;;) {
+    const answer = await fetch(url, { headers });
+    await answer.arrayBuffer();
+    if (answer.status === 200) return;
+    if (answer.status !== 429) throw new Error(`${url} answered ${answer.status}`);
+    await wait(100);
+  }
 }
 
 /** The newest page over HTTP, one call after the other. */

@@ -181,8 +181,8 @@ async function addRollups(database: Database): Promise<void> {
   await runInPairs(
     database,
     SHARDS.flatMap((shard) => [
-      `insert into crossing_month ${crossingSums('month', `lane = ${shard}`, { shard, from: 'crossing_day', moment: 'bucket' })}`,
-      `insert into observation_month ${observationMonths(`lane = ${shard}`, shard)}`,
+      `insert into crossing_month ${crossingSums('month', `shard = ${shard}`, { shard, from: 'crossing_day', moment: 'bucket' })}`,
+      `insert into observation_month ${observationMonths(`shard = ${shard}`, shard)}`,
     ]),
   );
 }

@@ -39,8 +39,14 @@ export async function ourEarningsBy(asked: Asked, window: BenchWindow, groupBy: 
 export async function ourAudit(asked: Asked, window: BenchWindow): Promise<Answer> {
   const { totals, byAgent } = await ask<AuditBody>(asked, 'audit', window);
   const words = {
-    ...{ observations: 'observations', verified: 'verifiedHits', denied: 'denied', paid: 'paid', 'served-free': 'servedFree' },
-    ...{ 'payment-failed': 'paymentFailed', missed: 'missedMicroUsdc', earned: 'earnedMicroUsdc' },
+    observations: 'observations',
+    verified: 'verifiedHits',
+    denied: 'denied',
+    paid: 'paid',
+    'served-free': 'servedFree',
+    'payment-failed': 'paymentFailed',
+    missed: 'missedMicroUsdc',
+    earned: 'earnedMicroUsdc',
   };
   return {
     ...Object.fromEntries(Object.entries(words).map(([word, name]) => [word, totals[name] ?? Number.NaN])),

@@ -16,8 +16,17 @@ import { loadRecords } from './load.ts';
 
 /** Nothing is safe and nothing is swept while rows are loaded; a Postgres that is measured has its defaults and 512 MB of buffers. */
 const LOADING = [
-  ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'wal_level=minimal', 'max_wal_senders=0', 'autovacuum=off'],
-  ...['max_wal_size=16GB', 'checkpoint_timeout=1h', 'shared_buffers=2GB', 'maintenance_work_mem=1GB', 'work_mem=256MB'],
+  'fsync=off',
+  'full_page_writes=off',
+  'synchronous_commit=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'autovacuum=off',
+  'max_wal_size=16GB',
+  'checkpoint_timeout=1h',
+  'shared_buffers=2GB',
+  'maintenance_work_mem=1GB',
+  'work_mem=256MB',
 ];
 const MEASURING = ['shared_buffers=512MB'];
 
@@ -77,9 +86,12 @@ async function load(folder: string, rows: number, log: (line: string) => void): 
   return nowMs;
 }
 
-/** Beside a kept store: when its rows end, and the schema they are stored in. */
+/** Beside a kept store: when its rows end, and the schema they are stored in: its migrations, each with the digest of its file. */
 const noteOf = (folder: string): string => `${folder}.json`;
-const schema = (): string => listMigrations().at(-1)?.name ?? '';
+const schema = (): string =>
+  listMigrations()
+    .map(({ name, digest }) => `${name} ${digest}`)
+    .join('\n');
 
 function keep(folder: string, nowMs: number): void {
   writeFileSync(noteOf(folder), JSON.stringify({ nowMs, schema: schema() }));

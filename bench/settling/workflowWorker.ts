@@ -72,7 +72,9 @@ async function main(input: WorkerInput): Promise<void> {
   const activities = await createActivities(input, network);
   const connection = await NativeConnection.connect({ address: input.address });
   const worker = await Worker.create({
-    ...{ connection, namespace: input.namespace, taskQueue: input.taskQueue },
+    connection,
+    namespace: input.namespace,
+    taskQueue: input.taskQueue,
     activities: { ...activities },
     workflowsPath: fileURLToPath(new URL('workflow.ts', import.meta.url)),
     maxCachedWorkflows: 1_000,

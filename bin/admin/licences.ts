@@ -34,9 +34,9 @@ export function licenceCommands({ open, print, operator }: Surroundings): Comman
     .command('import <tenantId> <file>')
     .description('Imports the pages of a JSON file: {pages: [{slug, path, title?, credits?}]}.')
     .action(async (tenantId: string, file: string) => {
-      const { database, config } = await open();
+      const { database } = await open();
       const pages = parseJsonFile(file)['pages'] as PageInput[];
-      print(await importSitePages({ database, sitePages: config.sitePages }, byOperator(tenantId), pages));
+      print(await importSitePages({ database }, byOperator(tenantId), pages));
     });
   licence
     .command('revoke <tenantId> <jti>')

@@ -37,12 +37,14 @@ export function operationCommands({ open, print, operator }: Surroundings): Comm
   const show = (value: unknown): void =>
     print(JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one))));
   const doctor = new Command('doctor')
-    .description('Looks at every part and says what to do; exit code 1 when something failed, 0 otherwise.')
+    .description('Checks every part and says what to do; exit code 1 when something failed, 0 otherwise.')
     .action(async () => {
       const opened = await open();
       const findings = await withSettlement(opened, (settlement) =>
         examineSystem({
-          ...{ settlement, temporal: temporalOf(opened.config), licenceKeys: licenceKeysOf(opened) },
+          settlement,
+          temporal: temporalOf(opened.config),
+          licenceKeys: licenceKeysOf(opened),
           pepper: pepperOf(opened.config),
           secretBox: opened.config.secretsKeyPrevious ? createSecretBox(opened.config.secretsKey) : null,
         }),
@@ -90,7 +92,7 @@ export function addChainCommands(payment: Command, { open, print, operator }: Su
   payment
     .command('flush <network>')
     .description(
-      'Pays out now what lies at splits of a network and is worth its gas, also for sites that have used theirs of the day.',
+      'Pays out every split of a network whose balance is worth the gas, also for sites that have spent today’s budget.',
     )
     .action(async (network: string) => {
       await withSettlement(await open(), async (settlement) => {
@@ -132,7 +134,7 @@ function relayerCommands({ open, operator, print: show }: Surroundings): Command
   relayer
     .command('nonce <network> <address>')
     .description(
-      'Where a key stands and the nonce its next batch should take; --set makes it so, and lets go of what lies behind it.',
+      'A key’s nonce on chain, and the nonce its next batch should take; --set applies it, and releases what is behind it.',
     )
     .option('--set <nonce>', 'the freeNonce that the command shows', parseNonce)
     .action(async (network: string, address: string, { set }: { set?: bigint }) => {

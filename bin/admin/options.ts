@@ -7,6 +7,8 @@ import { hasControlCharacter } from '../../domain/hosts/host.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { PAYMENT_STATES } from '../../domain/payment/state.ts';
 import type { DefaultPayee } from '../../domain/pricing/pricing.ts';
+import type { Month } from '../../domain/reports/months.ts';
+import { monthOf } from '../../domain/reports/months.ts';
 import type { PageAsked } from '../../services/operations/finds.ts';
 import { MOST_ROWS } from '../../services/operations/finds.ts';
 
@@ -43,6 +45,13 @@ export function parseDay(text: string): string {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
   if (Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text) throw new InvalidArgumentError('A day, YYYY-MM-DD.');
   return text;
+}
+
+/** A month of the calendar, YYYY-MM. */
+export function parseMonth(text: string): Month {
+  const month = monthOf(text);
+  if (!month) throw new InvalidArgumentError('A month, YYYY-MM.');
+  return month;
 }
 
 /** A wallet, lower case. */
@@ -107,7 +116,7 @@ export function parseState(text: string): PaymentState {
 export function parsePayee(text: string): DefaultPayee | 'none' {
   if (text === 'none') return text;
   const at = text.lastIndexOf('=');
-  if (at < 1) throw new InvalidArgumentError('An author and his wallet, like ann=0x…, or none.');
+  if (at < 1) throw new InvalidArgumentError('An author and their wallet, like ann=0x…, or none.');
   return { authorId: text.slice(0, at), wallet: text.slice(at + 1) };
 }
 
@@ -130,7 +139,7 @@ export function parseTransaction(text: string): string {
 export function paged(command: Command): Command {
   return command
     .option('--limit <rows>', `rows of a page, ${MOST_ROWS} at most`, parseLimit, 50)
-    .option('--after <next>', 'the "next" of the page before');
+    .option('--after <next>', 'the "next" of the previous page');
 }
 
 /** The page that options ask for. */

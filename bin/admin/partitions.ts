@@ -1,8 +1,7 @@
 import { Command } from 'commander';
-import { openDatabase } from '../../db/database.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import { dropPartitions, planDrop, reportPartitions } from '../../services/operations/partitions.ts';
 import { parseDay } from './options.ts';
+import { withOwner } from './owner.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Commands for the days of observations; dropping needs DATABASE_OWNER_URL. */
@@ -20,18 +19,9 @@ export function partitionCommands({ open, print }: Surroundings): Command {
     .action(async ({ before, yes }: { before: string; yes?: boolean }) => {
       const { database, config } = await open();
       const planned = await planDrop(database, before);
-      const dropped = yes === true ? await dropAsOwner(config.databaseOwnerUrl, planned) : [];
+      const asked = { url: config.databaseOwnerUrl, what: 'to drop partitions' };
+      const dropped = yes === true ? await withOwner(asked, (owner) => dropPartitions(owner, planned)) : [];
       print({ before, planned, dropped });
     });
   return partitions;
-}
-
-async function dropAsOwner(url: string | undefined, planned: Parameters<typeof dropPartitions>[1]): Promise<string[]> {
-  if (url === undefined) throw new ServiceError('invalid_parameter', 'DATABASE_OWNER_URL must be set to drop partitions');
-  const owner = await openDatabase({ url, poolSize: 1, applicationName: 'svc admin' });
-  try {
-    return await dropPartitions(owner, planned);
-  } finally {
-    await owner.close();
-  }
 }

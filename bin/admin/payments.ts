@@ -37,7 +37,7 @@ function addFind(payment: Command, { open, print }: Surroundings): void {
     .option('--payer <address>', 'who paid', parseWallet)
     .option('--state <state>', 'where it stands', parseState)
     .option('--tenant <tenantId>', 'whose page it bought', parseId)
-    .option('--since <time>', 'accepted from then on; without a payer seven days back unless told', parseMoment)
+    .option('--since <time>', 'accepted from then on; without a payer, seven days back by default', parseMoment)
     .option('--until <time>', 'accepted before', parseMoment)
     .action(async (options) => {
       const { database } = await open();

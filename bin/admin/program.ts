@@ -9,6 +9,7 @@ import { operatorNamed } from '../../services/site/change.ts';
 import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
 import { eraseSiteMember, inviteSiteMember } from '../../services/site/members.ts';
 import { buyerCommands, licenceCommands } from './licences.ts';
+import { monthCommands } from './months.ts';
 import { operationCommands } from './operations.ts';
 import { paged, pageOf, parseDays, parseId, parseOperator, parseScopes, parseWallet } from './options.ts';
 import { ownerCommands } from './owners.ts';
@@ -21,14 +22,13 @@ import { hostCommands, priceCommands, tenantCommands } from './tenants.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** The service may have another environment than this command line: the key is made all the same. */
-const TEST_KEYS_OFF =
-  'TEST_KEYS_ENABLED is not set here: where the service runs without it, too, this key is refused as unknown (401)';
+const TEST_KEYS_OFF = 'TEST_KEYS_ENABLED is not set here: a service that also runs without it refuses this key as unknown (401)';
 
 /** The commands. Refused ones reject with ServiceError; a second call of any is as safe as its service says. */
 export function createAdminProgram(given: Omit<Surroundings, 'operator'>): Command {
   const program = new Command('admin')
     .description('Operates the service; prints JSON.')
-    .option('--as <name>', 'who the audit log names; the user of this machine unless told', parseOperator);
+    .option('--as <name>', 'who the audit log names; the user of this machine by default', parseOperator);
   const surroundings = { ...given, operator: () => operatorNamed(program.opts<{ as?: string }>().as ?? userOfMachine()) };
   program.addCommand(tenantCommands(surroundings));
   program.addCommand(priceCommands(surroundings));
@@ -41,6 +41,7 @@ export function createAdminProgram(given: Omit<Surroundings, 'operator'>): Comma
   program.addCommand(hostCommands(surroundings));
   program.addCommand(paymentCommands(surroundings));
   program.addCommand(partitionCommands(surroundings));
+  program.addCommand(monthCommands(surroundings));
   program.addCommand(auditCommands(surroundings));
   program.addCommand(secretCommands(surroundings));
   for (const command of operationCommands(surroundings)) program.addCommand(command);

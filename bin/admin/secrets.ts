@@ -8,7 +8,7 @@ export function secretCommands({ open, print }: Pick<Surroundings, 'open' | 'pri
   const secrets = new Command('secrets').description('What SECRETS_KEY seals: webhook secrets and tokens of credits APIs.');
   secrets
     .command('rotate')
-    .description('Seals them anew with SECRETS_KEY; opens them with SECRETS_KEY_PREVIOUS, too. Receivers notice nothing.')
+    .description('Encrypts them again with SECRETS_KEY; also decrypts with SECRETS_KEY_PREVIOUS. Receivers notice nothing.')
     .action(async () => {
       const { database, config } = await open();
       print(await resealSecrets({ database, secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious) }));

@@ -2,7 +2,7 @@
  * Typed ABIs of the contracts we call: our router and split (a test compares them with the compiled artifacts), the EIP-3009
  * token, Multicall3.
  */
-import { parseAbi } from 'viem';
+import { parseAbi } from 'viem/utils';
 
 /** SplitRouter: no owner, no storage; settles groups of signed payments. */
 export const routerAbi = parseAbi([

@@ -1,5 +1,5 @@
 /** Many reads and simulations in one `eth_call`: one state, one round trip (Multicall3, the same address on every chain). */
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import type { Network } from '../network.ts';

@@ -2,7 +2,7 @@
  * Call data of the three token functions that every payment needs, packed by hand (words.ts). A property test compares them with a
  * general encoder.
  */
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Authorization, Hex } from '../../domain/x402/payload.ts';
 import { tokenAbi } from './abi.ts';

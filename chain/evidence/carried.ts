@@ -1,5 +1,5 @@
 /** What the call data of a transaction of ours says of the payments that it carried: the inverse of `planBatch`. Pure. */
-import { decodeFunctionData } from 'viem';
+import { decodeFunctionData } from 'viem/utils';
 import type { Address } from '../../domain/money/legs.ts';
 import { splitAmounts } from '../../domain/money/legs.ts';
 import { payeeOfWord } from '../../domain/reports/splitPayouts.ts';

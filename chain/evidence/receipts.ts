@@ -68,17 +68,28 @@ export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<Re
   return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
 }
 
+/** Pauses between the first looks for a receipt: a chain that mines at once has it within a few milliseconds. */
+const FIRST_PAUSES_MS = [2, 3, 5, 8, 13, 21];
+/** Between all later ones. */
+const PAUSE_MS = 40;
+
+/** How long to wait after a look that found nothing, in milliseconds; `looks` counts those before it. */
+export function pauseAfter(looks: number): number {
+  return FIRST_PAUSES_MS[looks] ?? PAUSE_MS;
+}
+
 /**
- * Waits until one of the hashes of a nonce is mined: any replacement may be the one. Null when `timeoutMs` is over, or
- * `signal` aborted: never a failure. An outage while waiting is waited out; only the last look's is thrown.
+ * Waits until one of the hashes of a nonce is mined: any replacement may be the one. Looks at once, then after pauses that grow, or
+ * every `pollMs`. Null when `timeoutMs` is over, or `signal` aborted: never a failure. An outage while waiting is waited out; only the
+ * last look's is thrown.
  */
 export async function waitForReceipt(
   rpc: Rpc,
   hashes: readonly Hex[],
-  { timeoutMs, pollMs = 40, signal }: { readonly timeoutMs: number; readonly pollMs?: number; readonly signal?: AbortSignal },
+  { timeoutMs, pollMs, signal }: { readonly timeoutMs: number; readonly pollMs?: number; readonly signal?: AbortSignal },
 ): Promise<Receipt | null> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const last = performance.now() >= deadline || signal?.aborted === true;
     try {
       const receipts = await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
@@ -88,7 +99,7 @@ export async function waitForReceipt(
       if (last) throw error;
     }
     if (last) return null;
-    await sleep(Math.min(pollMs, Math.max(1, deadline - performance.now())));
+    await sleep(Math.min(pollMs ?? pauseAfter(looks), Math.max(1, deadline - performance.now())));
   }
 }
 
@@ -126,7 +137,7 @@ export function listTransfers(
   },
 ): Promise<readonly ChainLog[]> {
   const topics = [TOPICS.transfer, range.from?.map(topicOf) ?? null, range.to?.map(topicOf) ?? null];
-  return listLogs(rpc, network.asset, topics, range.fromBlock, range.toBlock);
+  return listLogs(rpc, network.asset, topics, range);
 }
 
 /** Logs of a contract by topics, both ends of the range included, a limited span a query; removed ones are left out. */
@@ -134,8 +145,7 @@ export async function listLogs(
   rpc: Rpc,
   address: Address,
   topics: readonly unknown[],
-  fromBlock: bigint,
-  toBlock: bigint,
+  { fromBlock, toBlock }: { readonly fromBlock: bigint; readonly toBlock: bigint },
 ): Promise<readonly ChainLog[]> {
   const found: ChainLog[] = [];
   for (let from = fromBlock; from <= toBlock; from += MAX_LOG_RANGE) {

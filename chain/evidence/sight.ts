@@ -71,7 +71,7 @@ export async function readSights(
     options.atSafe ? listUsedNonces(rpc, network, open, quantity(safe.number)).catch(unknownWhereAway) : null,
   ]);
   const spent = open.filter((_, at) => used[at]);
-  for (const [ask, spending] of await findByLog(rpc, network, reader, spent, head)) note(found, ask, spending);
+  for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
   const place = new Map(open.map((ask, at) => [ask, at]));
   const sights = asks.map((ask): ChainSight => {
     const at = place.get(ask);
@@ -105,9 +105,7 @@ function note(found: Map<SightAsk, Spending>, ask: SightAsk, spending: Spending 
 
 /** Where used nonces went, by their logs and by the whole receipt each stands in: the neighbouring log is the proof (safety 1). */
 async function findByLog(
-  rpc: Rpc,
-  network: Pick<Network, 'asset'>,
-  reader: ReceiptReader,
+  { rpc, network, reader }: { readonly rpc: Rpc; readonly network: Pick<Network, 'asset'>; readonly reader: ReceiptReader },
   asks: readonly SightAsk[],
   head: bigint,
 ): Promise<readonly (readonly [SightAsk, Spending | null])[]> {
@@ -118,7 +116,7 @@ async function findByLog(
     const some = queue.shift();
     if (!some) break;
     try {
-      logs.push(...(await listLogs(rpc, network.asset, topicsOf(some), firstBlock(some, head), head)));
+      logs.push(...(await listLogs(rpc, network.asset, topicsOf(some), { fromBlock: firstBlock(some, head), toBlock: head })));
     } catch (error) {
       if (!isChainUnavailable(error)) throw error;
       const middle = Math.ceil(some.length / 2);

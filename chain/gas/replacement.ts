@@ -1,4 +1,4 @@
-import { parseTransaction } from 'viem';
+import { parseTransaction } from 'viem/utils';
 import type { Signer } from '../signature/signer.ts';
 import type { SignedTransaction } from '../transaction.ts';
 import { signTransaction } from '../transaction.ts';

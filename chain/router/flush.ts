@@ -1,4 +1,4 @@
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import { routerAbi } from '../calls/abi.ts';

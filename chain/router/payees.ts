@@ -1,5 +1,5 @@
 /** Can the payees be paid? A group whose author is blocked by the token reverts as a whole (safety 18). */
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import { routerAbi, tokenAbi } from '../calls/abi.ts';

@@ -1,5 +1,5 @@
 /** Call data of the router, packed by hand (words.ts). A property test compares it with a general encoder. */
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData } from 'viem/utils';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Authorization, Hex } from '../../domain/x402/payload.ts';
 import { routerAbi } from '../calls/abi.ts';

@@ -2,7 +2,7 @@
  * Addresses of the router and of legs splits, computed without a chain: the twin of SplitRouter.splitOf. The same
  * authors have the same address on every chain and at every price.
  */
-import { concat, getContractAddress, keccak256 } from 'viem';
+import { concat, getContractAddress, keccak256 } from 'viem/utils';
 import artifact from '../../contracts/artifacts/SplitRouter.json' with { type: 'json' };
 import type { Address, WeightedPayee } from '../../domain/money/legs.ts';
 import { canonicalPayees, legWord } from '../../domain/money/legs.ts';

@@ -55,6 +55,13 @@ export class NodePool {
     if (!isUsable || ageMs >= 2 * this.#everyMs) await look;
   }
 
+  /** The newest block that any node shows, after a look that begins now: one on its way may have seen less. Never rejects. */
+  async newestBlock(): Promise<bigint | null> {
+    await this.#looking;
+    await this.#look();
+    return bestHead(this.nodes);
+  }
+
   /** Looks at every node, compares their safe blocks, and says what it found. Never rejects. */
   async report(): Promise<readonly NodeReport[]> {
     await Promise.all(this.nodes.map((node) => (node.isDue ? node.look() : false)));

@@ -26,6 +26,8 @@ export interface Rpc {
   each<T>(method: string, params: readonly unknown[]): Promise<readonly { readonly index: number; readonly result: T }[]>;
   /** Looks at every node and says how it is; never rejects. */
   nodes?(): Promise<readonly NodeReport[]>;
+  /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
+  newestBlock?(): Promise<bigint | null>;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ export function createRpc(
     networkId: id,
     close: () => transport.close(),
     nodes: () => pool.report(),
+    newestBlock: () => pool.newestBlock(),
     async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
       await pool.ready();
       const limitMs = own.timeoutMs ?? timeoutMs;

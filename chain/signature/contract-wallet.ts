@@ -2,7 +2,7 @@
  * Is the signature the payer's? A key's is recovered locally, without any RPC; otherwise the payer may be a wallet with code
  * (ERC-1271), which is asked under a gas cap, because it is foreign code (safety 9, 12).
  */
-import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils';
 import type { PaymentRefusal } from '../../domain/x402/authorization.ts';
 import type { ParsedPayment } from '../../domain/x402/payload.ts';
 import { findAccountsWithCode } from '../calls/code-size.ts';

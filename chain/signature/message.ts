@@ -1,6 +1,6 @@
 /** Who signed a personal message (EIP-191): a key, or a wallet with code that confirms it (ERC-1271). */
 import type secp256k1Type from 'secp256k1';
-import { decodeFunctionResult, encodeFunctionData, hashMessage, parseAbi } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, hashMessage, parseAbi } from 'viem/utils';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import { findAccountsWithCode } from '../calls/code-size.ts';

@@ -30,7 +30,11 @@ export async function signByThrowaway(entry: OfferedEntry, nowMs: number): Promi
   const account = privateKeyToAccount(generatePrivateKey());
   const validBefore = BigInt(Math.floor(nowMs / 1_000) + maxTimeoutSeconds);
   const message = {
-    ...{ from: account.address, to: payTo, value: amountMicro, validAfter: 0n, validBefore },
+    from: account.address,
+    to: payTo,
+    value: amountMicro,
+    validAfter: 0n,
+    validBefore,
     nonce: `0x${randomBytes(32).toString('hex')}` as const,
   };
   const signature = await account.signTypedData({
@@ -39,10 +43,7 @@ export async function signByThrowaway(entry: OfferedEntry, nowMs: number): Promi
     primaryType: 'TransferWithAuthorization',
     message,
   });
-  const authorization = {
-    ...message,
-    ...{ value: String(amountMicro), validAfter: '0', validBefore: String(validBefore) },
-  };
+  const authorization = { ...message, value: String(amountMicro), validAfter: '0', validBefore: String(validBefore) };
   const accepted = { scheme: 'exact', network, amount: String(amountMicro), asset, payTo, maxTimeoutSeconds, extra };
   return Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload: { signature, authorization } })).toString('base64');
 }

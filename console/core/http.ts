@@ -25,8 +25,13 @@ export async function call(
   if (csrf) headers['x-csrf-token'] = csrf;
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const response = await fetch(`${BASE}${path}`, {
-    ...{ method, headers, ...sent },
-    ...{ credentials: 'same-origin', cache: 'no-store', redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) },
+    method,
+    headers,
+    ...sent,
+    credentials: 'same-origin',
+    cache: 'no-store',
+    redirect: 'error',
+    signal: AbortSignal.timeout(ANSWER_MS),
   }).catch(() => {
     throw new Problem('network', 'The service cannot be reached. Look at your connection and try again.');
   });

@@ -77,6 +77,6 @@ function NoSite({ canCreate }: { readonly canCreate: boolean }): View {
   const action = canCreate ? html`<${Button} kind="primary" href=${href('/setup')}>Set up a site<//>` : null;
   return html`<${Head} title="No site yet" />
     <${Panel}>
-      <${Empty} action=${action}>${canCreate ? 'Your account has no site. Set one up: it takes a few minutes.' : 'Your account has no site. Ask whoever runs this service for one.'}<//>
+      <${Empty} action=${action}>${canCreate ? 'Your account has no site. Set one up: it takes a few minutes.' : 'Your account has no site. Ask the operator of this service for one.'}<//>
     <//>`;
 }

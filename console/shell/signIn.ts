@@ -31,7 +31,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 /** Why the identity provider led back without a session. The code comes with the address, so only known ones are shown. */
 function refusalText(code: string): string {
-  return REFUSALS[code] ?? 'The identity provider did not sign you in. Try again, or ask whoever runs this service.';
+  return REFUSALS[code] ?? 'The identity provider did not sign you in. Try again, or ask the operator of this service.';
 }
 
 function TokenForm({ isMain }: { readonly isMain: boolean }): View {

@@ -13,7 +13,7 @@ export interface AlertMail {
 export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> {
   await sql.query(
     `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
-     select tenant_id, $2, email, $3, $4 from alert_address where tenant_id = $1 and confirmed_email = email on conflict do nothing`,
+     select tenant_id, $2, alert_email, $3, $4 from tenant where tenant_id = $1 and confirmed_alert_email = alert_email on conflict do nothing`,
     [mail.tenantId, mail.mailId, mail.subject, mail.detail],
   );
 }
@@ -29,11 +29,11 @@ export interface Counted {
 const COUNTED = 'with counted as (insert into counted_mail (tenant_id, mail_id, kind, mailbox_hash) values ($1, $2, $3, $4))';
 
 const countedOf = (mail: Counted & Pick<AlertMail, 'tenantId' | 'mailId'>): readonly unknown[] => [
-  ...[mail.tenantId, mail.mailId, mail.kind, mail.mailboxHashes[0]],
+  mail.tenantId,
+  mail.mailId,
+  mail.kind,
+  mail.mailboxHashes[0],
 ];
-
-/** Attempts of a sealed e-mail begin here: workers of before there were any take none of eight attempts or more. */
-const SEALED_FROM = 100;
 
 /** Puts an e-mail that holds a secret into the outbox, and counts it; it stays sealed there until it is sent. */
 export async function insertSealedMail(
@@ -41,8 +41,8 @@ export async function insertSealedMail(
   mail: Omit<AlertMail, 'detail'> & Counted & { readonly toAddress: string; readonly sealed: Buffer },
 ): Promise<void> {
   await sql.query(
-    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed, attempts)
-     values ($1, $2, $5, $6, '', $7, ${SEALED_FROM})`,
+    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed)
+     values ($1, $2, $5, $6, '', $7)`,
     [...countedOf(mail), mail.toAddress, mail.subject, mail.sealed],
   );
 }
@@ -51,13 +51,13 @@ export async function insertSealedMail(
 export async function countMails(
   sql: Sql,
   { tenantId, kind, mailboxHashes }: Counted & { readonly tenantId: string },
-): Promise<{ readonly ofSite: number; readonly toMailbox: number }> {
-  const [row] = await sql.query<{ of_site: number; to_mailbox: number }>(
-    `select count(*)::int as of_site, count(*) filter (where mailbox_hash = any($3))::int as to_mailbox from counted_mail
+): Promise<{ readonly ofTenant: number; readonly toMailbox: number }> {
+  const [row] = await sql.query<{ of_tenant: number; to_mailbox: number }>(
+    `select count(*)::int as of_tenant, count(*) filter (where mailbox_hash = any($3))::int as to_mailbox from counted_mail
       where tenant_id = $1 and kind = $2 and created_at > clock_timestamp() - interval '1 day'`,
     [tenantId, kind, mailboxHashes],
   );
-  return { ofSite: row?.of_site ?? 0, toMailbox: row?.to_mailbox ?? 0 };
+  return { ofTenant: row?.of_tenant ?? 0, toMailbox: row?.to_mailbox ?? 0 };
 }
 
 /** An e-mail that is to be sent now. */
@@ -76,9 +76,9 @@ const MAX_ATTEMPTS = 8;
  */
 export async function takeDueMails(sql: Sql, limit: number): Promise<DueMail[]> {
   return await sql.query(
-    `update alert_mail m set attempts = attempts + 1, due_at = clock_timestamp() + power(2, attempts % ${SEALED_FROM}) * interval '1 minute'
+    `update alert_mail m set attempts = attempts + 1, due_at = clock_timestamp() + power(2, attempts) * interval '1 minute'
      from (select tenant_id, mail_id from alert_mail where sent_at is null and due_at <= clock_timestamp()
-         and attempts < ${MAX_ATTEMPTS} + case when sealed is null then 0 else ${SEALED_FROM} end and created_at > clock_timestamp() - interval '1 day'
+         and attempts < ${MAX_ATTEMPTS} and created_at > clock_timestamp() - interval '1 day'
        order by due_at limit $1 for update skip locked) due
      where m.tenant_id = due.tenant_id and m.mail_id = due.mail_id
      returning m.tenant_id as "tenantId", m.mail_id as "mailId", m.to_address as "toAddress", m.subject, m.detail,
@@ -97,17 +97,12 @@ export async function markMailSent(sql: Sql, mail: Pick<AlertMail, 'tenantId' | 
 
 /** Sets or, with null, removes the address a tenant's alerts go to. False when there is no such tenant. */
 export async function setAlertAddressRow(sql: Sql, tenantId: string, email: string | null): Promise<boolean> {
-  if (email === null) {
-    await sql.query('delete from alert_address where tenant_id = $1', [tenantId]);
-    return true;
-  }
   const rows = await sql.query(
-    `insert into alert_address (tenant_id, email) select tenant_id, $2 from tenant where tenant_id = $1
-     on conflict (tenant_id) do update set email = excluded.email, updated_at = now(),
-       confirmed_email = case when alert_address.email = excluded.email then alert_address.confirmed_email end returning 1`,
+    `update tenant set alert_email = $2, confirmed_alert_email = case when alert_email = $2 then confirmed_alert_email end
+      where tenant_id = $1 returning 1`,
     [tenantId, email],
   );
-  return rows.length > 0;
+  return email === null || rows.length > 0;
 }
 
 /** Where a tenant's alerts go, and whether that address has agreed. */
@@ -119,7 +114,8 @@ export interface AlertAddress {
 /** The address a tenant's alerts go to; null when there is none. */
 export async function findAlertAddress(sql: Sql, tenantId: string): Promise<AlertAddress | null> {
   const [row] = await sql.query<{ email: string; isConfirmed: boolean }>(
-    'select email, confirmed_email is not distinct from email as "isConfirmed" from alert_address where tenant_id = $1',
+    `select alert_email as email, confirmed_alert_email is not distinct from alert_email as "isConfirmed" from tenant
+      where tenant_id = $1 and alert_email is not null`,
     [tenantId],
   );
   return row ?? null;
@@ -127,7 +123,10 @@ export async function findAlertAddress(sql: Sql, tenantId: string): Promise<Aler
 
 /** Notes that this address has agreed; nothing when the tenant has another one by now. */
 export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: string): Promise<void> {
-  await sql.query('update alert_address set confirmed_email = email where tenant_id = $1 and email = $2', [tenantId, email]);
+  await sql.query('update tenant set confirmed_alert_email = alert_email where tenant_id = $1 and alert_email = $2', [
+    tenantId,
+    email,
+  ]);
 }
 
 /** Puts an e-mail into the outbox that asks an address whether it agrees, and counts it. */

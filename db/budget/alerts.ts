@@ -100,9 +100,15 @@ const COLUMNS = 'a.account_id, a.event_id, a.period, a.period_start, a.period_en
 
 function alertOf(row: AlertRow): BudgetAlert {
   return {
-    ...{ accountId: row.account_id, eventId: row.event_id, period: row.period, percent: row.percent, at: row.at },
-    ...{ periodStart: row.period_start, periodEnd: row.period_end },
-    ...{ spentMicro: BigInt(row.spent_micro), limitMicro: BigInt(row.limit_micro) },
+    accountId: row.account_id,
+    eventId: row.event_id,
+    period: row.period,
+    percent: row.percent,
+    at: row.at,
+    periodStart: row.period_start,
+    periodEnd: row.period_end,
+    spentMicro: BigInt(row.spent_micro),
+    limitMicro: BigInt(row.limit_micro),
   };
 }
 
@@ -153,8 +159,12 @@ export async function leaseDueAlerts(
     [isFirst, most, leaseMs],
   );
   return rows.map((row) => ({
-    ...{ alert: alertOf(row), leaseId: row.lease_id, attempt: row.attempts + 1 },
-    ...{ url: row.url, endpointId: row.endpoint_id, sealed: row.sealed },
+    alert: alertOf(row),
+    leaseId: row.lease_id,
+    attempt: row.attempts + 1,
+    url: row.url,
+    endpointId: row.endpoint_id,
+    sealed: row.sealed,
   }));
 }
 

@@ -52,8 +52,11 @@ export async function listApproved(
     [accountIds, resourceKeys],
   );
   return rows.map((row) => ({
-    ...{ accountId: row.account_id, approvalId: row.approval_id, resourceKey: row.resource_key },
-    ...{ kind: row.kind, amountMicro: BigInt(row.amount_micro) },
+    accountId: row.account_id,
+    approvalId: row.approval_id,
+    resourceKey: row.resource_key,
+    kind: row.kind,
+    amountMicro: BigInt(row.amount_micro),
   }));
 }
 
@@ -108,9 +111,16 @@ interface ApprovalRow extends Record<string, unknown> {
 
 function approvalFromRow(row: ApprovalRow): Approval {
   return {
-    ...{ accountId: row.account_id, approvalId: row.approval_id, host: row.host, resource: row.resource, kind: row.kind },
-    ...{ amountMicro: BigInt(row.amount_micro), state: row.state },
-    ...{ askedAt: row.asked_at, decidedAt: row.decided_at, endsAt: row.ends_at },
+    accountId: row.account_id,
+    approvalId: row.approval_id,
+    host: row.host,
+    resource: row.resource,
+    kind: row.kind,
+    amountMicro: BigInt(row.amount_micro),
+    state: row.state,
+    askedAt: row.asked_at,
+    decidedAt: row.decided_at,
+    endsAt: row.ends_at,
   };
 }
 

@@ -119,13 +119,14 @@ function ledgerFromRow(row: LedgerRow): AccountLedger {
 function budgetFromRow(row: LedgerRow & { readonly period: Period }): StoredBudget {
   const amount = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
   return {
-    ...{ period: row.period, totalMicro: BigInt(row.total_micro), isStopped: row.is_stopped },
-    ...{
-      hostMicro: amount(row.host_micro),
-      pageMicro: amount(row.page_micro),
-      approveAboveMicro: amount(row.approve_above_micro),
-    },
-    ...{ version: row.version, updatedAt: row.updated_at },
+    period: row.period,
+    totalMicro: BigInt(row.total_micro),
+    isStopped: row.is_stopped,
+    hostMicro: amount(row.host_micro),
+    pageMicro: amount(row.page_micro),
+    approveAboveMicro: amount(row.approve_above_micro),
+    version: row.version,
+    updatedAt: row.updated_at,
   };
 }
 

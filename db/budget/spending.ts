@@ -48,7 +48,8 @@ export interface DecidedSpendings {
  * Decides about payments of accounts, one after the other, each with what those before it would spend, also where two show the same
  * authorization: only its claim tells which of them is made. Under the accounts' locks
  * (`lockAccounts`), which are taken before any lock of purchases and held until the database transaction ends: nothing that another process
- * spends comes between, and never a micro too much is spent. What a limit would refuse is looked at again without what is released, and tells the owner, once a period, where the budget is used up.
+ * spends comes between, and never a micro too much is spent. What a limit would refuse is looked at again without what is released, and
+ * tells the owner, once a period, where the budget is used up.
  */
 export async function decideSpendings(sql: Sql, asks: readonly NewSpending[]): Promise<DecidedSpendings> {
   const accountIds = [...new Set(asks.flatMap(({ accounts }) => accounts))].toSorted();
@@ -140,8 +141,14 @@ function writeSpendings(sql: Sql, desk: Desk, asks: readonly NewSpending[], made
   if (made.length === 0) return Promise.resolve();
   const rows = made.flatMap((ask) =>
     ask.accounts.map((accountId) => ({
-      ...{ account_id: accountId, tenant_id: ask.tenantId, payment_id: ask.paymentId, host: ask.host },
-      ...{ resource_key: ask.resourceKey, kind: ask.kind, purpose: ask.purpose, amount_micro: ask.amountMicro.toString() },
+      account_id: accountId,
+      tenant_id: ask.tenantId,
+      payment_id: ask.paymentId,
+      host: ask.host,
+      resource_key: ask.resourceKey,
+      kind: ask.kind,
+      purpose: ask.purpose,
+      amount_micro: ask.amountMicro.toString(),
     })),
   );
   return Promise.all([

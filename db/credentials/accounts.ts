@@ -95,31 +95,6 @@ export async function openAccountOfWallet(sql: Sql, accountId: string, wallet: s
   return rows[0]?.account_id ?? accountId;
 }
 
-/** True when a nonce was used that is not stored before (domain/signIn/nonce.ts). */
-export async function isNonceUsed(sql: Sql, nonce: string): Promise<boolean> {
-  return (await sql.query('select 1 from used_sign_in where nonce = $1', [nonce])).length > 0;
-}
-
-/** Uses such a nonce: true the first time, false ever after. */
-export async function useNonce(sql: Sql, nonce: string, expiresAt: Date): Promise<boolean> {
-  const rows = await sql.query(
-    'insert into used_sign_in (nonce, expires_at) values ($1, $2) on conflict do nothing returning 1',
-    [nonce, expiresAt],
-  );
-  return rows.length > 0;
-}
-
-/** True for a nonce that a process of an older version stored when it gave it out, while it lives and was not used. */
-export async function isNonceStored(sql: Sql, nonce: string, at: Date): Promise<boolean> {
-  return (await sql.query('select 1 from sign_in_nonce where nonce = $1 and expires_at > $2', [nonce, at])).length > 0;
-}
-
-/** Uses a stored nonce: true the first time while it lives, false ever after. */
-export async function useStoredNonce(sql: Sql, nonce: string, at: Date): Promise<boolean> {
-  const rows = await sql.query('delete from sign_in_nonce where nonce = $1 and expires_at > $2 returning 1', [nonce, at]);
-  return rows.length > 0;
-}
-
 /** A client of an account (OAuth 2): with a secret, or with public keys. */
 export interface OauthClientRow {
   readonly clientId: string;
@@ -169,20 +144,6 @@ export async function revokeOauthClientRow(sql: Sql, clientId: string): Promise<
   const rows = await sql.query(
     'update oauth_client set revoked_at = coalesce(revoked_at, now()) where client_id = $1 returning 1',
     [clientId],
-  );
-  return rows.length > 0;
-}
-
-/** Uses a client assertion: true the first time of (client, jti), false ever after (RFC 7523 §3). */
-export async function useAssertion(
-  sql: Sql,
-  assertion: { readonly clientId: string; readonly jti: string; readonly expiresAt: Date },
-  at: Date,
-): Promise<boolean> {
-  await sql.query('delete from used_assertion where expires_at < $1', [at]);
-  const rows = await sql.query(
-    'insert into used_assertion (client_id, jti, expires_at) values ($1, $2, $3) on conflict do nothing returning 1',
-    [assertion.clientId, assertion.jti, assertion.expiresAt],
   );
   return rows.length > 0;
 }

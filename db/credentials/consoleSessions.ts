@@ -2,7 +2,7 @@
 import type { TenantStatus } from '../../domain/access/key.ts';
 import type { Sql, Transactional } from '../database.ts';
 import type { OwnerTokenState } from './owners.ts';
-import { ADDED_SITES } from './owners.ts';
+import { ADDED_TENANTS } from './owners.ts';
 
 /** What a session came from: a user of an identity provider, or an owner's token. */
 export type SessionOrigin =
@@ -55,15 +55,16 @@ export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): P
   const [row] = await sql.query<StoredSession & OwnerTokenState & { readonly tokenId: string | null } & Record<string, unknown>>(
     `select session.session_hash as "sessionHash", session.user_id as "userId", session.issuer, session.used_at as "usedAt",
        session.expires_at as "expiresAt", session.token_id as "tokenId", token.expires_at as "tokenExpiresAt",
-       token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status, ${ADDED_SITES}
+       token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status, ${ADDED_TENANTS}
      from console_session as session left join owner_token as token using (token_id) left join tenant using (tenant_id)
      where session.session_hash = any($1::bytea[])`,
     [hashes],
   );
   if (!row) return null;
-  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tenantId, status, revokedAt, addedSites } = row;
+  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tenantId, status, revokedAt, addedTenants } = row;
   const tokenExpiresAt = row['tokenExpiresAt'] as Date | null;
-  const token = tokenId === null ? null : { tokenId, tenantId, userId, status, expiresAt: tokenExpiresAt, revokedAt, addedSites };
+  const token =
+    tokenId === null ? null : { tokenId, tenantId, userId, status, expiresAt: tokenExpiresAt, revokedAt, addedTenants };
   return { sessionHash, userId, issuer, token, usedAt, expiresAt };
 }
 
@@ -83,7 +84,7 @@ export async function deleteConsoleSessionsLike(sql: Sql, origin: SessionOrigin)
 }
 
 /** What the console lists of a site. */
-export interface SiteLine {
+export interface TenantLine {
   readonly tenantId: string;
   /** Its default host; where none is proven, the one that waits longest; null where there is none at all. */
   readonly host: string | null;
@@ -91,8 +92,8 @@ export interface SiteLine {
 }
 
 /** These sites in this order. */
-export async function listSiteLines(sql: Sql, tenantIds: readonly string[]): Promise<SiteLine[]> {
-  return await sql.query<SiteLine & Record<string, unknown>>(
+export async function listTenantLines(sql: Sql, tenantIds: readonly string[]): Promise<TenantLine[]> {
+  return await sql.query<TenantLine & Record<string, unknown>>(
     `select tenant_id as "tenantId", status, coalesce(
          (select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
           order by position, host limit 1),

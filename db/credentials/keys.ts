@@ -85,7 +85,10 @@ export async function insertKey(database: Transactional, key: NewKey, limit: num
     );
     if (inserted.length === 0) return false;
     await sql.query('insert into api_key_hash (key_hash, tenant_id, key_id, pepper_id) values ($1, $2, $3, $4)', [
-      ...[key.hash, key.tenantId, key.keyId, key.pepperId],
+      key.hash,
+      key.tenantId,
+      key.keyId,
+      key.pepperId,
     ]);
     await notifyTenant(sql, key.tenantId);
     return true;
@@ -118,7 +121,10 @@ export async function insertBuyerAccount(
     const { accountId, name, wallet } = account;
     await sql.query('insert into buyer_account (account_id, name, wallet) values ($1, $2, $3)', [accountId, name, wallet]);
     await sql.query('insert into buyer_key (key_hash, account_id, last4, pepper_id) values ($1, $2, $3, $4)', [
-      ...[key.keyHash, accountId, key.last4, key.pepperId],
+      key.keyHash,
+      accountId,
+      key.last4,
+      key.pepperId,
     ]);
   });
 }

@@ -3,7 +3,7 @@ import type { TenantStatus } from '../../domain/access/key.ts';
 import type { Sql } from '../database.ts';
 
 /** Most sites one sign-in covers. */
-const MAX_SITES = 1_000;
+const MAX_TENANTS = 1_000;
 
 /** A user of an identity provider: the same subject of another issuer is somebody else. */
 export interface OwnerName {
@@ -15,12 +15,12 @@ export interface OwnerName {
  * The sites a user owns that are not closed, the oldest first; at most 1,000. One whose owner has no issuer yet takes this one, for good,
  * in this call.
  */
-export async function listOwnedSites(sql: Sql, { issuer, userId }: OwnerName): Promise<string[]> {
+export async function listOwnedTenants(sql: Sql, { issuer, userId }: OwnerName): Promise<string[]> {
   const list = () =>
     sql.query<{ tenant_id: string; issuer: string | null }>(
       `select tenant_id, owner_issuer as issuer from tenant
        where owner_user_id = $1 and (owner_issuer = $2 or owner_issuer is null) and status <> 'closed'
-       order by created_at, tenant_id limit ${MAX_SITES}`,
+       order by created_at, tenant_id limit ${MAX_TENANTS}`,
       [userId, issuer],
     );
   let rows = await list();
@@ -45,14 +45,14 @@ export async function bindOwners(sql: Sql, issuer: string, userId: string | null
  * Who a token's user is: a name that its site gave, which another site may give to somebody else. No identity provider has this issuer,
  * which must be a URL.
  */
-export function namedBySite(tenantId: string, userId: string): OwnerName {
+export function namedByTenant(tenantId: string, userId: string): OwnerName {
   return { issuer: `site:${tenantId}`, userId };
 }
 
 /** How much a user has already, before another site is added. */
 export interface OwnedCount {
   /** Closed ones counted. */
-  readonly sites: number;
+  readonly tenants: number;
   readonly suspended: number;
   /** Sites with an owner that were added after `since`, whoever owns them. */
   readonly ofAll: number;
@@ -62,24 +62,24 @@ export interface OwnedCount {
  * Counts the sites of a user (those of the name, and those named), and everybody's since a moment. No other call counts before this database
  * transaction ends, so that each count holds what was added by the one before.
  */
-export async function countSitesAlone(
+export async function countTenantsAlone(
   sql: Sql,
   { issuer, userId }: OwnerName,
   tenantIds: readonly string[],
   since: Date,
 ): Promise<OwnedCount> {
   await sql.query(`select pg_advisory_xact_lock(hashtextextended('site.create', 0))`);
-  const [row] = await sql.query<{ sites: string; suspended: string; of_all: string }>(
-    `select count(*) as sites, count(*) filter (where status = 'suspended') as suspended,
+  const [row] = await sql.query<{ tenants: string; suspended: string; of_all: string }>(
+    `select count(*) as tenants, count(*) filter (where status = 'suspended') as suspended,
        (select count(*) from tenant where created_at > $4 and owner_issuer is not null) as of_all
      from tenant where owner_user_id = $1 and owner_issuer = $2 or tenant_id = any($3::uuid[])`,
     [userId, issuer, tenantIds, since],
   );
-  return { sites: Number(row?.sites), suspended: Number(row?.suspended), ofAll: Number(row?.of_all) };
+  return { tenants: Number(row?.tenants), suspended: Number(row?.suspended), ofAll: Number(row?.of_all) };
 }
 
 /** The site of a user that waits for this host and has none yet; null when there is none. */
-export async function findBegunSite(sql: Sql, { issuer, userId }: OwnerName, host: string): Promise<string | null> {
+export async function findBegunTenant(sql: Sql, { issuer, userId }: OwnerName, host: string): Promise<string | null> {
   const [row] = await sql.query<{ tenant_id: string }>(
     `select tenant_id from tenant join host_challenge using (tenant_id)
      where owner_user_id = $1 and owner_issuer = $2 and status <> 'closed' and host = $3 and state = 'open'
@@ -97,24 +97,27 @@ export interface OwnerTokenState {
   readonly userId: string;
   readonly status: TenantStatus;
   /** Open sites that the user of this site's tokens added, the oldest first. */
-  readonly addedSites: readonly string[];
+  readonly addedTenants: readonly string[];
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
 /** Open sites that were added in the name of a token's user, the oldest first: a column of a query in which it is `token`. */
-export const ADDED_SITES = `array(select added.tenant_id from tenant as added where added.owner_user_id = token.user_id
+export const ADDED_TENANTS = `array(select added.tenant_id from tenant as added where added.owner_user_id = token.user_id
   and added.owner_issuer = 'site:' || token.tenant_id and added.status <> 'closed'
-  order by added.created_at, added.tenant_id limit ${MAX_SITES}) as "addedSites"`;
+  order by added.created_at, added.tenant_id limit ${MAX_TENANTS}) as "addedTenants"`;
 
-/** The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are returned: the caller decides. */
+/**
+ * The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are
+ * returned: the caller decides.
+ */
 export async function findOwnerToken(
   sql: Sql,
   tokenHashes: readonly Buffer[],
 ): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
   const [row] = await sql.query<OwnerTokenState & { readonly tokenHash: Buffer } & Record<string, unknown>>(
     `select token.token_id as "tokenId", tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
-       token.revoked_at as "revokedAt", token.token_hash as "tokenHash", ${ADDED_SITES}
+       token.revoked_at as "revokedAt", token.token_hash as "tokenHash", ${ADDED_TENANTS}
      from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = any($1::bytea[])`,
     [tokenHashes],
   );
@@ -197,7 +200,7 @@ export async function setOwner(
 }
 
 /** Locks a site for the rest of the database transaction, so that its owner's changes come one after the other; null: no such site. */
-export async function lockSite(
+export async function lockTenant(
   sql: Sql,
   tenantId: string,
 ): Promise<{ readonly status: TenantStatus; readonly version: number } | null> {

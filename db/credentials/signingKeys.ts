@@ -1,5 +1,4 @@
 import type { Database } from '../database.ts';
-import { SigningKey } from '../entities/index.ts';
 
 /** A signing key's public half and when it signs. */
 export interface SigningKeyRow {
@@ -35,11 +34,9 @@ export async function publishSigningKeys(
 
 /** Every signing key known, the latest to become active first. */
 export async function listSigningKeys(database: Database): Promise<SigningKeyRow[]> {
-  const rows = await database.orm.em.fork().find(SigningKey, {}, { orderBy: { activeFrom: 'desc', kid: 'asc' } });
-  return rows.map(({ kid, publicJwk, activeFrom, retiredAt }) => ({
-    kid,
-    publicJwk,
-    activeFromMs: activeFrom.getTime(),
-    isRetired: retiredAt !== null,
-  }));
+  const rows = await database.query<{ kid: string; publicJwk: SigningKeyRow['publicJwk']; activeFrom: Date; isRetired: boolean }>(
+    `select kid, public_jwk as "publicJwk", active_from as "activeFrom", retired_at is not null as "isRetired"
+       from signing_key order by active_from desc, kid`,
+  );
+  return rows.map(({ activeFrom, ...key }) => ({ ...key, activeFromMs: activeFrom.getTime() }));
 }

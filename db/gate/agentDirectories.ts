@@ -56,7 +56,10 @@ export async function storeDirectory<Jwk>(
 /** Keeps what the agent of a directory says of itself. */
 export async function storeCard(sql: Sql, address: string, { operator, purpose }: AgentCard, at: Date): Promise<void> {
   await sql.query('update agent_directory set operator = $2, purpose = $3, card_at = $4 where address = $1', [
-    ...[address, operator, purpose, at],
+    address,
+    operator,
+    purpose,
+    at,
   ]);
 }
 

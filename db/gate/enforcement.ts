@@ -12,7 +12,7 @@ export async function findEnforcement(sql: Sql, tenantId: string): Promise<Enfor
     gate_scope: GateScope;
     seo_allowlist: string[];
     crawler_policy: EnforcementSettings['crawlerPolicy'];
-  }>('select gate_scope, seo_allowlist, crawler_policy from tenant_enforcement where tenant_id = $1', [tenantId]);
+  }>('select gate_scope, seo_allowlist, crawler_policy from tenant where tenant_id = $1 and gate_scope is not null', [tenantId]);
   const [row] = rows;
   return row ? { gateScope: row.gate_scope, seoAllowlist: row.seo_allowlist, crawlerPolicy: row.crawler_policy } : null;
 }
@@ -25,18 +25,12 @@ export async function replaceEnforcement(
   at: Date,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const found = await sql.query('update tenant set version = version + 1, updated_at = $2 where tenant_id = $1 returning 1', [
-      tenantId,
-      at,
-    ]);
-    if (found.length === 0) return false;
-    await sql.query(
-      `insert into tenant_enforcement (tenant_id, gate_scope, seo_allowlist, crawler_policy, updated_at)
-       values ($1, $2, $3, $4, $5)
-       on conflict (tenant_id) do update set gate_scope = excluded.gate_scope, seo_allowlist = excluded.seo_allowlist,
-         crawler_policy = excluded.crawler_policy, updated_at = excluded.updated_at`,
+    const found = await sql.query(
+      `update tenant set gate_scope = $2, seo_allowlist = $3, crawler_policy = $4, version = version + 1, updated_at = $5
+        where tenant_id = $1 returning 1`,
       [tenantId, JSON.stringify(settings.gateScope), settings.seoAllowlist, JSON.stringify(settings.crawlerPolicy), at],
     );
+    if (found.length === 0) return false;
     await notifyTenant(sql, tenantId);
     return true;
   });
@@ -90,9 +84,10 @@ export async function recordLiveness(sql: Sql, entries: readonly HeardOf[]): Pro
 export async function listHostFacts(sql: Sql, tenantId: string, now: Date): Promise<HostFacts[]> {
   const rows = await sql.query<HostFactsRow>(
     `with hosts as (
-       select host, position, verified_at, routing_verified_at, created_at from tenant_host where tenant_id = $1
+       select host, position, verified_at, routing_verified_at, created_at, probed_at, probed_cname, probed_live from tenant_host
+        where tenant_id = $1
        union all
-       select host, 1000000, null, null, token_issued_at from host_challenge where tenant_id = $1
+       select host, 1000000, null, null, token_issued_at, null, null, null from host_challenge where tenant_id = $1
          and not exists (select 1 from tenant_host where tenant_host.tenant_id = $1 and tenant_host.host = host_challenge.host)
      )
      select hosts.host, hosts.created_at, hosts.verified_at, hosts.routing_verified_at, lapse.lapsed_at,
@@ -101,13 +96,12 @@ export async function listHostFacts(sql: Sql, tenantId: string, now: Date): Prom
        greatest(live.plan_gated_at, anywhere.plan_gated_at) as plan_gated_at, live.failed_open_at,
        (select plan from tenant where tenant_id = $1) as plan,
        (select max(last_used_at) from api_key where api_key.tenant_id = $1 and revoked_at is null) as key_used_at,
-       probe.probed_at, probe.cname, probe.live,
+       hosts.probed_at, hosts.probed_cname as cname, hosts.probed_live as live,
        exists (select 1 from api_key where api_key.tenant_id = $1 and revoked_at is null
          and (expires_at is null or expires_at > $2)) as has_active_key
      from hosts
      left join host_challenge as challenge on challenge.tenant_id = $1 and challenge.host = hosts.host
-     left join host_probe as probe on probe.tenant_id = $1 and probe.host = hosts.host
-     left join host_lapse as lapse on lapse.tenant_id = $1 and lapse.host = hosts.host
+     left join host_caution as lapse on lapse.lapsed_tenant_id = $1 and lapse.host = hosts.host
      left join host_liveness as live on live.tenant_id = $1 and live.host = hosts.host
      left join host_liveness as anywhere on anywhere.tenant_id = $1 and anywhere.host = ''
      order by hosts.position, hosts.host`,

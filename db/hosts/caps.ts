@@ -34,8 +34,8 @@ export async function admitCheck(database: Database, check: CountedCheck, caps: 
     await database.transaction(async (sql) => {
       await keepGap(sql, check, caps.gapMs);
       const [count] = await sql.query<{ checks: number }>(
-        `insert into host_check_count (host, checks) values ($1, 1)
-         on conflict (host) do update set checks = host_check_count.checks + 1 returning checks`,
+        `insert into host_caution (host, checks) values ($1, 1)
+         on conflict (host) do update set checks = host_caution.checks + 1 returning checks`,
         [host],
       );
       if ((count?.checks ?? 0) > caps.perHost) throw new Refused(await untilNextCheck(sql, check));
@@ -61,7 +61,7 @@ export async function refundCheck(database: Database, check: CountedCheck, caps:
 
 /** Gives back one check of a hostname's total; the account's hour stays as it is. */
 export async function refundHostTotal(sql: Sql, host: string): Promise<void> {
-  await sql.query('update host_check_count set checks = greatest(checks - 1, 0) where host = $1', [host]);
+  await sql.query('update host_caution set checks = greatest(checks - 1, 0) where host = $1', [host]);
 }
 
 /** Takes a place for a look at a site when its challenge is opened; false when the account has looked often enough this hour. */

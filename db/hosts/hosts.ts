@@ -1,7 +1,7 @@
 /** Challenges, claims and what a check writes. Caps stand in hostCaps.ts. */
 import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../../domain/hosts/challenge.ts';
 import type { Database, Sql, Transactional } from '../database.ts';
-import { notifyTenant } from '../tenants/tenants.ts';
+import { moveTenantVersion } from '../tenants/tenants.ts';
 
 /** Whose a host is. */
 export interface HostOwnership {
@@ -13,7 +13,7 @@ export interface HostOwnership {
 const CHALLENGE = `select challenge.*, host.verified_at, host.routing_verified_at, lapse.lapsed_at
   from host_challenge as challenge
   left join tenant_host as host on host.tenant_id = challenge.tenant_id and host.host = challenge.host
-  left join host_lapse as lapse on lapse.host = challenge.host`;
+  left join host_caution as lapse on lapse.host = challenge.host`;
 
 /** A tenant's challenge for a host; null when it opened none. */
 export async function findChallenge(sql: Sql, tenantId: string, host: string): Promise<Challenge | null> {
@@ -126,8 +126,14 @@ export async function recordMiss(
        next_check_at = case when $6::int = 1 then $7 else next_check_at end
      where tenant_id = $1 and host = $2 and token = $3 and state = 'open' and ($6::int = 0 or scheduled_checks = $8)`,
     [
-      ...[challenge.tenantId, challenge.host, challenge.token, miss.at, miss.reason],
-      ...[miss.isScheduled ? 1 : 0, miss.nextCheckAt, challenge.scheduledChecks],
+      challenge.tenantId,
+      challenge.host,
+      challenge.token,
+      miss.at,
+      miss.reason,
+      miss.isScheduled ? 1 : 0,
+      miss.nextCheckAt,
+      challenge.scheduledChecks,
     ],
   );
 }
@@ -167,11 +173,9 @@ export async function stampOwnership(
          failing_since = null, confirmations = 0 where tenant_id = $1 and host = $2`,
       [tenantId, host, stamp.at, stamp.nextCheckAt, stamp.method],
     );
-    await sql.query('delete from host_lapse where host = $1', [host]);
-    await sql.query('delete from host_check_count where host = $1', [host]);
+    await sql.query('delete from host_caution where host = $1', [host]);
     await dropManageScope(sql, tenantId, host, stamp.at);
-    await sql.query('update tenant set version = version + 1, updated_at = $2 where tenant_id = $1', [tenantId, stamp.at]);
-    await notifyTenant(sql, tenantId);
+    await moveTenantVersion(sql, tenantId, stamp.at);
     return 'verified';
   });
 }
@@ -215,8 +219,14 @@ export async function recordRecheck(
     `update host_challenge set checked_at = $4, next_check_at = $5, last_reason = $6, failing_since = $7, confirmations = $8
      where tenant_id = $1 and host = $2 and token = $3 and state = 'verified'`,
     [
-      ...[challenge.tenantId, challenge.host, challenge.token, recheck.at, recheck.nextCheckAt],
-      ...[recheck.reason, recheck.failingSince, recheck.confirmations],
+      challenge.tenantId,
+      challenge.host,
+      challenge.token,
+      recheck.at,
+      recheck.nextCheckAt,
+      recheck.reason,
+      recheck.failingSince,
+      recheck.confirmations,
     ],
   );
 }
@@ -245,14 +255,21 @@ export async function lapseOwnership(
       host,
     ]);
     await sql.query('delete from host_claim where host = $1 and tenant_id = $2', [host, tenantId]);
-    await sql.query(
-      `insert into host_lapse (host, tenant_id, lapsed_at) values ($1, $2, $3)
-       on conflict (host) do update set tenant_id = excluded.tenant_id, lapsed_at = excluded.lapsed_at`,
-      [host, tenantId, next.at],
-    );
-    await sql.query('update tenant set version = version + 1, updated_at = $2 where tenant_id = $1', [tenantId, next.at]);
-    await notifyTenant(sql, tenantId);
+    await recordLapse(sql, { tenantId, host, at: next.at });
+    await moveTenantVersion(sql, tenantId, next.at);
   });
+}
+
+/** Notes that a host is proven by its site no more: for 72 hours it can be proven by DNS alone, whoever asks. */
+export async function recordLapse(
+  sql: Sql,
+  { tenantId, host, at }: { readonly tenantId: string; readonly host: string; readonly at: Date },
+): Promise<void> {
+  await sql.query(
+    `insert into host_caution (host, lapsed_tenant_id, lapsed_at) values ($1, $2, $3)
+     on conflict (host) do update set lapsed_tenant_id = excluded.lapsed_tenant_id, lapsed_at = excluded.lapsed_at`,
+    [host, tenantId, at],
+  );
 }
 
 /** What the routing probe of a host saw. */
@@ -268,27 +285,13 @@ export interface ProbeRow {
  * and no longer when the name certainly leads elsewhere; nothing else ever writes `routing_verified_at`.
  */
 export async function recordProbe(database: Database, tenantId: string, probe: ProbeRow): Promise<void> {
-  const at = new Date(probe.probedAtMs);
-  await database.transaction(async (sql) => {
-    await sql.query(
-      `insert into host_probe (tenant_id, host, probed_at, cname, live) values ($1, $2, $3, $4, $5)
-       on conflict (tenant_id, host) do update set probed_at = excluded.probed_at, cname = excluded.cname, live = excluded.live`,
-      [tenantId, probe.host, at, probe.cname, probe.live],
-    );
-    const isRouted = probe.cname === 'fleet' && probe.live === 'fleet';
-    if (isRouted) {
-      await sql.query(
-        `update tenant_host set routing_verified_at = $3
-         where tenant_id = $1 and host = $2 and verified_at is not null and routing_verified_at is null`,
-        [tenantId, probe.host, at],
-      );
-    } else if (probe.cname === 'elsewhere') {
-      await sql.query('update tenant_host set routing_verified_at = null where tenant_id = $1 and host = $2', [
-        tenantId,
-        probe.host,
-      ]);
-    }
-  });
+  await database.query(
+    `update tenant_host set probed_at = $3, probed_cname = $4, probed_live = $5, routing_verified_at = case
+         when $4 = 'fleet' and $5 = 'fleet' then case when verified_at is null then routing_verified_at else coalesce(routing_verified_at, $3) end
+         when $4 = 'elsewhere' then null else routing_verified_at end
+      where tenant_id = $1 and host = $2`,
+    [tenantId, probe.host, new Date(probe.probedAtMs), probe.cname, probe.live],
+  );
 }
 
 interface ChallengeRow {

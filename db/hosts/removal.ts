@@ -1,5 +1,6 @@
 import type { Sql } from '../database.ts';
-import { notifyTenant } from '../tenants/tenants.ts';
+import { moveTenantVersion } from '../tenants/tenants.ts';
+import { recordLapse } from './hosts.ts';
 
 /** A host of a site as the audit log shows it, without its challenge's token. */
 export interface HostState {
@@ -30,17 +31,9 @@ export async function removeHostRows(sql: Sql, tenantId: string, host: string, a
   const state = await findHostState(sql, tenantId, host);
   if (state === null) return false;
   await sql.query('delete from host_challenge where tenant_id = $1 and host = $2', [tenantId, host]);
-  await sql.query('delete from host_probe where tenant_id = $1 and host = $2', [tenantId, host]);
   await sql.query('delete from tenant_host where tenant_id = $1 and host = $2', [tenantId, host]);
   const claims = await sql.query('delete from host_claim where host = $1 and tenant_id = $2 returning 1', [host, tenantId]);
-  if (claims.length > 0) {
-    await sql.query(
-      `insert into host_lapse (host, tenant_id, lapsed_at) values ($1, $2, $3)
-       on conflict (host) do update set tenant_id = excluded.tenant_id, lapsed_at = excluded.lapsed_at`,
-      [host, tenantId, at],
-    );
-  }
-  await sql.query('update tenant set version = version + 1, updated_at = $2 where tenant_id = $1', [tenantId, at]);
-  await notifyTenant(sql, tenantId);
+  if (claims.length > 0) await recordLapse(sql, { tenantId, host, at });
+  await moveTenantVersion(sql, tenantId, at);
   return true;
 }

@@ -57,7 +57,7 @@ export interface UnnamedToken {
  * Whether a site sold a token that does not say who did: an access token when the site sold its licence, a re-read licence when
  * the site has the host since before it was made. Such tokens were made before tokens named their site, and end within the hour.
  */
-export async function isSoldBySite(sql: Sql, token: UnnamedToken): Promise<boolean> {
+export async function isSoldByTenant(sql: Sql, token: UnnamedToken): Promise<boolean> {
   const { tenantId, host, licenceJti, issuedAtSeconds } = token;
   const rows =
     licenceJti === null
@@ -66,17 +66,5 @@ export async function isSoldBySite(sql: Sql, token: UnnamedToken): Promise<boole
           [tenantId, host, issuedAtSeconds],
         )
       : await sql.query('select 1 from licence where tenant_id = $1 and jti = $2', [tenantId, licenceJti]);
-  return rows.length > 0;
-}
-
-/** Uses a holder proof: true the first time of (token, nonce), false ever after. */
-export async function useProof(
-  sql: Sql,
-  proof: { readonly tenantId: string; readonly jti: string; readonly nonce: string; readonly expiresAt: Date },
-): Promise<boolean> {
-  const rows = await sql.query(
-    `insert into used_proof (tenant_id, jti, nonce, expires_at) values ($1, $2, $3, $4) on conflict do nothing returning 1`,
-    [proof.tenantId, proof.jti, proof.nonce, proof.expiresAt],
-  );
   return rows.length > 0;
 }

@@ -55,17 +55,26 @@ const COLUMNS = `licence.tenant_id, licence.jti, licence.account_id, licence.hos
     order by path) as paths`;
 
 /** Holds for a row of `licence` while the site that sold it is active and owns its host. */
-export const SITE_IS_OPEN = `exists (
+export const TENANT_IS_OPEN = `exists (
          select from host_claim as claim join tenant_host as own using (tenant_id, host) join tenant using (tenant_id)
           where claim.host = licence.host and claim.tenant_id = licence.tenant_id
             and own.verified_at is not null and tenant.status = 'active')`;
+
+/** Where the payment of a licence is read: one whose licence runs is open, and closed months cost whoever names them. */
+type PaymentView = 'payment' | 'ledger.payment';
+
+/** `isThere`: whether there is anything that a closed month could hold. */
+async function openFirst<T>(ask: (payment: PaymentView) => Promise<T[]>, isThere: () => Promise<boolean>): Promise<T[]> {
+  const open = await ask('payment');
+  return open.length > 0 || !(await isThere()) ? open : ask('ledger.payment');
+}
 
 /** The licences of an account that were not revoked, newest first. */
 export async function listLicences(sql: Sql, accountId: string): Promise<LicenceRecord[]> {
   const rows = await sql.query<Row>(
     `select ${COLUMNS} from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+       join ledger.payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
       where held.account_id = $1 and licence.revoked_at is null
       order by held.bought_at desc, held.jti desc`,
     [accountId],
@@ -81,14 +90,18 @@ export async function findLicence(
   sql: Sql,
   key: { readonly accountId: string; readonly jti: string },
 ): Promise<(LicenceRecord & { readonly isOpen: boolean }) | null> {
-  const rows = await sql.query<Row & { is_open: boolean }>(
-    `select ${COLUMNS}, ${SITE_IS_OPEN} as is_open
+  const ask = (payment: PaymentView) =>
+    sql.query<Row & { is_open: boolean }>(
+      `select ${COLUMNS}, ${TENANT_IS_OPEN} as is_open
        from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+       join ${payment} on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
       where held.account_id = $1 and held.jti = $2`,
-    [key.accountId, key.jti],
-  );
+      [key.accountId, key.jti],
+    );
+  const isHeld = async (): Promise<boolean> =>
+    (await sql.query('select from account_licence where account_id = $1 and jti = $2', [key.accountId, key.jti])).length > 0;
+  const rows = await openFirst(ask, isHeld);
   return rows[0] ? { ...licenceFromRow(rows[0]), isOpen: rows[0].is_open } : null;
 }
 
@@ -130,12 +143,17 @@ export async function findBoughtLicence(
   sql: Sql,
   payment: { readonly tenantId: string; readonly paymentId: string },
 ): Promise<LicenceRecord | null> {
-  const rows = await sql.query<Row>(
-    `select ${COLUMNS} from licence
-       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
+  const ask = (view: PaymentView) =>
+    sql.query<Row>(
+      `select ${COLUMNS} from licence
+       join ${view} on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
       where licence.tenant_id = $1 and licence.payment_id = $2`,
-    [payment.tenantId, payment.paymentId],
-  );
+      [payment.tenantId, payment.paymentId],
+    );
+  const isBought = async (): Promise<boolean> =>
+    (await sql.query('select from licence where tenant_id = $1 and payment_id = $2', [payment.tenantId, payment.paymentId]))
+      .length > 0;
+  const rows = await openFirst(ask, isBought);
   return rows[0] ? licenceFromRow(rows[0]) : null;
 }
 

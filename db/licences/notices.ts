@@ -64,13 +64,20 @@ export async function listNotices(sql: Sql, accountId: string, limit: number): P
   const rows = await sql.query<Row>(
     `select notice.tenant_id, notice.payment_id, notice.kind, notice.at, payment.host, payment.amount_micro, payment.payer,
        payment.nonce, payment.reason, payment.sentence
-       from account_notice as notice join payment using (tenant_id, payment_id)
+       from account_notice as notice join ledger.payment using (tenant_id, payment_id)
       where notice.account_id = $1 order by notice.at desc, notice.payment_id limit $2`,
     [accountId, limit],
   );
   return rows.map((row) => ({
-    ...{ tenantId: row.tenant_id, paymentId: row.payment_id, kind: row.kind, at: row.at, host: row.host },
-    ...{ priceMicro: BigInt(row.amount_micro), payer: row.payer, nonce: row.nonce },
-    ...{ reason: row.reason, sentence: row.sentence },
+    tenantId: row.tenant_id,
+    paymentId: row.payment_id,
+    kind: row.kind,
+    at: row.at,
+    host: row.host,
+    priceMicro: BigInt(row.amount_micro),
+    payer: row.payer,
+    nonce: row.nonce,
+    reason: row.reason,
+    sentence: row.sentence,
   }));
 }

@@ -1,6 +1,7 @@
 import type { Address, Leg } from '../../domain/money/legs.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Database, Sql } from '../database.ts';
+import { insertRow } from '../insertRow.ts';
 
 /** What a 402 said, and all its licence will say but the pages. */
 export interface OfferTerms {
@@ -46,16 +47,16 @@ interface OfferRow {
   account_id: string;
   request_hash: string;
   host: string;
-  patterns: string[];
-  terms: string[];
+  patterns: readonly string[];
+  terms: readonly string[];
   kind: CrossingKind;
   period_from: Date;
   period_until: Date;
   price_micro: string;
   page_count: number;
   pages_digest: string | null;
-  legs: { toAddress: Address; amountMicro: string; role: Leg['role']; authorId?: string }[];
-  leg_words: `0x${string}`[] | null;
+  legs: readonly (Omit<Leg, 'amountMicro'> & { readonly amountMicro: string })[];
+  leg_words: readonly `0x${string}`[] | null;
   pay_to: Address;
   network: string;
   asset: Address;
@@ -68,13 +69,13 @@ type Row = OfferRow & Record<string, unknown>;
 /** Most open offers of an account and of a site. */
 export interface OfferCaps {
   readonly ofAccount: number;
-  readonly ofSite: number;
+  readonly ofTenant: number;
 }
 
 const OPEN = 'offer.*';
 /** A request has one offer at a time; those before it are paid for some minutes more. */
 const MOST_PAYABLE = 20;
-/** Offers that a payment was shown for, and those of the version before, have their pages. */
+/** Offers that a payment was shown for have their pages. */
 const WHOLE = 'offer.*, jsonb_array_length(offer.pages) as page_count, null as pages_digest';
 
 /**
@@ -88,18 +89,15 @@ export async function keepOffer(database: Database, offer: OpenOffer, at: Date, 
     await sql.query('select 1 from buyer_account where account_id = $1 for no key update', [offer.accountId]);
     const standing = await findStandingOffer(sql, offer, at);
     if (standing) return standing;
-    const [row] = await sql.query<{ of_account: string; of_site: string }>(
+    const [row] = await sql.query<{ of_account: string; of_tenant: string }>(
       `select (select count(*) from open_licence_offer where account_id = $1 and expires_at > $3) as of_account,
-         (select count(*) from open_licence_offer where tenant_id = $2) as of_site`,
+         (select count(*) from open_licence_offer where tenant_id = $2) as of_tenant`,
       [offer.accountId, offer.tenantId, at],
     );
     if (Number(row?.of_account ?? 0) >= caps.ofAccount) return null;
-    if (Number(row?.of_site ?? 0) >= caps.ofSite) await giveWay(sql, offer.tenantId);
-    await sql.query(
-      `insert into open_licence_offer (${COLUMNS}, page_count, pages_digest)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
-      [...valuesOf(offer), offer.pageCount, offer.pagesDigest],
-    );
+    if (Number(row?.of_tenant ?? 0) >= caps.ofTenant) await giveWay(sql, offer.tenantId);
+    const { pageCount: page_count, pagesDigest: pages_digest } = offer;
+    await insertRow(sql, 'open_licence_offer', { ...rowOf(offer), page_count, pages_digest });
     return offer;
   });
 }
@@ -114,25 +112,35 @@ async function giveWay(sql: Sql, tenantId: string): Promise<void> {
   );
 }
 
-const COLUMNS = `offer_id, tenant_id, account_id, request_hash, host, patterns, terms, kind, period_from,
-       period_until, price_micro, legs, leg_words, pay_to, network, asset, router, holder, expires_at`;
-
-function valuesOf(offer: OfferTerms): unknown[] {
-  return [
-    ...[offer.offerId, offer.tenantId, offer.accountId, offer.requestHash, offer.host, offer.patterns, offer.terms, offer.kind],
-    ...[offer.periodFrom, offer.periodUntil, offer.priceMicro.toString()],
-    JSON.stringify(offer.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }))),
-    ...[offer.legWords, offer.payTo, offer.network, offer.asset, offer.router, offer.holder, offer.expiresAt],
-  ];
+/** An offer without its pages, by the names of its columns. */
+function rowOf(offer: OfferTerms): Omit<OfferRow, 'page_count' | 'pages_digest'> {
+  return {
+    offer_id: offer.offerId,
+    tenant_id: offer.tenantId,
+    account_id: offer.accountId,
+    request_hash: offer.requestHash,
+    host: offer.host,
+    patterns: offer.patterns,
+    terms: offer.terms,
+    kind: offer.kind,
+    period_from: offer.periodFrom,
+    period_until: offer.periodUntil,
+    price_micro: offer.priceMicro.toString(),
+    legs: offer.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() })),
+    leg_words: offer.legWords,
+    pay_to: offer.payTo,
+    network: offer.network,
+    asset: offer.asset,
+    router: offer.router,
+    holder: offer.holder,
+    expires_at: offer.expiresAt,
+  };
 }
 
 /** Freezes an offer with its pages, which a payment is about to name: from here on it never changes. Again: changes nothing. */
 export async function freezeOffer(sql: Sql, offer: OfferTerms, pages: readonly OfferPage[]): Promise<void> {
-  await sql.query(
-    `insert into licence_offer (${COLUMNS}, pages)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) on conflict do nothing`,
-    [...valuesOf(offer), JSON.stringify(pages.map((page) => ({ ...page, micro: page.micro.toString() })))],
-  );
+  const frozen = { ...rowOf(offer), pages: pages.map((page) => ({ ...page, micro: page.micro.toString() })) };
+  await insertRow(sql, 'licence_offer', frozen, { onConflict: 'on conflict do nothing' });
 }
 
 /** Forgets an open offer, so that the next one of its request is made anew. */
@@ -192,11 +200,10 @@ export async function dropOffers(sql: Sql, before: Date, limit: number): Promise
        select tenant_id, offer_id from open_licence_offer where expires_at < $1 order by expires_at limit $2) returning 1`,
     [before, limit],
   );
-  await sql.query('delete from licence_offer_memory where expires_at < $1', [before]);
   const rows = await sql.query(
     `delete from licence_offer where (tenant_id, offer_id) in (
        select tenant_id, offer_id from licence_offer where expires_at < $1
-         and not exists (select from payment_intake as payment where payment.tenant_id = licence_offer.tenant_id
+         and not exists (select from ledger.payment_intake as payment where payment.tenant_id = licence_offer.tenant_id
            and payment.licence_offer_id = licence_offer.offer_id)
        order by expires_at limit $2) returning 1`,
     [before, limit],

@@ -49,7 +49,7 @@ const UUID = 'uuid' as const;
 export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
   columns: `c.crossing_id, c.payment_id, c.sequence, c.host, c.slug, c.kind, c.micro, c.payer, c.agent, c.at, c.recorded_at,
     ${purposeOf('c.slug')} as purpose`,
-  from: 'crossing c',
+  from: 'ledger.crossing c',
   tenant: 'c.tenant_id',
   id: { column: 'c.crossing_id', type: UUID },
   orderings: {
@@ -74,8 +74,15 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     ...(filter.includeCorrected ? [] : [standing(tenant)]),
   ],
   read: (row) => ({
-    ...{ crossingId: row['crossing_id'], paymentId: row['payment_id'], sequence: row['sequence'], host: row['host'] },
-    ...{ slug: row['slug'], kind: row['kind'], payer: row['payer'], agent: row['agent'], purpose: row['purpose'] },
+    crossingId: row['crossing_id'],
+    paymentId: row['payment_id'],
+    sequence: row['sequence'],
+    host: row['host'],
+    slug: row['slug'],
+    kind: row['kind'],
+    payer: row['payer'],
+    agent: row['agent'],
+    purpose: row['purpose'],
     micro: BigInt(row['micro']),
     atMs: timeOf(row['at']),
     recordedAtMs: timeOf(row['recorded_at']),
@@ -87,7 +94,7 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
 function hasLeg(binder: Binder, column: 'to_address' | 'author_id', value: string | null | undefined): string[] {
   if (value === null || value === undefined) return [];
   return [
-    `exists (select 1 from leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.${column} = ${binder.bind(value)})`,
+    `exists (select 1 from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.${column} = ${binder.bind(value)})`,
   ];
 }
 
@@ -135,7 +142,7 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
   return {
     columns: `l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0') as leg_id, l.crossing_id, l.payment_id, l.to_address,
       l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at, ${purposeOf('l.slug')} as purpose`,
-    from: 'leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
+    from: 'ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
     tenant: 'l.tenant_id',
     id: { column: "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))", type: 'text' },
     orderings: {
@@ -159,9 +166,17 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       ...(filter.includeCorrected ? [] : [standing(tenant)]),
     ],
     read: (row) => ({
-      ...{ legId: row['leg_id'], crossingId: row['crossing_id'], paymentId: row['payment_id'], toAddress: row['to_address'] },
-      ...{ role: row['role'], authorId: row['author_id'], share: row['share'], host: row['host'], slug: row['slug'] },
-      ...{ kind: row['kind'], purpose: row['purpose'] },
+      legId: row['leg_id'],
+      crossingId: row['crossing_id'],
+      paymentId: row['payment_id'],
+      toAddress: row['to_address'],
+      role: row['role'],
+      authorId: row['author_id'],
+      share: row['share'],
+      host: row['host'],
+      slug: row['slug'],
+      kind: row['kind'],
+      purpose: row['purpose'],
       micro: BigInt(row['amount_micro']),
       atMs: timeOf(row['at']),
     }),

@@ -1,5 +1,6 @@
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Span } from '../../domain/reports/window.ts';
+import { AGENT_NAME } from '../reports/audit/observations.ts';
 import { timeOf } from './crossings.ts';
 import type { Source } from './source.ts';
 import { equals, isBetween, isOneOf, isWithin } from './source.ts';
@@ -35,6 +36,8 @@ export interface ObservationFilter {
   readonly classifiedAs?: string | null | undefined;
   readonly reason?: string | null | undefined;
   readonly agent?: string | null | undefined;
+  /** The name it gave, exactly: its verified host, else its User-Agent, else `unknown`. */
+  readonly agentName?: string | null | undefined;
   readonly verified?: boolean | null | undefined;
   readonly sigInvalid?: boolean | null | undefined;
   readonly minMicro?: bigint | null | undefined;
@@ -54,7 +57,14 @@ export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
     NEWEST: { column: 'o.at', type: 'timestamptz', direction: 'desc' },
     OLDEST: { column: 'o.at', type: 'timestamptz', direction: 'asc' },
   },
-  keys: { payment: { column: 'o.payment_id', type: 'uuid' } },
+  // What is observed of a payment has the time at which it was presented.
+  keys: {
+    payment: {
+      column: 'o.payment_id',
+      type: 'uuid',
+      time: { column: 'o.at', knownBy: 'ledger.payment_intake', key: 'payment_id' },
+    },
+  },
   where: (binder, filter) => [
     ...equals(binder, 'o.observation_id', filter.id),
     ...equals(binder, 'o.host', filter.host),
@@ -64,6 +74,7 @@ export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
     ...equals(binder, 'o.classified_as', filter.classifiedAs),
     ...equals(binder, 'o.reason', filter.reason),
     ...equals(binder, 'o.agent', filter.agent),
+    ...equals(binder, AGENT_NAME, filter.agentName),
     ...equals(binder, 'coalesce(o.verified, false)', filter.verified),
     ...equals(binder, 'coalesce(o.sig_invalid, false)', filter.sigInvalid),
     ...isBetween(binder, 'coalesce(o.micro, 0)', filter.minMicro, filter.maxMicro),
@@ -74,10 +85,20 @@ export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
          and ${isWithin(binder, 'k.at', filter.window).join(' and ')})`,
   ],
   read: (row) => ({
-    ...{ observationId: row['observation_id'], paymentId: row['payment_id'], host: row['host'], slug: row['slug'] },
-    ...{ kind: row['kind'], verdict: row['verdict'], classifiedAs: row['classified_as'], reason: row['reason'] },
-    ...{ agent: row['agent'], agentUa: row['agent_ua'], classifyReason: row['classify_reason'], verified: row['verified'] },
-    ...{ verifiedAgent: row['verified_agent'], sigInvalid: row['sig_invalid'] },
+    observationId: row['observation_id'],
+    paymentId: row['payment_id'],
+    host: row['host'],
+    slug: row['slug'],
+    kind: row['kind'],
+    verdict: row['verdict'],
+    classifiedAs: row['classified_as'],
+    reason: row['reason'],
+    agent: row['agent'],
+    agentUa: row['agent_ua'],
+    classifyReason: row['classify_reason'],
+    verified: row['verified'],
+    verifiedAgent: row['verified_agent'],
+    sigInvalid: row['sig_invalid'],
     micro: row['micro'] === null ? null : BigInt(row['micro']),
     atMs: timeOf(row['at']),
   }),

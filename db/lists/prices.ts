@@ -58,7 +58,9 @@ export const PRICE_CHANGES: Source<PriceChangeRow, PriceChangeFilter> = {
     ...isWithin(binder, 'h.valid_from', window),
   ],
   read: (row) => ({
-    ...{ version: row['version'], actorId: row['actor_id'], actorVia: row['actor_via'] },
+    version: row['version'],
+    actorId: row['actor_id'],
+    actorVia: row['actor_via'],
     atMs: timeOf(row['valid_from']),
     from: row['old_price'] === null ? null : { priceUsdc: row['old_price'], citationMultiplier: row['old_times'] },
     to: { priceUsdc: row['price'], citationMultiplier: row['times'] },

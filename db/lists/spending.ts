@@ -42,7 +42,8 @@ export interface SpendingFilter {
 }
 
 /** Where spending is read from, with its payment. */
-export const SPENDING_FROM = 'account_spending a join payment p on p.tenant_id = a.tenant_id and p.payment_id = a.payment_id';
+export const SPENDING_FROM =
+  'account_spending a join ledger.payment p on p.tenant_id = a.tenant_id and p.payment_id = a.payment_id';
 
 /** What an account spent, over all sites: its rows are the account's, and its payments are found by their keys. */
 export const SPENDING: Source<SpendingRow, SpendingFilter> = {
@@ -63,9 +64,19 @@ export const SPENDING: Source<SpendingRow, SpendingFilter> = {
     ...isWithin(binder, 'a.at', filter.window),
   ],
   read: (row) => ({
-    ...{ paymentId: row['payment_id'], host: row['host'], resource: row['resource'], kind: row['kind'] },
-    ...{ purpose: row['purpose'], outcome: row['outcome'], paymentState: row['payment_state'], reason: row['reason'] },
-    ...{ mode: row['mode'], network: row['network'], payer: row['payer'], nonce: row['nonce'], txHash: row['tx_hash'] },
+    paymentId: row['payment_id'],
+    host: row['host'],
+    resource: row['resource'],
+    kind: row['kind'],
+    purpose: row['purpose'],
+    outcome: row['outcome'],
+    paymentState: row['payment_state'],
+    reason: row['reason'],
+    mode: row['mode'],
+    network: row['network'],
+    payer: row['payer'],
+    nonce: row['nonce'],
+    txHash: row['tx_hash'],
     atMs: timeOf(row['at']),
     micro: BigInt(row['amount_micro']),
   }),

@@ -6,6 +6,7 @@ import { sumObservations } from '../reports/audit/observations.ts';
 import { Binder } from '../reports/binder.ts';
 import type { CrossingDimension, CrossingScope } from '../reports/earnings/crossings.ts';
 import { crossingSource } from '../reports/earnings/crossings.ts';
+import { isGiven } from '../reports/scope.ts';
 import type { CrossingFilter, LegFilter } from './crossings.ts';
 import type { ObservationFilter } from './observations.ts';
 
@@ -14,7 +15,9 @@ export function tallyCrossings(sql: Sql, tenantId: string, filter: CrossingFilte
   const { host, kind, slug, purpose, window, includeCorrected, ...rest } = filter;
   if (window === undefined || includeCorrected === true || isAny(rest)) return null;
   const scope = { tenantId, host: host ?? null, kind: kind ?? null, purpose: purpose ?? null };
-  return slug ? count(sql, scope, window, 'slug', (bind) => `key = slug_key(${bind(slug)})`) : count(sql, scope, window, 'total');
+  return slug
+    ? count(sql, scope, window, { dimension: 'slug', keyed: (bind) => `key = slug_key(${bind(slug)})` })
+    : count(sql, scope, window, { dimension: 'total' });
 }
 
 /** How many legs of authors stand; null unless the filter is made of window, host, kind and the author's wallet. */
@@ -22,10 +25,10 @@ export function tallyLegs(sql: Sql, tenantId: string, filter: LegFilter): Promis
   const { host, kind, author, window, includeCorrected, includePlatform, ...rest } = filter;
   if (window === undefined || includeCorrected === true || includePlatform !== false || isAny(rest)) return null;
   const scope = { tenantId, host: host ?? null, kind: kind ?? null };
-  return count(sql, scope, window, 'author', author ? (bind) => `key = ${bind(author)}` : undefined);
+  return count(sql, scope, window, { dimension: 'author', ...(author ? { keyed: (bind) => `key = ${bind(author)}` } : {}) });
 }
 
-/** How many observations stand; null when the filter names a slug or an amount, which no rollup knows. */
+/** How many observations stand; null when the filter names a slug, an amount or an agent's own name, which no rollup knows. */
 export function tallyObservations(sql: Sql, tenantId: string, filter: ObservationFilter): Promise<number> | null {
   const { host, kind, verdicts, classifiedAs, reason, agent, verified, sigInvalid, window, ...rest } = filter;
   if (isAny(rest) || (isGiven(verified) && isGiven(sigInvalid))) return null;
@@ -47,8 +50,7 @@ async function count(
   sql: Sql,
   scope: CrossingScope,
   window: Span,
-  dimension: CrossingDimension,
-  keyed?: (bind: (value: unknown) => string) => string,
+  { dimension, keyed }: { readonly dimension: CrossingDimension; readonly keyed?: (bind: (value: unknown) => string) => string },
 ): Promise<number> {
   if (isEmpty(window)) return 0;
   const binder = new Binder();
@@ -63,8 +65,4 @@ async function count(
 
 function isAny(rest: object): boolean {
   return Object.values(rest).some(isGiven);
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

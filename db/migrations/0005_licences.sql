@@ -1,29 +1,27 @@
--- Licences over a scope of pages, the offers they are bought from, and how buyer accounts sign in (specification: Licences).
+-- Licences over a scope of pages, and the offers they are bought from (specification: Licences).
 
--- ── what a site sells as a scope ───────────────────────────────────────────────────────────────────────────────────
-create table licence_offering (
-  tenant_id uuid primary key references tenant,
-  sells_training boolean not null default false, -- `ai-train` and `all` are refused unless the owner said yes
-  period_factors jsonb, -- [{upToDays, factor}], ascending; null: 1 up to 30 days, half a price more for each further 30
-  updated_at timestamptz(3) not null default now()
-);
+-- Σ of a jsonb list of legs, for the checks that hold invariant 4.
+create function legs_total(legs jsonb) returns numeric
+  language sql immutable parallel safe
+  return (select coalesce(sum((leg ->> 'amountMicro')::numeric), 0) from jsonb_array_elements(legs) as leg);
 
--- Pages the owner imported, besides those of credits_inline.
-create table imported_page (
-  tenant_id uuid not null references tenant,
-  slug text not null,
-  path text not null,
-  title text,
-  credits jsonb, -- null: nobody can be paid for it, so no scope with it is sold
-  imported_at timestamptz(3) not null default now(),
-  primary key (tenant_id, slug),
-  unique (tenant_id, path)
-);
+-- Names a payment: in the place of a foreign key, which would hold every payment in its table for ever. Closed months are a statement of their
+-- own: in one with the open table each sale would lock all of them.
+create function names_payment() returns trigger language plpgsql as $$
+begin
+  if not exists (select from public.payment_intake as i where i.tenant_id = new.tenant_id and i.payment_id = new.payment_id) then
+    if not exists (select from archive.payment_intake as i where i.tenant_id = new.tenant_id and i.payment_id = new.payment_id) then
+      raise foreign_key_violation using message = format('%s names payment %s, which is not there', tg_table_name, new.payment_id);
+    end if;
+  end if;
+  return null;
+end $$;
 
--- ── offers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+-- ── offers ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 -- What a 402 offered, frozen: a payment names its offer, and everything a licence is made of stands here (safety 16).
 create table licence_offer (
-  offer_id uuid primary key,
+  offer_id uuid not null,
   tenant_id uuid not null references tenant,
   account_id uuid not null references buyer_account,
   request_hash text not null,
@@ -44,33 +42,57 @@ create table licence_offer (
   holder text,
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3) not null,
+  primary key (tenant_id, offer_id),
   check (legs_total(legs) = price_micro),
   check (period_until > period_from)
 );
 create index licence_offer_by_request on licence_offer (account_id, request_hash, expires_at desc);
 create index licence_offer_expired on licence_offer (expires_at);
+create index licence_offer_by_id on licence_offer (offer_id);
+grant select, insert, delete on licence_offer to svc_app; -- an offer never changes
 
--- The offer that stands for a request of an account; its row is the lock of two processes that offer at once.
-create table licence_offer_memory (
+-- An offer nobody paid for is kept for minutes, with a digest of its pages. Its row in licence_offer, which never changes, is written with
+-- the pages themselves when a payment for it is about to get its row.
+create table open_licence_offer (
+  tenant_id uuid not null references tenant,
+  offer_id uuid not null,
   account_id uuid not null references buyer_account,
   request_hash text not null,
-  offer_id uuid not null,
+  host text not null,
+  patterns text[] not null,
+  terms text[] not null,
+  kind text not null check (kind in ('read', 'citation')),
+  period_from timestamptz(3) not null,
+  period_until timestamptz(3) not null,
+  price_micro bigint not null check (price_micro > 0),
+  page_count integer not null check (page_count > 0 and price_micro % page_count = 0), -- each page costs the same
+  pages_digest text not null,
+  legs jsonb not null,
+  leg_words text[],
+  pay_to text not null,
+  network text not null,
+  asset text not null,
+  router text not null,
+  holder text,
   expires_at timestamptz(3) not null,
-  primary key (account_id, request_hash)
+  primary key (tenant_id, offer_id),
+  check (legs_total(legs) = price_micro),
+  check (period_until > period_from)
 );
+create index open_licence_offer_by_id on open_licence_offer (offer_id);
+create index open_licence_offer_by_request on open_licence_offer (account_id, request_hash, expires_at desc);
+create index open_licence_offer_of_tenant on open_licence_offer (tenant_id, expires_at);
+create index open_licence_offer_expired on open_licence_offer (expires_at);
+grant select, insert, delete on open_licence_offer to svc_app;
 
-alter table payment add column licence_offer_id uuid references licence_offer;
-alter table payment add constraint payment_licence_has_offer
-  check ((purpose = 'licence') = (licence_offer_id is not null) and (purpose = 'licence') = (account_id is not null));
-create index payment_licence_offer on payment (licence_offer_id) where licence_offer_id is not null;
+-- ── licences ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- ── licences ───────────────────────────────────────────────────────────────────────────────────────────────────────
 create table licence (
   tenant_id uuid not null references tenant,
   jti uuid not null, -- the id of the payment that bought it
   account_id uuid not null references buyer_account,
   payment_id uuid not null,
-  offer_id uuid not null references licence_offer,
+  offer_id uuid not null,
   host text not null,
   patterns text[] not null,
   terms text[] not null,
@@ -85,9 +107,13 @@ create table licence (
   revoked_reason text check (revoked_reason in ('revoked', 'payment_reverted')),
   primary key (tenant_id, jti),
   unique (tenant_id, payment_id),
-  foreign key (tenant_id, payment_id) references payment,
+  foreign key (tenant_id, offer_id) references licence_offer,
   check ((revoked_at is null) = (revoked_reason is null))
 );
+create index licence_newest on licence (tenant_id, bought_at desc, jti desc);
+create constraint trigger names_payment after insert or update of tenant_id, payment_id on licence
+  for each row execute function names_payment();
+grant select, insert, update on licence to svc_app;
 
 create table licence_page (
   tenant_id uuid not null,
@@ -98,6 +124,7 @@ create table licence_page (
   primary key (tenant_id, jti, path),
   foreign key (tenant_id, jti) references licence
 );
+grant select, insert on licence_page to svc_app;
 
 -- Which site a licence of an account belongs to (safety 25).
 create table account_licence (
@@ -109,6 +136,23 @@ create table account_licence (
   foreign key (tenant_id, jti) references licence
 );
 create index account_licence_newest on account_licence (account_id, bought_at desc, jti);
+grant select, insert on account_licence to svc_app;
+
+-- What a buyer account is told of its purchases, once each: a purchase may be decided long after its caller went away.
+create table account_notice (
+  tenant_id uuid not null,
+  payment_id uuid not null,
+  kind text not null check (kind in ('licence_granted', 'purchase_failed', 'purchase_expired', 'purchase_in_review')),
+  account_id uuid not null references buyer_account,
+  at timestamptz(3) not null default now(),
+  primary key (tenant_id, payment_id, kind)
+);
+create index account_notice_newest on account_notice (account_id, at desc, payment_id);
+create constraint trigger names_payment after insert or update of tenant_id, payment_id on account_notice
+  for each row execute function names_payment();
+grant select, insert on account_notice to svc_app; -- what an account was told never changes
+
+-- ── what a licence opens ───────────────────────────────────────────────────────────────────────────────────────────────
 
 -- What an access token covers that is too large to say so itself; paths null: every page of its licence.
 create table access_scope (
@@ -121,6 +165,12 @@ create table access_scope (
   foreign key (tenant_id, licence_jti) references licence
 );
 create index access_scope_expired on access_scope (expires_at);
+-- One that has ended goes with the token it belongs to, which says so itself.
+create constraint trigger access_epoch after update on access_scope
+  deferrable initially deferred for each row execute function move_access_epoch();
+create constraint trigger access_epoch_of_living after delete on access_scope
+  deferrable initially deferred for each row when (old.expires_at > now()) execute function move_access_epoch();
+grant select, insert, update, delete on access_scope to svc_app;
 
 -- The deny-list: licences, access tokens and re-read licences that entitle to nothing any more.
 create table denied_licence (
@@ -130,48 +180,7 @@ create table denied_licence (
   denied_at timestamptz(3) not null default now(),
   primary key (tenant_id, jti)
 );
-
--- Holder proofs that were used: (token, nonce) counts once.
-create table used_proof (
-  tenant_id uuid not null,
-  jti text not null,
-  nonce text not null,
-  expires_at timestamptz(3) not null,
-  primary key (tenant_id, jti, nonce)
-);
-create index used_proof_expired on used_proof (expires_at);
-
--- ── signing in ─────────────────────────────────────────────────────────────────────────────────────────────────────
-create table sign_in_nonce (
-  nonce text primary key,
-  expires_at timestamptz(3) not null
-);
-create index sign_in_nonce_expired on sign_in_nonce (expires_at);
-
-create table oauth_client (
-  client_id uuid primary key,
-  account_id uuid not null references buyer_account,
-  name text,
-  secret_hash bytea,
-  jwks jsonb,
-  revoked_at timestamptz(3),
-  created_at timestamptz(3) not null default now(),
-  check ((secret_hash is null) <> (jwks is null))
-);
-create index oauth_client_by_account on oauth_client (account_id);
-
-create table used_assertion (
-  client_id uuid not null references oauth_client,
-  jti text not null,
-  expires_at timestamptz(3) not null,
-  primary key (client_id, jti)
-);
-create index used_assertion_expired on used_assertion (expires_at);
-
--- ── rights ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-grant select, insert, update, delete on licence_offering, imported_page, licence_offer_memory, access_scope, used_proof,
-  sign_in_nonce, oauth_client, used_assertion to svc_app;
-grant select, insert, delete on licence_offer to svc_app; -- an offer never changes
-grant select, insert, update on licence to svc_app;
-grant select, insert on licence_page, account_licence to svc_app;
+-- Taking one off the list gives a right back: what is refused is not remembered.
+create constraint trigger access_epoch after insert or update on denied_licence
+  deferrable initially deferred for each row execute function move_access_epoch();
 grant select, insert, update, delete on denied_licence to svc_app;

@@ -1,8 +1,10 @@
 /** Statements of the operator's command line. */
 import { LOOSE_STATES } from '../../domain/payment/state.ts';
 import type { Sql, Transactional } from '../database.ts';
+import { returnPayments } from '../months/returning.ts';
+import type { PaymentRef } from '../settlement/payment.ts';
 import { sqlStates, toldFinalAt, toldState, toldWatched } from '../settlement/states.ts';
-import { notifyTenant } from '../tenants/tenants.ts';
+import { moveTenantVersion } from '../tenants/tenants.ts';
 
 /** A key as an operator sees it; the secret is not to be had. */
 export interface ListedKey {
@@ -41,8 +43,7 @@ export async function addVerifiedHost(database: Transactional, tenantId: string,
        on conflict (tenant_id, host) do update set verified_at = coalesce(tenant_host.verified_at, excluded.verified_at)`,
       [tenantId, host, at],
     );
-    await sql.query('update tenant set version = version + 1, updated_at = $2 where tenant_id = $1', [tenantId, at]);
-    await notifyTenant(sql, tenantId);
+    await moveTenantVersion(sql, tenantId, at);
     return true;
   });
 }
@@ -57,26 +58,27 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
        'watched', ${toldWatched('p')}, 'reviewClosedAt', p.review_closed_at, 'reviewClosedReason', p.review_closed_reason, 'recorded', p.recorded, 'attempts', p.attempts, 'successorId', p.successor_id,
        'acceptedAt', p.accepted_at, 'decidedAt', p.decided_at, 'finalAt', ${toldFinalAt('p')}, 'checkedAt', p.checked_at,
        'settlementRef', p.tx_hash, 'logPosition', p.log_position, 'blockNumber', p.block_number, 'licenceJti', p.licence_jti,
-       'evidence', (select coalesce(jsonb_agg(to_jsonb(t) order by t.block_number, t.log_index), '[]') from chain_transfer as t
+       'evidence', (select coalesce(jsonb_agg(to_jsonb(t) order by t.block_number, t.log_index), '[]') from ledger.chain_transfer as t
          where t.network = p.network and t.tx_hash in (
-           select own.tx_hash from chain_transfer as own
+           select own.tx_hash from ledger.chain_transfer as own
             where own.network = p.network and own.payer = p.payer and own.nonce = p.nonce)),
        'crossings', (select coalesce(jsonb_agg(jsonb_build_object('crossingId', c.crossing_id, 'sequence', c.sequence,
-           'micro', c.micro::text, 'at', c.at) order by c.sequence), '[]') from crossing as c
+           'micro', c.micro::text, 'at', c.at) order by c.sequence), '[]') from ledger.crossing as c
          where c.tenant_id = p.tenant_id and c.payment_id = p.payment_id),
        'batch', (select jsonb_build_object('batchId', b.batch_id, 'workflowId', b.workflow_id, 'relayer', b.relayer,
            'nonce', b.nonce, 'state', b.state, 'transactions', (select coalesce(jsonb_agg(jsonb_build_object(
              'attempt', r.attempt, 'kind', r.kind, 'hash', r.tx_hash, 'sentAt', r.sent_at, 'sendResult', r.send_result)
              order by r.attempt), '[]') from relayer_transaction as r where r.batch_id = b.batch_id))
          from settlement_batch as b where b.batch_id = p.batch_id)
-     ) as story from payment as p where p.payment_id = $1`,
+     ) as story from ledger.payment as p where p.payment_id = $1`,
     [paymentId],
   );
   return rows[0]?.story ?? null;
 }
 
 /** Puts a payment first in the sweeper's next round, and watches one that was given up or closed again; false when there is none. */
-export async function requestRecheck(sql: Sql, paymentId: string): Promise<boolean> {
+export async function requestRecheck(sql: Sql, { tenantId, paymentId }: PaymentRef): Promise<boolean> {
+  await returnPayments(sql, [{ tenantId, paymentId }]);
   const rows = await sql.query(
     `with carrier as (
        update settlement_batch as b set checked_at = null from payment_intake as i join payment_state as s using (tenant_id, payment_id)

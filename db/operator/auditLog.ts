@@ -23,8 +23,14 @@ export async function insertAuditEntry(sql: Sql, entry: NewAuditEntry): Promise<
     `insert into audit_log (tenant_id, entry_id, actor_id, actor_via, action, target, before, after)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
-      ...[entry.tenantId, randomUUID(), entry.actor.userId, entry.actor.via, entry.action, entry.target],
-      ...[json(entry.before), json(entry.after)],
+      entry.tenantId,
+      randomUUID(),
+      entry.actor.userId,
+      entry.actor.via,
+      entry.action,
+      entry.target,
+      json(entry.before),
+      json(entry.after),
     ],
   );
 }
@@ -57,12 +63,12 @@ export async function listOperatorEntries(sql: Sql, { limit, after }: Page, tena
   const page = `and ($2::timestamptz is null or (at, entry_id) < ($2, $3::uuid)) order by at desc, entry_id desc limit $1`;
   const columns = (tenant: string, via: string): string =>
     `select at, entry_id, ${tenant} as tenant_id, actor_id, ${via} as via, action, target, before, after`;
-  const ofSites = `${columns('tenant_id', 'actor_via')} from audit_log
+  const ofTenants = `${columns('tenant_id', 'actor_via')} from audit_log
     where ${tenantId === null ? "actor_via = 'operator'" : 'tenant_id = $4'} ${page}`;
-  const ofNoSite = `${columns('null::uuid', "'operator'")} from operator_audit_log where true ${page}`;
+  const ofNoTenant = `${columns('null::uuid', "'operator'")} from operator_audit_log where true ${page}`;
   return sql.query<OperatorEntry & QueryResultRow>(
     `select at, entry_id as id, entry_id as "entryId", tenant_id as "tenantId", actor_id as actor, via, action, target, before, after
-       from ((${ofSites})${tenantId === null ? ` union all (${ofNoSite})` : ''}) as entry order by at desc, entry_id desc limit $1`,
+       from ((${ofTenants})${tenantId === null ? ` union all (${ofNoTenant})` : ''}) as entry order by at desc, entry_id desc limit $1`,
     [limit, after?.at ?? null, after?.id ?? null, ...(tenantId === null ? [] : [tenantId])],
   );
 }

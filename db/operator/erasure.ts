@@ -14,20 +14,19 @@ export async function findAccountId(
 }
 
 /**
- * Erases an account: name, wallet, every credential, open offers, where it is told of its budget and what it was told. Its id stays, since licences and payments name it. Returns the sites it
- * has licences of; null when it was erased before. Run it in a database transaction.
+ * Erases an account: name, wallet, every credential, open offers, where it is told of its budget and what it was told. Its id stays, since
+ * licences and payments name it. Returns the sites it has licences of; null when it was erased before. Run it in a database transaction.
  */
 export async function eraseAccountRow(sql: Sql, accountId: string): Promise<readonly string[] | null> {
   const erased = await sql.query(
     'update buyer_account set name = null, wallet = null, erased_at = now() where account_id = $1 and erased_at is null returning 1',
     [accountId],
   );
-  const byClient = 'client_id in (select client_id from oauth_client where account_id = $1)';
-  await sql.query(`delete from used_assertion where ${byClient}`, [accountId]);
+  const ofClients = "kind = 'assertion' and owner_id in (select client_id from oauth_client where account_id = $1)";
+  await sql.query(`delete from used_once where ${ofClients}`, [accountId]);
   for (const table of [
     'oauth_client',
     'buyer_key',
-    'licence_offer_memory',
     'open_licence_offer',
     'account_alert_endpoint',
     'account_alert',
@@ -38,11 +37,11 @@ export async function eraseAccountRow(sql: Sql, accountId: string): Promise<read
     await sql.query(`delete from ${table} where account_id = $1`, [accountId]);
   }
   if (erased.length === 0) return null;
-  const sites = await sql.query<{ tenant_id: string }>(
+  const tenants = await sql.query<{ tenant_id: string }>(
     'select distinct tenant_id from account_licence where account_id = $1 order by tenant_id',
     [accountId],
   );
-  return sites.map((row) => row.tenant_id);
+  return tenants.map((row) => row.tenant_id);
 }
 
 /**

@@ -7,7 +7,7 @@ import { isSettledWithBatch, SETTLED_ALONE, sqlStages } from '../settlement/stat
 /** Counting stops here: beyond it, more is as bad. */
 const MOST = 100_000;
 /** Sites named by a label: more of them at once is one fault, not many. */
-const MOST_SITES = 20;
+const MOST_TENANTS = 20;
 
 /** Payments and recorded money that are not through, deliveries that are due, alerts nobody resolved, and the readers' ages. */
 export async function readDatabaseGauges(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
@@ -93,26 +93,26 @@ async function relayers(sql: Sql): Promise<GaugePoint[]> {
 }
 
 async function alerts(sql: Sql): Promise<GaugePoint[]> {
-  const rows = await sql.query<{ kind: string; count: string; sites: string }>(
-    `select kind, count(*) as count, count(distinct tenant_id) filter (where raised_at > now() - interval '1 day') as sites
+  const rows = await sql.query<{ kind: string; count: string; tenants: string }>(
+    `select kind, count(*) as count, count(distinct tenant_id) filter (where raised_at > now() - interval '1 day') as tenants
        from operator_alert where resolved_at is null group by kind`,
   );
   const open = rows.map(({ kind, count }): GaugePoint => ({ name: 'svc.alert.open', value: Number(count), labels: { kind } }));
   const mismatch = rows.find(({ kind }) => kind === 'rollup_mismatch');
   const none: GaugePoint[] = open.length === 0 ? [{ name: 'svc.alert.open', value: 0, labels: { kind: 'none' } }] : [];
-  return [...open, ...none, { name: 'svc.rollup.mismatches', value: Number(mismatch?.sites ?? 0) }];
+  return [...open, ...none, { name: 'svc.rollup.mismatches', value: Number(mismatch?.tenants ?? 0) }];
 }
 
 /** Sites refused today for the gas they have spent, by a host of theirs, else by id; the budget's day is the database's. */
 async function spentBudgets(sql: Sql): Promise<GaugePoint[]> {
-  const rows = await sql.query<{ site: string }>(
-    `select coalesce((select min(host) from tenant_host where tenant_host.tenant_id = spent.tenant_id), spent.tenant_id::text) as site
+  const rows = await sql.query<{ tenant: string }>(
+    `select coalesce((select min(host) from tenant_host where tenant_host.tenant_id = spent.tenant_id), spent.tenant_id::text) as tenant
        from (select distinct tenant_id from operator_alert where kind = 'gas_budget_spent' and resolved_at is null
                and raised_at >= current_date order by tenant_id limit $1) as spent`,
-    [MOST_SITES],
+    [MOST_TENANTS],
   );
   if (rows.length === 0) return [{ name: 'svc.gas.budget_spent', value: 0, labels: { site: 'none' } }];
-  return rows.map(({ site }): GaugePoint => ({ name: 'svc.gas.budget_spent', value: 1, labels: { site } }));
+  return rows.map(({ tenant }): GaugePoint => ({ name: 'svc.gas.budget_spent', value: 1, labels: { site: tenant } }));
 }
 
 /** Reads the sizes of the database's files, no rows: some 10 ms for ten thousand files. */

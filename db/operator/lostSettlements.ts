@@ -46,15 +46,24 @@ export interface LostSettlement extends AuthorizationKey {
  */
 export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Promise<void> {
   const rows = found.map((one) => ({
-    ...{ network: one.network, asset: one.asset, payer: one.payer, nonce: one.nonce, tx_hash: one.txHash },
-    ...{ relayer: one.relayer, relayer_nonce: one.relayerNonce.toString(), block_number: one.blockNumber.toString() },
-    ...{ block_time: one.blockTime, pay_to: one.payTo, amount_micro: one.amountMicro.toString(), legs: one.legs },
+    network: one.network,
+    asset: one.asset,
+    payer: one.payer,
+    nonce: one.nonce,
+    tx_hash: one.txHash,
+    relayer: one.relayer,
+    relayer_nonce: one.relayerNonce.toString(),
+    block_number: one.blockNumber.toString(),
+    block_time: one.blockTime,
+    pay_to: one.payTo,
+    amount_micro: one.amountMicro.toString(),
+    legs: one.legs,
   }));
   await sql.query(
     `insert into lost_settlement (network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro,
        legs, tenant_ids)
      select network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro, legs,
-       array(select distinct p.tenant_id from payment_intake as p where p.network = found.network and p.pay_to = found.pay_to
+       array(select distinct p.tenant_id from ledger.payment_intake as p where p.network = found.network and p.pay_to = found.pay_to
          and p.mode = 'live' and p.accepted_at < found.block_time)
        from jsonb_populate_recordset(null::lost_settlement, $1::jsonb) as found
       where not exists (select 1 from authorization_claim as a where a.network = found.network and a.asset = found.asset
@@ -127,7 +136,12 @@ export async function findLost(
 function lostFromRow(row: Row): LostSettlement {
   const { network, asset, payer, nonce, relayer, legs } = row;
   return {
-    ...{ network, asset, payer, nonce, relayer, legs },
+    network,
+    asset,
+    payer,
+    nonce,
+    relayer,
+    legs,
     txHash: row.tx_hash,
     relayerNonce: BigInt(row.relayer_nonce),
     blockNumber: BigInt(row.block_number),

@@ -102,7 +102,7 @@ export async function findBatchOfPayment(
   paymentId: string,
 ): Promise<{ readonly network: string; readonly batchId: string | null } | null> {
   const rows = await sql.query<{ network: string; batch_id: string | null }>(
-    'select network, batch_id from payment where payment_id = $1',
+    'select network, batch_id from ledger.payment where payment_id = $1',
     [paymentId],
   );
   return rows[0] ? { network: rows[0].network, batchId: rows[0].batch_id } : null;
@@ -110,7 +110,9 @@ export async function findBatchOfPayment(
 
 /** The site of a payment; null when there is no such payment. */
 export async function findTenantOfPayment(sql: Sql, paymentId: string): Promise<string | null> {
-  const rows = await sql.query<{ tenant_id: string }>('select tenant_id from payment_intake where payment_id = $1', [paymentId]);
+  const rows = await sql.query<{ tenant_id: string }>('select tenant_id from ledger.payment_intake where payment_id = $1', [
+    paymentId,
+  ]);
   return rows[0]?.tenant_id ?? null;
 }
 
@@ -142,14 +144,14 @@ export async function listUnexplained(sql: Sql, network: string): Promise<Unexpl
     tenants: string[];
   }>(
     `select t.tx_hash, t.log_index, t.block_number, t.block_time, t.payer, t.nonce, t.to_address, t.amount_micro,
-       array(select distinct p.tenant_id::text from payment_intake as p where p.network = t.network and p.pay_to = t.to_address) as tenants
-     from chain_transfer as t
+       array(select distinct p.tenant_id::text from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address) as tenants
+     from ledger.chain_transfer as t
      where t.network = $1 and t.nonce is not null
        and not exists (select 1 from authorization_claim as a where a.network = t.network and a.asset = t.token
          and a.payer = t.payer and a.nonce = t.nonce)
        and not exists (select 1 from lost_settlement as l where l.network = t.network and l.asset = t.token
          and l.payer = t.payer and l.nonce = t.nonce)
-       and exists (select 1 from payment_intake as p where p.network = t.network and p.pay_to = t.to_address)
+       and exists (select 1 from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address)
      order by t.block_number, t.log_index limit 1000`,
     [network],
   );

@@ -1,13 +1,10 @@
-/** The day partitions of observations, and the only deletion there is (safety 22). Money has no partitions, so nothing here can name it. */
-import { KEPT_DAYS } from '../../domain/reports/window.ts';
+/** The day partitions of observations, and the only deletion there is (safety 22). Money has no days: its months (db/months) are never dropped. */
+import { KEPT_DAYS, MARGIN_DAYS } from '../../domain/reports/window.ts';
+import { withinBriefLocks } from '../briefLocks.ts';
 import type { Database, Sql } from '../database.ts';
 
-/** Days beyond what is kept before a partition may go: room for clocks, late reports and reports being read. */
-const MARGIN_DAYS = 35;
 /** How many days back an observation is kept at least. */
 export const KEPT_OBSERVATIONS_DAYS = KEPT_DAYS + MARGIN_DAYS;
-/** Longest that writers queue behind one attempt to drop a partition. */
-const LOCK_TIMEOUT_MS = 200;
 
 /** The start of the day (UTC) that many days ago, by the database's clock, as SQL. */
 export function daysAgo(days: number): string {
@@ -48,7 +45,9 @@ export async function listDayPartitions(sql: Sql): Promise<DayPartition[]> {
      order by starts`,
   );
   return rows.map(({ name, day, rows: estimate, bytes }) => ({
-    ...{ name, day, bytes: Number(bytes) },
+    name,
+    day,
+    bytes: Number(bytes),
     rowsEstimate: estimate < 0 ? null : estimate,
   }));
 }
@@ -58,18 +57,12 @@ export async function listDayPartitions(sql: Sql): Promise<DayPartition[]> {
  * (writers wait for 200 ms at most, and nothing was changed), `gone` when there is no such day any more. Throws when the day
  * must stay. DETACH CONCURRENTLY is not possible beside a default partition.
  */
-export async function dropDayPartition(owner: Database, partition: DayPartition): Promise<'dropped' | 'gone' | 'busy'> {
-  try {
-    return await owner.transaction(async (sql) => {
-      await sql.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      const found = (await listDayPartitions(sql)).find(({ name }) => name === partition.name);
-      if (found === undefined) return 'gone';
-      if (found.day >= (await firstKeptDay(sql))) throw new Error(`${found.name} is not old enough to be dropped`);
-      await sql.query(`drop table public.${found.name} restrict`);
-      return 'dropped';
-    });
-  } catch (error) {
-    if ((error as { code?: unknown }).code === '55P03') return 'busy';
-    throw error;
-  }
+export function dropDayPartition(owner: Database, partition: DayPartition): Promise<'dropped' | 'gone' | 'busy'> {
+  return withinBriefLocks(owner, async (sql) => {
+    const found = (await listDayPartitions(sql)).find(({ name }) => name === partition.name);
+    if (found === undefined) return 'gone';
+    if (found.day >= (await firstKeptDay(sql))) throw new Error(`${found.name} is not old enough to be dropped`);
+    await sql.query(`drop table public.${found.name} restrict`);
+    return 'dropped';
+  });
 }

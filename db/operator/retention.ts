@@ -14,20 +14,16 @@ const EXPIRED = 'expires_at < $1';
 const ofExpiry = (table: string): Ending => ({ kind: table, table, ended: EXPIRED });
 
 /** Proofs and challenges that were used, scopes of access tokens, sessions of the console: past this, they are void anyway. */
-export const TOKENS: readonly Ending[] = [
-  'used_proof',
-  'access_scope',
-  'used_sign_in',
-  'sign_in_nonce',
-  'used_assertion',
-  'console_session',
-].map(ofExpiry);
+export const TOKENS: readonly Ending[] = ['used_once', 'access_scope', 'console_session'].map(ofExpiry);
 
 /** Request keys are honoured for a day. */
 export const REQUEST_KEYS: Ending = { kind: 'idempotency_key', table: 'idempotency_key', ended: 'created_at < $1' };
 
 /** Reports of use are counted by day; a day that is over counts nothing any more. */
 export const COUNTED_USAGE: Ending = { kind: 'usage_day', table: 'usage_day', ended: 'day < $1' };
+
+/** Places of names: requests of a day are reported for a week, and the day after it begins with its names. */
+export const AGENT_NAMES: Ending = { kind: 'agent_name', table: 'agent_name', ended: 'day < $1' };
 
 /** Reports of use are kept as long as observations are. */
 export const USAGE_REPORTS: Ending = { kind: 'usage_report', table: 'usage_report', ended: 'at < $1' };
@@ -38,11 +34,7 @@ export const STRIKES: Ending = { kind: 'payer_strike', table: 'payer_strike', en
 /** Credentials that let nobody in any more. */
 export const CREDENTIALS: readonly Ending[] = [
   { kind: 'buyer_key', table: 'buyer_key', ended: 'revoked_at < $1' },
-  {
-    kind: 'oauth_client',
-    table: 'oauth_client',
-    ended: 'revoked_at < $1 and not exists (select from used_assertion as used where used.client_id = oauth_client.client_id)',
-  },
+  { kind: 'oauth_client', table: 'oauth_client', ended: 'revoked_at < $1' },
   { kind: 'owner_token', table: 'owner_token', ended: 'least(revoked_at, expires_at) < $1' },
   {
     kind: 'member_invite_hash',
@@ -57,7 +49,8 @@ export const MAILS: Ending = { kind: 'alert_mail', table: 'alert_mail', ended: '
 
 /** Alerts of budgets that wait for nothing; the months they may be told again in are over by then. */
 export const BUDGET_ALERTS: Ending = {
-  ...{ kind: 'account_alert', table: 'account_alert' },
+  kind: 'account_alert',
+  table: 'account_alert',
   ended: "state <> 'waiting' and period_end < $1",
 };
 
@@ -79,7 +72,7 @@ export async function forgetSlice(sql: Sql, { table, ended }: Ending, before: Da
 
 /** Deletes some events of a site that are older than `before`, with deliveries and attempts; how many. One that is still to be delivered stays. */
 export async function forgetEvents(sql: Sql, tenantId: string, before: Date, most: number): Promise<number> {
-  const [row] = await sql.query<{ gone: number }>('select forget_site_events($1, $2, $3) as gone', [tenantId, before, most]);
+  const [row] = await sql.query<{ gone: number }>('select forget_tenant_events($1, $2, $3) as gone', [tenantId, before, most]);
   return row?.gone ?? 0;
 }
 

@@ -1,4 +1,5 @@
 import type { Sql } from '../database.ts';
+import { moveTenantVersion } from '../tenants/tenants.ts';
 
 /** Whether records of a site's payments are shown to whoever has their ids; null when there is no such site. */
 export async function findReceiptsPublic(sql: Sql, tenantId: string): Promise<boolean | null> {
@@ -8,7 +9,8 @@ export async function findReceiptsPublic(sql: Sql, tenantId: string): Promise<bo
   return row?.receipts_public ?? null;
 }
 
-/** Writes it. Nobody keeps it in memory: the next reading knows. */
+/** Writes it; the version of the site moves. Nobody keeps it in memory: the next reading knows. */
 export async function writeReceiptsPublic(sql: Sql, tenantId: string, isPublic: boolean): Promise<void> {
-  await sql.query('update tenant set receipts_public = $2, updated_at = now() where tenant_id = $1', [tenantId, isPublic]);
+  await sql.query('update tenant set receipts_public = $2 where tenant_id = $1', [tenantId, isPublic]);
+  await moveTenantVersion(sql, tenantId);
 }

@@ -12,7 +12,7 @@ export async function findCursor(sql: Sql, network: string): Promise<bigint | nu
 /** The lowest block that can hold evidence of a payment we know; null while there is none. */
 export async function findFirstBlock(sql: Sql, network: string): Promise<bigint | null> {
   const rows = await sql.query<{ first: string | null }>(
-    'select least(min(unused_at_block), min(block_number)) as first from payment_state where network = $1',
+    'select least(min(unused_at_block), min(block_number)) as first from ledger.payment_state where network = $1',
     [network],
   );
   return rows[0]?.first == null ? null : BigInt(rows[0].first);
@@ -22,9 +22,9 @@ export async function findFirstBlock(sql: Sql, network: string): Promise<bigint 
 export async function listRecipients(sql: Sql, network: string): Promise<{ payTos: string[]; splits: string[] }> {
   const payTos = await sql.query<{ pay_to: string }>(
     `with recursive one as (
-       (select pay_to from payment_intake where network = $1 order by pay_to limit 1)
+       (select pay_to from ledger.payment_intake where network = $1 order by pay_to limit 1)
        union all
-       select (select pay_to from payment_intake where network = $1 and pay_to > one.pay_to order by pay_to limit 1)
+       select (select pay_to from ledger.payment_intake where network = $1 and pay_to > one.pay_to order by pay_to limit 1)
          from one where one.pay_to is not null
      ) select pay_to from one where pay_to is not null`,
     [network],

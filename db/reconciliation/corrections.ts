@@ -1,6 +1,7 @@
 /** Rows about flushes whose rounding the ledger does not show yet (safety 4). */
 import type { PaymentState } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
+import { returnPayments } from '../months/returning.ts';
 import { crossingRollups } from '../reports/rollups.ts';
 import { toldState, toldWatched } from '../settlement/states.ts';
 
@@ -63,7 +64,7 @@ export interface FlushedPayment {
 export async function findPagePayment(sql: Sql, network: string, authorization: string): Promise<FlushedPayment | null> {
   const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState; watched: boolean }>(
     `select payment.tenant_id, payment.payment_id, ${toldState('payment')} as state, ${toldWatched('payment')} as watched from authorization_claim as claim
-     join payment using (tenant_id, payment_id)
+     join ledger.payment using (tenant_id, payment_id)
      where claim.network = $1 and claim.payer = $2 and claim.nonce = $3 and payment.purpose = 'page' and payment.mode = 'live'`,
     [network, authorization.slice(0, 42), authorization.slice(42)],
   );
@@ -82,6 +83,7 @@ export async function recordActualLegs(
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
     const { tenantId, paymentId } = payment;
+    await returnPayments(sql, [payment]);
     await sql.query('select 1 from payment_state where tenant_id = $1 and payment_id = $2 for update', [tenantId, paymentId]);
     const standing = await sql.query<{ crossing_id: string; sequence: number; legs: StandingLeg[] }>(
       `select crossing_id, sequence, legs from crossing where tenant_id = $1 and payment_id = $2

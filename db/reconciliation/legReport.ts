@@ -2,6 +2,7 @@
 import type { ExceptionReason, SplitTransfer } from '../../domain/reports/splitPayouts.ts';
 import { REASON_UNSHOWN } from '../../domain/reports/splitPayouts.ts';
 import type { Sql } from '../database.ts';
+import { closedOf, isNear } from '../months/returning.ts';
 import { intakeOf, stateOf } from '../settlement/payment.ts';
 
 /** Half open; null: without that end. */
@@ -38,32 +39,40 @@ const UNSHOWN = Object.entries({ ...REASON_UNSHOWN, closed: 'written_off' })
   .map(([state, reason]) => `when '${state}' then '${reason}'`)
   .join(' ');
 
+const positiveLegs = (
+  schema: 'public' | 'archive',
+): string => `select leg.*, crossing.sequence, crossing.recorded_at from ${schema}.crossing
+      join ${schema}.leg on leg.tenant_id = $1 and leg.crossing_id = crossing.crossing_id
+      where crossing.tenant_id = $1 and crossing.payment_id = judged.payment_id and leg.to_address = judged.to_address
+        and leg.amount_micro > 0`;
+
 /**
  * Judges every payment and payee with a positive net amount in the window ($1 tenant, $2 from, $3 to). `judged` has a row each:
- * reason null is settled. The payer's own transfer is found by (payer, nonce), never by a reference of ours; a split's payout must
+ * reason null is settled. The payer's own transfer is found by (payer, nonce), by an index of nonces alone, never by a reference of ours; a split's payout must
  * be, of each author, the sum of the legs of all authorizations of that transaction, and come after all of them (safety 4): then it
  * paid these and nothing else. Whatever is not so plain is traced payout by payout (`judgeLegs`). Rows meet by sorting and by indexes
  * (`offset 0` keeps it so), never each with each: Postgres cannot guess how many these are.
  */
 const JUDGED = `
   net as (
-    select tenant_id, payment_id, to_address, sum(amount_micro) as micro from leg where tenant_id = $1 and ${WINDOW}
+    select tenant_id, payment_id, to_address, sum(amount_micro) as micro, min(at) as at from ledger.leg where tenant_id = $1 and ${WINDOW}
      group by tenant_id, payment_id, to_address having sum(amount_micro) > 0
   ), seen as (
     select net.*, p.network, p.payer, p.nonce, p.pay_to, p.amount_micro, p.leg_words,
       case when s.state = 'review' and s.review_closed_at is not null then 'closed' else s.state end as state, s.tx_hash as known_hash,
       shown.tx_hash, coalesce(shown.to_address = p.pay_to and shown.amount_micro = p.amount_micro, false) as moved
-    from net cross join lateral ${intakeOf('net')} as p cross join lateral ${stateOf('net')} as s
+    from net cross join lateral (${intakeOf('net')} union all ${closedOf('payment_intake', 'net', 'net.at')}) as p
+      cross join lateral (${stateOf('net')} union all ${closedOf('payment_state', 'net', 'net.at')}) as s
     left join lateral (
-      select t.tx_hash, t.to_address, t.amount_micro from chain_transfer as t
-       where t.network = p.network and t.payer = p.payer and t.nonce = p.nonce and t.token = p.asset
+      select t.tx_hash, t.to_address, t.amount_micro from (select * from ledger.chain_transfer where nonce = p.nonce offset 0) as t
+       where t.network = p.network and t.payer = p.payer and t.token = p.asset
        order by t.block_number desc limit 1
     ) as shown on true
   ), transfer as (
     select payout.network, payout.tx_hash, t.* from (
       select distinct network, tx_hash from seen where moved and leg_words is not null
     ) as payout cross join lateral (
-      select from_address, to_address, amount_micro, nonce, log_position from chain_transfer
+      select from_address, to_address, amount_micro, nonce, log_position from ledger.chain_transfer
        where chain_transfer.network = payout.network and chain_transfer.tx_hash = payout.tx_hash offset 0
     ) as t
   ), owed as (
@@ -86,12 +95,12 @@ const JUDGED = `
     select line.*, max(owed_part) over of_author as owed_micro, coalesce(max(paid_part) over of_author, 0) as paid_micro,
       count(paid_part) over of_payout > 0 as is_paid_out, max(last_in) over of_payout < min(first_out) over of_payout as is_plain
     from (
-      select payment_id, to_address, micro, network, payer, nonce, pay_to, amount_micro, leg_words, state, known_hash, tx_hash, moved,
+      select payment_id, to_address, micro, at, network, payer, nonce, pay_to, amount_micro, leg_words, state, known_hash, tx_hash, moved,
         null::numeric as owed_part, null::numeric as paid_part, null::int as last_in, null::int as first_out from seen
       union all
-      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, micro, null, last_in, null from owed
+      select null, to_address, null, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, micro, null, last_in, null from owed
       union all
-      select null, to_address, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, null, micro, null, first_out from paid
+      select null, to_address, null, null, network, null, null, pay_to, null, null, null, null, tx_hash, null, null, micro, null, first_out from paid
     ) as line
     window of_author as (partition by network, tx_hash, pay_to, to_address), of_payout as (partition by network, tx_hash, pay_to)
   ), judged as (
@@ -116,10 +125,8 @@ const JUDGED = `
       sum(leg.amount_micro) over (partition by leg.payment_id, leg.to_address
         order by leg.sequence desc, leg.crossing_id, leg.ordinal) as running
     from judged cross join lateral (
-      select leg.*, crossing.sequence, crossing.recorded_at from crossing
-      join leg on leg.tenant_id = $1 and leg.crossing_id = crossing.crossing_id
-      where crossing.tenant_id = $1 and crossing.payment_id = judged.payment_id and leg.to_address = judged.to_address
-        and leg.amount_micro > 0 offset 0
+      ${positiveLegs('public')} union all ${positiveLegs('archive')}
+        and ${isNear('crossing.at', 'judged.at')} and leg.at = crossing.at
     ) as leg
   ), live as (select * from positive where running <= net_micro)`;
 
@@ -130,7 +137,7 @@ export async function countRecorded(
   { from, to }: ReportWindow,
 ): Promise<{ events: number; grossMicro: bigint }> {
   const rows = await sql.query<{ events: string; gross: string }>(
-    `select coalesce(sum(sign(micro)), 0) as events, coalesce(sum(micro), 0) as gross from crossing
+    `select coalesce(sum(sign(micro)), 0) as events, coalesce(sum(micro), 0) as gross from ledger.crossing
       where tenant_id = $1 and ${WINDOW}`,
     [tenantId, from, to],
   );
@@ -182,7 +189,7 @@ export async function judgeLegs(
   };
 }
 
-/** Everything that went into and out of a split, in the chain's order. */
+/** Everything that went into and out of a split, in the chain's order. A split signs nothing: what leaves it used no authorization. */
 export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'network' | 'payTo'>): Promise<SplitTransfer[]> {
   const rows = await sql.query<{
     tx_hash: string;
@@ -192,7 +199,7 @@ export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'n
     authorization: string | null;
   }>(
     `select tx_hash, from_address = $2 as is_out, to_address, amount_micro, payer || nonce as authorization
-      from chain_transfer where network = $1 and (from_address = $2 or to_address = $2)
+      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or to_address = $2)
       order by block_number, log_index`,
     [split.network, split.payTo],
   );
@@ -210,8 +217,10 @@ export async function listOpenLegs(
   sql: Sql,
   tenantId: string,
   { from, to }: ReportWindow,
-  settled: readonly { readonly paymentId: string; readonly toAddress: string }[],
-  limit: number,
+  {
+    settled,
+    limit,
+  }: { readonly settled: readonly { readonly paymentId: string; readonly toAddress: string }[]; readonly limit: number },
 ): Promise<OpenLeg[]> {
   const rows = await sql.query<{
     payment_id: string;

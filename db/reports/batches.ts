@@ -48,8 +48,8 @@ export async function sumBatches(sql: Sql, tenantId: string, window: Span): Prom
   const tenant = binder.bind(tenantId);
   const rows = await sql.query<BatchSumRow>(
     `with own as (
-       select s.batch_id, count(*) as own from payment_intake i
-         join payment_state s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id
+       select s.batch_id, count(*) as own from ledger.payment_intake i
+         join ledger.payment_state s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id
         where i.tenant_id = ${tenant} and ${within(binder, 'i.accepted_at', window)} and i.mode = 'live' and s.batch_id is not null
         group by s.batch_id
      ), batch as (
@@ -63,9 +63,15 @@ export async function sumBatches(sql: Sql, tenantId: string, window: Span): Prom
     binder.values,
   );
   return rows.map((row) => ({
-    ...{ network: row.network, batches: row.batches, payments: row.payments, ownPayments: row.own },
-    ...{ paymentsABatch: ofBatches(row.carried), gasAPayment: ofBatches(row.gas_each) },
-    ...{ gasUsed: row.gas === null ? null : BigInt(row.gas), feeWei: BigInt(row.wei), ownFeeWei: BigInt(row.own_wei) },
+    network: row.network,
+    batches: row.batches,
+    payments: row.payments,
+    ownPayments: row.own,
+    paymentsABatch: ofBatches(row.carried),
+    gasAPayment: ofBatches(row.gas_each),
+    gasUsed: row.gas === null ? null : BigInt(row.gas),
+    feeWei: BigInt(row.wei),
+    ownFeeWei: BigInt(row.own_wei),
   }));
 }
 

@@ -13,7 +13,9 @@ interface Rollup {
   readonly sums: (where: string) => string;
   /** True: rows of days that no plan reads may have been dropped (safety 22), so those days are left as they are. */
   readonly isDropped?: true;
-  /** Which of its rows, where the version before wrote others too; true of what they are added up from as well. */
+  /** True: rows of months may have been detached, so those are left as they are. */
+  readonly isDetached?: true;
+  /** Which of the rows that it is added up from it keeps. */
   readonly only?: string;
   /** True: whole months, added up from their days, which stay when rows are dropped. */
   readonly isMonth?: true;
@@ -28,19 +30,21 @@ const OF_OBSERVATIONS = { keys: OBSERVATION_KEYS, measures: OBSERVATION_MEASURES
 
 /** Each after what it is added up from. */
 const ROLLUPS: readonly Rollup[] = [
-  { ...OF_CROSSINGS, table: 'crossing_hour', only: IN_HOURS, sums: (where) => crossingSums('hour', where) },
-  { ...OF_CROSSINGS, table: 'crossing_day', sums: (where) => crossingSums('day', where) },
+  { ...OF_CROSSINGS, table: 'crossing_hour', isDetached: true, only: IN_HOURS, sums: (where) => crossingSums('hour', where) },
+  { ...OF_CROSSINGS, table: 'crossing_day', isDetached: true, sums: (where) => crossingSums('day', where) },
   {
     ...OF_CROSSINGS,
-    ...{ table: 'crossing_month', isMonth: true },
+    table: 'crossing_month',
+    isMonth: true,
     sums: (where) => crossingSums('month', where, { from: 'crossing_day', moment: 'bucket' }),
   },
   {
     ...OF_OBSERVATIONS,
-    ...{ table: 'observation_day', isDropped: true },
+    table: 'observation_day',
+    isDropped: true,
     sums: (where) => observationDays(`(select * from observation where ${where}) as plain`),
   },
-  { ...OF_OBSERVATIONS, ...{ table: 'observation_month', isMonth: true }, sums: observationMonths },
+  { ...OF_OBSERVATIONS, table: 'observation_month', isMonth: true, sums: observationMonths },
 ];
 
 /** One place where a rollup does not add up to its rows. */
@@ -126,14 +130,14 @@ function gathering({ table, keys, measures, isMonth, only = 'true' }: Rollup): s
   return `with spread as materialized (
        select ctid from ${table}
        where tenant_id = $1 and bucket >= date_trunc('${unit}', $2::timestamptz, 'UTC') and bucket < $3
-         and bucket < date_trunc('${unit}', now(), 'UTC') and lane <> ${GATHERED_SHARD} and ${only}
+         and bucket < date_trunc('${unit}', now(), 'UTC') and shard <> ${GATHERED_SHARD} and ${only}
        order by ${key} limit ${GATHERED_AT_ONCE} for update skip locked
      ), gone as (
        delete from ${table} where ctid = any (array(select ctid from spread)) returning *
      ), gathered as (
-       insert into ${table} as rolled (${key}, lane, ${measures.join(', ')})
+       insert into ${table} as rolled (${key}, shard, ${measures.join(', ')})
        select ${key}, ${GATHERED_SHARD}, ${measures.map((name) => `sum(${name})`).join(', ')} from gone group by ${key} order by ${key}
-       on conflict (${key}, lane) do update set ${measures.map((name) => `${name} = rolled.${name} + excluded.${name}`).join(', ')}
+       on conflict (${key}, shard) do update set ${measures.map((name) => `${name} = rolled.${name} + excluded.${name}`).join(', ')}
      )
      select count(*)::int as gathered from gone`;
 }
@@ -143,10 +147,11 @@ function momentOf({ isMonth }: Rollup): string {
   return isMonth ? 'bucket' : 'at';
 }
 
-function picked({ isDropped, isMonth, only = 'true' }: Rollup, column: string): string {
+function picked({ isDropped, isDetached, isMonth, only = 'true' }: Rollup, column: string): string {
   const month = (moment: string): string => `date_trunc('month', ${moment}, 'UTC')`;
   if (isMonth) return `tenant_id = $1 and ${column} >= ${month('$2::timestamptz')} and ${month(column)} < $3`;
-  const from = isDropped ? `greatest($2::timestamptz, ${daysAgo(KEPT_DAYS)})` : '$2';
+  const first = isDropped ? daysAgo(KEPT_DAYS) : isDetached ? '(select archive.detached_until())' : null;
+  const from = first === null ? '$2' : `greatest($2::timestamptz, ${first})`;
   return `tenant_id = $1 and ${column} >= ${from} and ${column} < $3 and ${only}`;
 }
 

@@ -19,13 +19,13 @@ function bucketOf(unit: RollupUnit, moment: string): string {
   return `date_trunc('${unit}', ${moment}, 'UTC')`;
 }
 
-/** What rows of `crossing_part` add to the rollup of a unit; `where` picks the rows of `from`, `shard` is the row they go to. */
+/** What rows of `ledger.crossing_part` add to the rollup of a unit; `where` picks the rows of `from`, `shard` is the row they go to. */
 export function crossingSums(
   unit: RollupUnit,
   where: string,
-  { shard = String(GATHERED_SHARD), from = 'crossing_part', moment = 'at' } = {},
+  { shard = String(GATHERED_SHARD), from = 'ledger.crossing_part', moment = 'at' } = {},
 ): string {
-  return `select tenant_id, dimension, ${bucketOf(unit, moment)} as bucket, host, kind, key, (${shard})::smallint as lane,
+  return `select tenant_id, dimension, ${bucketOf(unit, moment)} as bucket, host, kind, key, (${shard})::smallint as shard,
       sum(events)::bigint as events, sum(micro)::bigint as micro
     from ${from} where ${where}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
@@ -44,7 +44,7 @@ function partsOf(crossings: string): string {
 
 function addCrossings(unit: RollupUnit, where = 'true'): string {
   return `insert into crossing_${unit} as rolled ${crossingSums(unit, where, { shard: SHARD, from: 'parts' })}
-      on conflict (tenant_id, dimension, bucket, host, kind, key, lane) do update
+      on conflict (tenant_id, dimension, bucket, host, kind, key, shard) do update
         set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`;
 }
 
@@ -98,7 +98,7 @@ const monthSums = (
 
 /** The rows of a rollup, in the order of its keys. */
 function rowsOf(sums: string, shard = String(GATHERED_SHARD)): string {
-  return `select tenant_id, dimension, bucket, ${COLUMNS}, (${shard})::smallint as lane, ${MEASURES} from ${sums}
+  return `select tenant_id, dimension, bucket, ${COLUMNS}, (${shard})::smallint as shard, ${MEASURES} from ${sums}
     order by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 }
 
@@ -114,7 +114,7 @@ export function observationMonths(where: string, shard?: string): string {
 
 function addObservations(unit: 'day' | 'month', sums: string): string {
   return `insert into observation_${unit} as rolled ${rowsOf(sums, SHARD)}
-      on conflict (tenant_id, dimension, bucket, ${COLUMNS}, lane) do update set
+      on conflict (tenant_id, dimension, bucket, ${COLUMNS}, shard) do update set
         hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
         verified = rolled.verified + excluded.verified, invalid = rolled.invalid + excluded.invalid`;
 }

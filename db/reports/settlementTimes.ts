@@ -43,7 +43,7 @@ export async function readTimes(
   ];
   // What a payment was for stands in what was taken in: looked up only where it is asked for.
   const isNarrowed = host !== null || kind !== null || purpose !== null;
-  const from = `payment_state p${isNarrowed ? ' join payment_intake i on i.tenant_id = p.tenant_id and i.payment_id = p.payment_id' : ''}`;
+  const from = `ledger.payment_state p${isNarrowed ? ' join ledger.payment_intake i on i.tenant_id = p.tenant_id and i.payment_id = p.payment_id' : ''}`;
   type Row = Record<'settled' | 'final', number> & Record<'settled_ms' | 'final_ms', string[] | null>;
   const [row] = await sql.query<Row & Record<string, unknown>>(
     `select count(settled)::int as settled, count(final)::int as final, ${halfAndMost('settled')} as settled_ms, ${halfAndMost('final')} as final_ms

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import type { PoolClient } from 'pg';
-import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { COPY_OPTIONS } from '../copyText.ts';
 import type { Database, Sql } from '../database.ts';
@@ -31,7 +30,6 @@ export interface ReadSnapshot extends Sql {
 /** Opens a snapshot: every statement sees the same rows. Whoever opens one closes it, on every path. */
 export async function openReadSnapshot(database: Database): Promise<ReadSnapshot> {
   const client = await database.pool.connect();
-  client.on('error', ignore);
   const turns = inTurn(client);
   let isOpen = true;
   let isCopying = false;
@@ -57,7 +55,7 @@ export async function openReadSnapshot(database: Database): Promise<ReadSnapshot
     throw error;
   }
   return {
-    query: async (statement, values = []) => (await turns.query({ text: statement, values: [...values], types: pg.types })).rows,
+    query: async (statement, values = []) => (await turns.query(statement, [...values])).rows,
     copy,
     close,
   };
@@ -77,7 +75,6 @@ function ignore(): void {
 async function release(client: PoolClient): Promise<void> {
   try {
     await client.query('rollback');
-    client.off('error', ignore);
     client.release();
   } catch (error) {
     client.release(error instanceof Error ? error : true);

@@ -34,7 +34,7 @@ const CANDIDATES = 500;
 export async function searchPages(sql: Sql, { words, tenantIds, limit }: PageSearch): Promise<SearchedPage[]> {
   return sql.query<SearchedPage & Record<string, unknown>>(
     `select found.tenant_id as "tenantId", tenant.version, found.slug, found.path, found.title, listing.relays,
-       coalesce(offering.sells_training, false) as "sellsTraining"
+       tenant.sells_training as "sellsTraining"
      from (
        select tenant_id, source, slug, path, title, ts_rank(words, plainto_tsquery('simple', $1)) as rank from (
          select * from searched_page where words @@ plainto_tsquery('simple', $1)${tenantIds ? ' and tenant_id = any($3::uuid[])' : ''}
@@ -42,7 +42,6 @@ export async function searchPages(sql: Sql, { words, tenantIds, limit }: PageSea
        ) as candidate order by rank desc, tenant_id, slug, source limit $2
      ) as found
        join tenant using (tenant_id) join discovery_listing as listing using (tenant_id)
-       left join licence_offering as offering using (tenant_id)
      order by found.rank desc, found.tenant_id, found.slug, found.source`,
     [words, limit, ...(tenantIds ? [tenantIds] : [])],
   );

@@ -1,6 +1,7 @@
 import type { Backlog } from '../../domain/payment/expectedWait.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
+import { unseenLists } from '../unseen.ts';
 import type { AuthorizationKey } from './intake.ts';
 import type { PaymentRef } from './payment.ts';
 import { sqlStages } from './states.ts';
@@ -44,7 +45,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
   const column = (read: (ask: AdmissionAsk) => string): string[] => asks.map(read);
   const rows = await sql.query<AdmissionRow>(
     `with asked as (
-       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::numeric[], $6::text[], $7::text[]) with ordinality
+       select * from unnest(${unseenLists(['uuid', 'text', 'text', 'text', 'numeric', 'text', 'text'])}) with ordinality
          as one (tenant_id, network, payer, pay_to, planned_gas, asset, nonce, position)
      ), at_work as (
        select distinct network from asked
@@ -61,18 +62,18 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
      ), work as materialized (
        select network, tenant_id, sum(gas) as gas from (
          select at_work.network, tenant_id,
-                max(planned_gas) + (count(*) - 1) * case lane when 'plain' then ${MORE_GAS.plain} else ${MORE_GAS.contract} end as gas
+                max(planned_gas) + (count(*) - 1) * case payer_kind when 'plain' then ${MORE_GAS.plain} else ${MORE_GAS.contract} end as gas
            from at_work cross join lateral (
-             select tenant_id, pay_to, lane, planned_gas from payment_state as s
+             select tenant_id, pay_to, payer_kind, planned_gas from payment_state as s
               where s.network = at_work.network and stage = 'under_way' and state = 'accepted' and mode = 'live'
               order by accepted_at limit ${MOST_COUNTED}) waits
-          group by at_work.network, tenant_id, pay_to, lane) page
+          group by at_work.network, tenant_id, pay_to, payer_kind) page
         group by network, tenant_id
      )
      select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer
                and last_at > now() - interval '1 hour'), 0) as strikes,
             (select count(*) from payment_state as s where s.network = asked.network and s.payer = asked.payer
-               and lane = 'contract' and stage in (${sqlStages(OPEN_STATES)})) as undecided,
+               and payer_kind = 'contract' and stage in (${sqlStages(OPEN_STATES)})) as undecided,
             exists (select 1 from blocked_payee block where block.network = asked.network and block.pay_to = asked.pay_to) as blocked,
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
             own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work
@@ -87,8 +88,13 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
             and claim.asset = asked.asset and claim.payer = asked.payer and claim.nonce = asked.nonce offset 0) claim on true
       order by position`,
     [
-      ...[column((ask) => ask.tenantId), column((ask) => ask.network), column((ask) => ask.payer), column((ask) => ask.payTo)],
-      ...[column((ask) => ask.plannedGas.toString()), column((ask) => ask.asset), column((ask) => ask.nonce)],
+      column((ask) => ask.tenantId),
+      column((ask) => ask.network),
+      column((ask) => ask.payer),
+      column((ask) => ask.payTo),
+      column((ask) => ask.plannedGas.toString()),
+      column((ask) => ask.asset),
+      column((ask) => ask.nonce),
     ],
     'read-admissions',
   );
@@ -162,6 +168,7 @@ export async function listBlockedPayees(sql: Sql, network: string, payTos: reado
   const rows = await sql.query<{ pay_to: string }>(
     'select pay_to from blocked_payee where network = $1 and pay_to = any ($2::text[])',
     [network, [...new Set(payTos)]],
+    'list-blocked-payees',
   );
   return new Set(rows.map((row) => row.pay_to));
 }

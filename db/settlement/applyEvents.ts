@@ -52,9 +52,10 @@ const NOTHING: Applied = { changed: [], released: [], resend: [], poisoned: [] }
 
 /**
  * Feeds events to the machine and writes what it decides, states and effects in one database transaction, under the
- * locks of the purchases concerned. Events that change nothing are dropped, so that a second call is harmless. When the
- * transaction fails, the list is halved until the payment that cannot be written stands alone (safety 11). `transfers` are what was
- * read of the chain to decide it: they are stored with the decisions, and whatever becomes of those.
+ * locks of the purchases concerned: three round trips where evidence settles payments that nothing waits for. Events that change nothing
+ * are dropped, so that a second call is harmless. When the transaction fails, the list is halved until the payment that cannot be written
+ * stands alone (safety 11). `transfers` are what was read of the chain to decide it: they are stored with the decisions, and whatever
+ * becomes of those.
  */
 export async function applyEvents(
   database: Database,
@@ -66,9 +67,9 @@ export async function applyEvents(
     return NOTHING;
   }
   try {
-    return await database.transaction(async (sql) => {
-      await recordTransfers(sql, transfers);
-      return applyTogether(sql, occurrences);
+    return await database.shortTransaction(async (sql) => {
+      const [, payments] = await Promise.all([recordTransfers(sql, transfers), lockPayments(sql, occurrences)]);
+      return applyTogether(sql, occurrences, payments);
     });
   } catch (error) {
     if (isTransientError(error)) throw error;
@@ -93,8 +94,13 @@ export function mergeApplied(a: Applied, b: Applied): Applied {
   };
 }
 
-async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Promise<Applied> {
-  const payments = new Map((await lockPayments(sql, occurrences)).map((payment) => [payment.paymentId, payment]));
+/** Decides under the locks, and gives what is left to be written: all of it is sent at once, with the commit. */
+async function applyTogether(
+  sql: Sql,
+  occurrences: readonly Occurrence[],
+  locked: readonly Payment[],
+): Promise<() => Promise<Applied>> {
+  const payments = new Map(locked.map((payment) => [payment.paymentId, payment]));
   const decided: Change[] = [];
   for (const occurrence of occurrences) {
     const payment = payments.get(occurrence.paymentId);
@@ -107,25 +113,38 @@ async function applyTogether(sql: Sql, occurrences: readonly Occurrence[]): Prom
   const changes = decided.filter((change) => !conflicting.has(change.payment.paymentId));
   const sales = anyHeld ? changes.filter(freesHeld).map((change) => change.payment) : [];
   const queued = await decideHeld(sql, sales, changes);
-  await writeStates(sql, [...changes, ...queued]);
   const resend = changes.filter((change) => change.effects.some((effect) => effect.type === 'resend'));
-  await reopenBatches(
-    sql,
-    resend.flatMap(({ next }) => next.batchId ?? []),
-  );
-  await addStrikes(
-    sql,
-    changes.filter(({ occurrence }) => occurrence.strike).map((change) => change.payment),
-  );
-  await raiseAlerts(sql, changes, conflicting);
-  await recordLicences(sql, changes);
-  await recordLedger(sql, changes);
-  return {
-    changed: changes.map((change) => change.payment),
-    released: listReleased(queued),
-    resend: resend.map((change) => change.payment),
-    poisoned: decided.filter((change) => conflicting.has(change.payment.paymentId)).map((change) => change.payment),
+  const strikes = changes.filter(({ occurrence }) => occurrence.strike);
+  const alerts = alertsOf(changes, conflicting);
+  const states = (): Promise<void> => writeStates(sql, [...changes, ...queued]);
+  const isRare = resend.length + strikes.length + alerts.length > 0 || changes.some(isLicence);
+  if (isRare) {
+    await states();
+    await reopenBatches(
+      sql,
+      resend.flatMap(({ next }) => next.batchId ?? []),
+    );
+    await addStrikes(
+      sql,
+      strikes.map((change) => change.payment),
+    );
+    for (const { kind, detail, tenantId } of alerts) await raiseAlert(sql, kind, detail, tenantId);
+    await recordLicences(sql, changes);
+  }
+  return async () => {
+    await Promise.all([...(isRare ? [] : [states()]), recordLedger(sql, changes)]);
+    return {
+      changed: changes.map((change) => change.payment),
+      released: listReleased(queued),
+      resend: resend.map((change) => change.payment),
+      poisoned: decided.filter((change) => conflicting.has(change.payment.paymentId)).map((change) => change.payment),
+    };
   };
+}
+
+/** Whether it may write a licence (`recordLicences`). */
+function isLicence({ payment }: Change): boolean {
+  return payment.purpose === 'licence';
 }
 
 /**
@@ -180,17 +199,19 @@ function freesHeld({ effects }: Change): boolean {
   return effects.some(({ type }) => type === 'supersedeHeld' || type === 'releaseHeld');
 }
 
-async function raiseAlerts(sql: Sql, changes: readonly Change[], conflicting: ReadonlySet<string>): Promise<void> {
-  const alerts = changes
+/** What an operator is told of decisions. */
+function alertsOf(changes: readonly Change[], conflicting: ReadonlySet<string>) {
+  const ofChanges = changes
     .filter((change) => change.effects.some((effect) => effect.type === 'alert'))
-    .map((change) => ({
-      change,
-      kind: change.next.state === 'review' ? ('payment_review' as const) : ('payment_reverted' as const),
+    .map(({ payment, next }) => ({
+      kind: next.state === 'review' ? ('payment_review' as const) : ('payment_reverted' as const),
+      detail: `payment ${payment.paymentId}`,
+      tenantId: payment.tenantId,
     }));
-  for (const { change, kind } of alerts) {
-    await raiseAlert(sql, kind, `payment ${change.payment.paymentId}`, change.payment.tenantId);
-  }
-  for (const paymentId of conflicting) {
-    await raiseAlert(sql, 'evidence_conflict', `payment ${paymentId}`);
-  }
+  const ofConflicts = [...conflicting].map((paymentId) => ({
+    kind: 'evidence_conflict' as const,
+    detail: `payment ${paymentId}`,
+    tenantId: undefined,
+  }));
+  return [...ofChanges, ...ofConflicts];
 }

@@ -41,8 +41,12 @@ export async function claimSubmissions(
       `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, tenant_ids, payment_ids)
        values ($1, $2, $3, 'facilitator', $4, 0, $5::uuid[], $6::uuid[])`,
       [
-        ...[batchId, batch.network, FACILITATOR, batch.workflowId],
-        ...[claimed.map((payment) => payment.tenantId), claimed.map((payment) => payment.paymentId)],
+        batchId,
+        batch.network,
+        FACILITATOR,
+        batch.workflowId,
+        claimed.map((payment) => payment.tenantId),
+        claimed.map((payment) => payment.paymentId),
       ],
     );
     await markClaimed(sql, claimed, batchId, FACILITATOR);
@@ -131,7 +135,14 @@ export async function recordAnswer(
       where tenant_id = $1 and payment_id = $2 and batch_id = $3
         and ($9 or said = 'refused' or reference is null or reference like '0x%')`,
     [
-      ...[ref.tenantId, ref.paymentId, batchId, answer.said, answer.reference, answer.detail, answer.refusals, answer.dueInMs],
+      ref.tenantId,
+      ref.paymentId,
+      batchId,
+      answer.said,
+      answer.reference,
+      answer.detail,
+      answer.refusals,
+      answer.dueInMs,
       answer.of === 'status',
     ],
   );

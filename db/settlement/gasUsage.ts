@@ -7,19 +7,27 @@ export interface BatchCost {
   readonly gasUsed: bigint;
 }
 
-/** Who bears the gas of a batch, by weight, as written with its bytes; nobody for one of an older version. Null when it is noted already. */
-async function takeShares(sql: Sql, batchId: string, { wei, gasUsed }: BatchCost): Promise<ReadonlyMap<string, bigint> | null> {
-  const rows = await sql.query<{ gas_shares: Record<string, string> | null }>(
-    'update settlement_batch set gas_wei = $2, gas_used = $3 where batch_id = $1 and gas_wei is null returning gas_shares',
-    [batchId, wei.toString(), gasUsed.toString()],
+/** Who bears the gas of a batch, by weight, as written with its bytes; nobody where none was written. Null when it is noted already. */
+async function holdShares(sql: Sql, batchId: string): Promise<ReadonlyMap<string, bigint> | null> {
+  const [row] = await sql.query<{ gas_shares: Record<string, string> | null }>(
+    'select gas_shares from settlement_batch where batch_id = $1 and gas_wei is null for no key update',
+    [batchId],
+    'hold-gas-shares',
   );
-  const [row] = rows;
   return row ? new Map(Object.entries(row.gas_shares ?? {}).map(([tenantId, weight]) => [tenantId, BigInt(weight)])) : null;
+}
+
+async function noteCost(sql: Sql, batchId: string, { wei, gasUsed }: BatchCost): Promise<void> {
+  await sql.query(
+    'update settlement_batch set gas_wei = $2, gas_used = $3 where batch_id = $1 and gas_wei is null',
+    [batchId, wei.toString(), gasUsed.toString()],
+    'note-gas',
+  );
 }
 
 /**
  * Closes a mined batch: its place in flight is free, and what it cost is noted, once for good however often it is called, and charged as
- * `share` says, in one database transaction.
+ * `share` says, in one database transaction of two round trips.
  * False when it was noted before: a reorg that mines it again costs the chain's fee once, too.
  */
 export async function closeMined(
@@ -28,11 +36,13 @@ export async function closeMined(
   cost: BatchCost,
   share: (weights: ReadonlyMap<string, bigint>) => ReadonlyMap<string, bigint>,
 ): Promise<boolean> {
-  return database.transaction(async (sql) => {
-    const weights = await takeShares(sql, batchId, cost);
-    await markMined(sql, batchId);
-    if (weights) await addGasUsage(sql, share(weights));
-    return weights !== null;
+  return database.shortTransaction(async (sql) => {
+    const weights = await holdShares(sql, batchId);
+    const usage = weights && share(weights);
+    return async () => {
+      await Promise.all([...(usage ? [noteCost(sql, batchId, cost), addGasUsage(sql, usage)] : []), markMined(sql, batchId)]);
+      return usage !== null;
+    };
   });
 }
 
@@ -45,6 +55,7 @@ async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>): Promis
      select tenant_id, current_date, wei from unnest($1::uuid[], $2::numeric[]) as used (tenant_id, wei)
      on conflict (tenant_id, day) do update set gas_wei = gas_usage.gas_wei + excluded.gas_wei`,
     [entries.map(([tenantId]) => tenantId), entries.map(([, wei]) => wei.toString())],
+    'add-gas-usage',
   );
 }
 

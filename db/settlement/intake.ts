@@ -5,7 +5,9 @@ import { lockAccounts } from '../budget/budgets.ts';
 import type { DecidedSpendings, SpendingRefusal } from '../budget/spending.ts';
 import { decideSpendings } from '../budget/spending.ts';
 import type { Database, Sql } from '../database.ts';
-import type { AwaitedLicence, Payment, PaymentRow } from './payment.ts';
+import { returnPayments } from '../months/returning.ts';
+import { buyerOf, lockPurchases } from './lock.ts';
+import type { AwaitedLicence, Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
 import { sqlStates } from './states.ts';
 
@@ -44,7 +46,7 @@ const INTAKE = [
 ] as const;
 /** What becomes of it begins with these. */
 const STATE = [
-  ...(['tenant_id', 'payment_id', 'network', 'mode', 'payer', 'pay_to', 'planned_gas', 'lane', 'state'] as const),
+  ...(['tenant_id', 'payment_id', 'network', 'mode', 'payer', 'pay_to', 'planned_gas', 'payer_kind', 'state'] as const),
   ...(['successor_id', 'unused_at_block'] as const),
 ] as const;
 
@@ -72,7 +74,7 @@ export interface IntakeItem {
 export const ACCEPTED_CHANNEL = 'payment_accepted';
 
 /**
- * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchase rows are locked, the
+ * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchases are locked, the
  * authorizations claimed, the guards asked, the rows written. No two may be of one purchase. An authorization that was stored before
  * inserts nothing and gives its first row (invariant 1). Accounts that they count against are locked before everything else, and what
  * a budget refuses claims nothing. Answers in the order given. Two round trips to Postgres, one more where an
@@ -153,8 +155,12 @@ async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): P
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::uuid[]) order by 1, 2, 3, 4
      on conflict do nothing returning payment_id`,
     [
-      ...[column((p) => p.network), column((p) => p.asset), column((p) => p.payer), column((p) => p.nonce)],
-      ...[column((p) => p.tenantId), column((p) => p.paymentId)],
+      column((p) => p.network),
+      column((p) => p.asset),
+      column((p) => p.payer),
+      column((p) => p.nonce),
+      column((p) => p.tenantId),
+      column((p) => p.paymentId),
     ],
     'claim-authorizations',
   );
@@ -173,56 +179,46 @@ function authorizationText({ network, asset, payer, nonce }: AuthorizationKey): 
   return [network, asset, payer, nonce].join(' ');
 }
 
-/** The payments that hold some authorizations, of any tenant, in the order asked; null for those never shown to us. */
+/**
+ * The payments that hold some authorizations, of any tenant, in the order asked; null for those never shown to us, and those whose month is
+ * detached. One of a closed month is brought back first: what the service acts on is where it can be written.
+ */
 export async function listByAuthorization(sql: Sql, claims: readonly AuthorizationKey[]): Promise<readonly (Payment | null)[]> {
+  const first = await readByAuthorization(sql, claims);
+  await returnPayments(sql, first.closed); // or another call has just done it
+  const { payments } = first.closed.length === 0 ? first : await readByAuthorization(sql, claims);
+  await returnPayments(sql, payments.flatMap(successorOf));
+  return payments;
+}
+
+/** The payment whose answer is that of a superseded one: it may be closed where the other is not, and its licence may be fixed only now. */
+function successorOf(payment: Payment | null): readonly PaymentRef[] {
+  const { tenantId, successorId = null } = payment ?? { tenantId: '' };
+  return payment?.facts.state === 'superseded' && successorId !== null ? [{ tenantId, paymentId: successorId }] : [];
+}
+
+interface Held {
+  readonly payments: readonly (Payment | null)[];
+  /** Payments that hold an authorization and are in a closed month. */
+  readonly closed: readonly PaymentRef[];
+}
+
+async function readByAuthorization(sql: Sql, claims: readonly AuthorizationKey[]): Promise<Held> {
   const column = <T>(read: (claim: AuthorizationKey) => T): T[] => claims.map(read);
-  const rows = await sql.query<PaymentRow & Record<string, unknown> & { position: string }>(
-    `select ${PAYMENT_COLUMNS}, asked.position
+  const rows = await sql.query<PaymentRow & Record<string, unknown> & { position: string; of_tenant: string; held_by: string }>(
+    `select ${PAYMENT_COLUMNS}, asked.position, claim.tenant_id as of_tenant, claim.payment_id as held_by
        from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as asked (network, asset, payer, nonce, position)
        join authorization_claim claim using (network, asset, payer, nonce)
-       join payment_intake as i using (tenant_id, payment_id) join payment_state as s using (tenant_id, payment_id)`,
+       left join payment_state as s on s.tenant_id = claim.tenant_id and s.payment_id = claim.payment_id
+       left join payment_intake as i on i.tenant_id = s.tenant_id and i.payment_id = s.payment_id`,
     [column((c) => c.network), column((c) => c.asset), column((c) => c.payer), column((c) => c.nonce)],
   );
-  const found = new Map(rows.map((row) => [Number(row.position), paymentFromRow(row)]));
-  return claims.map((_, index) => found.get(index + 1) ?? null);
-}
-
-/** What a purchase is told by: a page's by the wallet that pays, a licence's by the account that gets it, whichever wallet pays. */
-export type PurchaseKey = Pick<Payment, 'tenantId' | 'payer' | 'resourceKey' | 'kind' | 'purpose' | 'accountId'>;
-
-/** Whose purchase it is: `payer` of its row in `open_purchase`. */
-export function buyerOf({ purpose, accountId, payer }: PurchaseKey): string {
-  return purpose === 'licence' && accountId !== null ? accountId : payer;
-}
-
-/** The same of a row of `payment_intake`. */
-export const BUYER_SQL = "case when purpose = 'licence' and account_id is not null then account_id::text else payer end";
-
-/** The one order in which purchases are locked, whoever locks several. */
-export const IN_KEY_ORDER = 'order by tenant_id, payer collate "C", resource_key collate "C", kind collate "C"';
-
-/** A statement that locks the purchases that a query gives (`payer`: whose they are), making those that are missing (safety 14). */
-export function lockPurchasesSql(query: string): string {
-  return `insert into open_purchase (tenant_id, payer, resource_key, kind)
-     select distinct tenant_id, payer collate "C", resource_key collate "C", kind collate "C" from (${query}) as purchase ${IN_KEY_ORDER}
-     on conflict (tenant_id, payer, resource_key, kind) do update set kind = excluded.kind`;
-}
-
-/** Locks the purchase rows of a list in key order, making those that are missing (safety 14). */
-export async function lockPurchases(sql: Sql, keys: readonly PurchaseKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  await sql.query(
-    lockPurchasesSql(
-      'select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as asked (tenant_id, payer, resource_key, kind)',
-    ),
-    [keys.map((k) => k.tenantId), keys.map(buyerOf), keys.map((k) => k.resourceKey), keys.map((k) => k.kind)],
-    'lock-purchases',
-  );
-}
-
-/** One text for one purchase. */
-export function purchaseText(key: PurchaseKey): string {
-  return JSON.stringify([key.tenantId, buyerOf(key), key.resourceKey, key.kind]);
+  const [there, gone] = [rows.filter((row) => row.payment_id !== null), rows.filter((row) => row.payment_id === null)];
+  const found = new Map(there.map((row) => [Number(row.position), paymentFromRow(row)]));
+  return {
+    payments: claims.map((_, index) => found.get(index + 1) ?? null),
+    closed: gone.map((row) => ({ tenantId: row.of_tenant, paymentId: row.held_by })),
+  };
 }
 
 /**
@@ -242,8 +238,13 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
          or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours')
       order by i.accepted_at desc`,
     [
-      ...[column((p) => p.tenantId), column((p) => p.payer), column((p) => p.resourceKey), column((p) => p.kind)],
-      ...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId)],
+      column((p) => p.tenantId),
+      column((p) => p.payer),
+      column((p) => p.resourceKey),
+      column((p) => p.kind),
+      column((p) => p.mode),
+      column((p) => p.purpose),
+      column((p) => p.paymentId),
     ],
   );
   const rows = (await Promise.all([byWallet, listOfAccounts(sql, payments)])).flat();
@@ -268,8 +269,12 @@ async function listOfAccounts(sql: Sql, payments: readonly NewPayment[]): Promis
        cross join lateral ${stateOf('i')} as s
       where i.payer <> own.payer and s.state in (${sqlStates(LEADING_STATES)})`,
     [
-      ...[column((p) => p.tenantId), column((p) => p.accountId), column((p) => p.resourceKey), column((p) => p.kind)],
-      ...[column((p) => p.payer), column((p) => p.paymentId)],
+      column((p) => p.tenantId),
+      column((p) => p.accountId),
+      column((p) => p.resourceKey),
+      column((p) => p.kind),
+      column((p) => p.payer),
+      column((p) => p.paymentId),
     ],
   );
 }
@@ -330,7 +335,7 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INT
     valid_after: payment.validAfter.toString(),
     valid_before: payment.validBefore.toString(),
     signature: payment.signature,
-    lane: payment.payerKind,
+    payer_kind: payment.payerKind,
     x402_version: payment.x402Version,
     host: payment.host,
     slug: payment.slug,

@@ -2,21 +2,22 @@ import type { PaymentEffect } from '../../domain/payment/machine.ts';
 import type { Database, Sql } from '../database.ts';
 import { retryConflicts } from '../database.ts';
 import { crossingRollups, insertAndRollUp } from '../reports/rollups.ts';
+import { unseenLists } from '../unseen.ts';
 import type { Change } from './applyEvents.ts';
 import type { StoredAgent } from './payment.ts';
 import { intakeOf } from './payment.ts';
 
 /**
  * Writes what decisions add to the ledger: crossings, observations, and their rollups. Call it as the last write of the
- * database transaction, since rollup rows are shared by many payments (safety 23).
+ * database transaction, since rollup rows are shared by many payments (safety 23). What it sends is sent at once, and may travel
+ * with the commit.
  */
 export async function recordLedger(sql: Sql, changes: readonly Change[]): Promise<void> {
-  await recordCrossings(sql, changes);
-  await recordObservations(sql, changes);
+  await Promise.all([recordCrossings(sql, changes), recordObservations(sql, changes)]);
 }
 
 /**
- * Appends crossings with their legs, their announcement (outbox) and their rollups for the decisions that ask for it: a crossing of the
+ * Appends crossings with their legs, their announcement (outbox, a row for each host) and their rollups for the decisions that ask for it: a crossing of the
  * price, or the negative of the one that stands (safety 5), whose legs a flush may have corrected since. Rows are built from the
  * payment row and from crossings alone (safety 11).
  */
@@ -31,7 +32,7 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<vo
   await sql.query(
     `with wanted as (
        select *, row_number() over (partition by tenant_id, payment_id order by position) - 1 as turn
-         from unnest($1::uuid[], $2::uuid[], $3::bool[]) with ordinality as entry (tenant_id, payment_id, negative, position)
+         from unnest(${unseenLists(['uuid', 'uuid', 'bool'])}) with ordinality as entry (tenant_id, payment_id, negative, position)
      ), made as (
        insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
        select payment.tenant_id, uuidv7(), payment.payment_id,
@@ -60,7 +61,9 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<vo
          made.host, made.slug, made.kind, made.at
        from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)
      )
-     insert into unannounced_crossing (tenant_id, crossing_id, host) select tenant_id, crossing_id, host from made`,
+     insert into unannounced_crossing (tenant_id, crossing_id, host, crossing_ids)
+     select tenant_id, ids[1], host, ids from (
+       select tenant_id, host, array_agg(crossing_id order by crossing_id) as ids from made group by tenant_id, host) as of_host`,
     [
       entries.map((entry) => entry.change.payment.tenantId),
       entries.map((entry) => entry.change.payment.paymentId),
@@ -105,7 +108,7 @@ async function recordObservations(sql: Sql, changes: readonly Change[]): Promise
        payment.amount_micro, entry.reason, entry.count, payment.payment_id, payment.agent ->> 'label',
        payment.agent ->> 'ua', payment.agent ->> 'classifyReason', (payment.agent ->> 'verified')::boolean,
        payment.agent ->> 'verifiedAgent', (payment.agent ->> 'sigInvalid')::boolean, payment.at
-     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::smallint[], $5::text[])
+     from unnest(${unseenLists(['uuid', 'uuid', 'text', 'smallint', 'text'])})
        as entry (tenant_id, payment_id, verdict, count, reason)
        cross join lateral ${intakeOf('entry')} as payment
      where payment.mode = 'live'`,
@@ -141,9 +144,18 @@ export async function recordRefusalRow(database: Database, refusal: Refusal): Pr
        agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
      values ($1, uuidv7(), $2, $3, 'payment-failed', 'agent', $4, $5, $6, $7, $8, $9, $10, $11, $12, now())`,
       [
-        ...[refusal.tenantId, refusal.host, refusal.slug, refusal.kind, refusal.micro?.toString() ?? null, refusal.reason],
-        ...[agent.label, agent.ua ?? null, agent.classifyReason ?? null, agent.verified ?? null],
-        ...[agent.verifiedAgent ?? null, agent.sigInvalid ?? null],
+        refusal.tenantId,
+        refusal.host,
+        refusal.slug,
+        refusal.kind,
+        refusal.micro?.toString() ?? null,
+        refusal.reason,
+        agent.label,
+        agent.ua ?? null,
+        agent.classifyReason ?? null,
+        agent.verified ?? null,
+        agent.verifiedAgent ?? null,
+        agent.sigInvalid ?? null,
       ],
       'record-refusal',
     );

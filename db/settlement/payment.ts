@@ -3,6 +3,7 @@ import type { Address, Leg } from '../../domain/money/legs.ts';
 import type { EvidenceRef, PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
 import type { CrossingKind, ObservedAgent } from '../../domain/pricing/terms.ts';
 import type { Sql } from '../database.ts';
+import { unseenLists } from '../unseen.ts';
 import { finalWithBatch } from './states.ts';
 
 /** A `0x` hex string. */
@@ -94,7 +95,7 @@ export interface StoredLicence {
 
 /** What `paymentFromRow` reads, of `payment_intake as i join payment_state as s using (tenant_id, payment_id)`. */
 export const PAYMENT_COLUMNS = `s.tenant_id, s.payment_id, i.mode, i.network, i.asset, i.payer, i.pay_to, i.nonce, i.valid_after, i.valid_before,
-  i.signature, s.lane, i.x402_version, i.host, i.slug, i.resource, i.resource_key, i.kind, i.amount_micro, i.legs, i.leg_words, i.router,
+  i.signature, s.payer_kind, i.x402_version, i.host, i.slug, i.resource, i.resource_key, i.kind, i.amount_micro, i.legs, i.leg_words, i.router,
   i.binding, i.purpose, i.account_id, i.licence_offer_id, i.agent, s.state, s.batch_id, s.batch_size, s.attempts, s.reason, s.raw_reason,
   s.sentence, s.recorded, s.failure_observed, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position,
   s.block_number, i.accepted_at, i.at, s.decided_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid,
@@ -113,7 +114,7 @@ export interface PaymentRow {
   valid_after: string;
   valid_before: string;
   signature: string;
-  lane: 'plain' | 'contract';
+  payer_kind: 'plain' | 'contract';
   x402_version: number;
   host: string;
   slug: string;
@@ -178,7 +179,7 @@ export function paymentFromRow(row: PaymentRow): Payment {
     validAfter: BigInt(row.valid_after),
     validBefore: BigInt(row.valid_before),
     signature: row.signature as Hex,
-    payerKind: row.lane,
+    payerKind: row.payer_kind,
     x402Version: row.x402_version === 1 ? 1 : 2,
     host: row.host,
     slug: row.slug,
@@ -244,10 +245,15 @@ function licenceFromRow(row: PaymentRow): StoredLicence | null {
   };
 }
 
-/** One payment of a tenant; null when there is none. */
+/** One payment of a tenant, of a closed month too; null when there is none. */
 export async function findPayment(sql: Sql, ref: PaymentRef): Promise<Payment | null> {
+  return (await findIn(sql, 'public', ref)) ?? findIn(sql, 'ledger', ref);
+}
+
+/** Closed months are asked last: each is opened for a question that names no time. */
+async function findIn(sql: Sql, schema: 'public' | 'ledger', ref: PaymentRef): Promise<Payment | null> {
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id)
+    `select ${PAYMENT_COLUMNS} from ${schema}.payment_state as s join ${schema}.payment_intake as i using (tenant_id, payment_id)
       where s.tenant_id = $1 and s.payment_id = $2`,
     [ref.tenantId, ref.paymentId],
   );
@@ -280,7 +286,7 @@ export async function listPayments(sql: Sql, refs: readonly PaymentRef[], lock =
   const sorted = inKeyOrder(refs);
   if (sorted.length === 0) return [];
   const rows = await sql.query<PaymentRow & Record<string, unknown>>(
-    `select ${PAYMENT_COLUMNS} from unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id)
+    `select ${PAYMENT_COLUMNS} from unnest(${unseenLists(['uuid', 'uuid'])}) as wanted (tenant_id, payment_id)
        cross join lateral ${stateOf('wanted', lock)} as s cross join lateral ${intakeOf('wanted')} as i`,
     [sorted.map((ref) => ref.tenantId), sorted.map((ref) => ref.paymentId)],
     lock ? 'hold-payments' : 'list-payments',
@@ -345,8 +351,11 @@ export async function fixLicences(
      where s.tenant_id = fresh.tenant_id and s.payment_id = fresh.payment_id
      returning s.payment_id, licence_jti, licence_issued_at, licence_expires_at, licence_kid`,
     [
-      ...[first.map(({ ref }) => ref.tenantId), first.map(({ ref }) => ref.paymentId), first.map(({ licence }) => licence.jti)],
-      ...[first.map(({ licence }) => licence.issuedAtSeconds), first.map(({ licence }) => licence.expiresAtSeconds)],
+      first.map(({ ref }) => ref.tenantId),
+      first.map(({ ref }) => ref.paymentId),
+      first.map(({ licence }) => licence.jti),
+      first.map(({ licence }) => licence.issuedAtSeconds),
+      first.map(({ licence }) => licence.expiresAtSeconds),
       first.map(({ licence }) => licence.kid),
     ],
   );

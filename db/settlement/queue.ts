@@ -4,12 +4,13 @@ import type { BatchKind, WaitingPayment } from '../../domain/payment/pickBatch.t
 import type { QueueLoad } from '../../domain/payment/queueRoom.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
-import { carriedBySql } from './payment.ts';
+import { unseenLists } from '../unseen.ts';
+import { carriedBySql, intakeOf } from './payment.ts';
 import { queueLoadSql } from './relayer.ts';
 import { sqlStages } from './states.ts';
 
 /** Sites and payments that one choice looks at: what bounds its cost, however much waits. */
-const SITES = 240;
+const TENANTS = 240;
 const ROWS = 480;
 const LEAST_A_TENANT = 2;
 
@@ -18,8 +19,8 @@ const WAITS = "network = $1 and stage = 'under_way' and state = 'accepted' and m
 
 /**
  * Payments of a network that wait for a batch, of every site its oldest, all sites alike: at most 480 rows of 240 sites, read by index
- * and without what only sending needs. Of a wallet of code no more than may go out, so that it fills nobody's window. With more sites than that, `from` (any uuid) says where in their order to begin, so that each
- * has its turn.
+ * and without what only sending needs. Of a wallet of code no more than may go out, so that it fills nobody's window. With more sites than
+ * that, `from` (any uuid) says where in their order to begin, so that each has its turn.
  */
 export async function listWaiting(sql: Sql, network: string, from: string): Promise<readonly WaitingPayment[]> {
   const rows = await sql.query<WaitingRow>(
@@ -34,20 +35,21 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
        select (select tenant_id from payment_state where ${WAITS} and tenant_id > behind.tenant_id and tenant_id <= $2
                 order by tenant_id limit 1)
          from behind where tenant_id is not null
-     ), site as materialized (
+     ), tenants as materialized (
        select tenant_id from (select tenant_id from ahead union all select tenant_id from behind) found
-        where tenant_id is not null limit ${SITES}
+        where tenant_id is not null limit ${TENANTS}
      )
      select oldest.*, i.router, coalesce(cardinality(i.leg_words), 1) as legs, (octet_length(i.signature) - 2) / 2 as signature_bytes
-       from site cross join lateral (
-       select tenant_id, payment_id, payer, pay_to, lane, attempts, batch_size, accepted_at
-         from payment_state as s where ${WAITS} and batch_id is null and tenant_id = site.tenant_id and (lane = 'plain' or ${UNDECIDED_LIMIT} > (
+       from tenants cross join lateral (
+       select tenant_id, payment_id, payer, pay_to, payer_kind, attempts, batch_size, accepted_at
+         from payment_state as s where ${WAITS} and batch_id is null and tenant_id = tenants.tenant_id and (payer_kind = 'plain' or ${UNDECIDED_LIMIT} > (
            select count(*) from (select 1 from payment_state older where older.network = $1 and older.payer = s.payer
-               and older.stage = 'under_way' and older.state = 'accepted' and older.lane = 'contract' and older.accepted_at < s.accepted_at
+               and older.stage = 'under_way' and older.state = 'accepted' and older.payer_kind = 'contract' and older.accepted_at < s.accepted_at
              limit ${UNDECIDED_LIMIT}) few))
-        order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_TENANT}) from site)) oldest
-       join payment_intake as i on i.tenant_id = oldest.tenant_id and i.payment_id = oldest.payment_id`,
+        order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_TENANT}) from tenants)) oldest
+       cross join lateral ${intakeOf('oldest')} as i`,
     [network, from],
+    'list-waiting',
   );
   return rows.map(waitingFromRow);
 }
@@ -57,7 +59,7 @@ interface WaitingRow extends Record<string, unknown> {
   payment_id: string;
   payer: string;
   pay_to: string;
-  lane: 'plain' | 'contract';
+  payer_kind: 'plain' | 'contract';
   router: string;
   attempts: number;
   batch_size: number | null;
@@ -72,7 +74,7 @@ function waitingFromRow(row: WaitingRow): WaitingPayment {
     paymentId: row.payment_id,
     payer: row.payer,
     payTo: row.pay_to,
-    payerKind: row.lane,
+    payerKind: row.payer_kind,
     router: row.router,
     legs: row.legs,
     signatureBytes: row.signature_bytes,
@@ -91,6 +93,7 @@ export async function lockPayers(sql: Sql, network: string, payers: readonly str
     `select pg_advisory_xact_lock(hashtextextended($1 || ' ' || payer, 15))
        from (select distinct payer from unnest($2::text[]) as asked (payer) order by payer) sorted`,
     [network, [...payers]],
+    'lock-payers',
   );
 }
 
@@ -104,9 +107,11 @@ export async function readPayers(
     `select asked.payer, coalesce(strikes, 0) as strikes,
             (select count(*)::int from payment_state as s where s.network = $1 and s.payer = asked.payer
                 and s.stage in (${sqlStages(OPEN_STATES)}) and s.state = 'broadcast') as sent
-       from unnest($2::text[]) as asked (payer)
-       left join payer_strike strike on strike.network = $1 and strike.payer = asked.payer and last_at > now() - interval '1 hour'`,
+       from unnest(${unseenLists(['text'], 2)}) as asked (payer)
+       left join lateral (select strikes from payer_strike where network = $1 and payer = asked.payer
+         and last_at > now() - interval '1 hour' offset 0) as strike on true`,
     [network, [...new Set(payers)]],
+    'read-payers',
   );
   return new Map(rows.map(({ payer, strikes, sent }) => [payer, { strikes, sent }]));
 }
@@ -114,11 +119,12 @@ export async function readPayers(
 /** The kind of the batch that went out last; null when none did, or nothing is left of it. */
 export async function findLastKind(sql: Sql, network: string): Promise<BatchKind | null> {
   const rows = await sql.query<{ payerKind: 'plain' | 'contract'; router: string }>(
-    `select lane as "payerKind", router from (${carriedBySql(
-      's.lane, i.router',
+    `select payer_kind as "payerKind", router from (${carriedBySql(
+      's.payer_kind, i.router',
       "(select batch_id from settlement_batch where network = $1 and kind = 'settle' order by created_at desc limit 1)",
     )}) carried limit 1`,
     [network],
+    'find-last-kind',
   );
   return rows[0] ?? null;
 }
@@ -138,11 +144,14 @@ export async function readOnTheWay(sql: Sql, network: string): Promise<OnTheWay>
       `select in_flight_limit, load.open, load.open_gas from relayer cross join lateral (${queueLoadSql('relayer.address')}) load
         where network = $1 and paused_reason is null`,
       [network],
+      'read-queues',
     ),
     sql.query<{ tenant_id: string }>(
-      `select distinct s.tenant_id from payment_state as s join settlement_batch as batch using (batch_id)
+      `select distinct s.tenant_id from payment_state as s cross join lateral (
+           select state, kind from settlement_batch where batch_id = s.batch_id offset 0) as batch
         where s.network = $1 and s.stage = 'under_way' and s.state = 'broadcast' and batch.state = 'open' and batch.kind = 'settle'`,
       [network],
+      'list-tenants-on-the-way',
     ),
   ]);
   return {

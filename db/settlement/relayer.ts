@@ -1,6 +1,7 @@
 import { queueHasRoom } from '../../domain/payment/queueRoom.ts';
 import type { Database, Sql } from '../database.ts';
 import { raiseAlert } from '../operator/alerts.ts';
+import { insertAttempt } from './attempts.ts';
 
 /** A `0x` hex string. */
 type Hex = `0x${string}`;
@@ -9,21 +10,6 @@ type Hex = `0x${string}`;
 export interface RelayerRef {
   readonly network: string;
   readonly address: string;
-}
-
-/** Signed bytes of a batch; all attempts of a batch share its nonce. */
-export interface RelayerTransaction {
-  readonly batchId: string;
-  readonly attempt: number;
-  readonly nonce: bigint;
-  readonly kind: 'settle' | 'void' | 'flush';
-  readonly txHash: Hex;
-  readonly raw: Hex;
-  readonly gasLimit: bigint;
-  readonly maxFeeWei: bigint;
-  readonly priorityFeeWei: bigint;
-  readonly signedAt: Date;
-  readonly sentAt: Date | null;
 }
 
 /** A batch and the relayer that sends it. */
@@ -120,16 +106,22 @@ export function queueLoadSql(address: string): string {
  * queue was set back stays that batch's for good, and is passed over; the batch is opened again, so that its own bytes fill the place.
  */
 export async function lockQueue(sql: Sql, ref: RelayerRef, isNewcomer = false): Promise<QueueHead> {
-  const rows = await sql.query<{ next_nonce: string; in_flight_limit: number; paused_reason: string | null; doubted: boolean }>(
-    `select next_nonce, in_flight_limit, paused_reason,
-            coalesce(seen_nonce > next_nonce and seen_at > now() - interval '1 minute', false) as doubted
-       from relayer where network = $1 and address = $2 for update`,
-    [ref.network, ref.address],
-  );
-  const row = rows[0];
+  // At once, so that they travel together: what is behind the lock begins when it is held, and sees what its last holder left.
+  const [[row], held, before] = await Promise.all([
+    sql.query<{ next_nonce: string; in_flight_limit: number; paused_reason: string | null; doubted: boolean }>(
+      `select next_nonce, in_flight_limit, paused_reason,
+              coalesce(seen_nonce > next_nonce and seen_at > now() - interval '1 minute', false) as doubted
+         from relayer where network = $1 and address = $2 for update`,
+      [ref.network, ref.address],
+      'lock-queue',
+    ),
+    listHeldNonces(sql, ref),
+    readQueueLoad(sql, ref),
+  ]);
   if (!row || row.paused_reason !== null) return { kind: 'paused' };
-  const nonce = await passHeld(sql, ref, BigInt(row.next_nonce));
-  const [found] = await sql.query<{ open: number; open_gas: string }>(queueLoadSql('$2'), [ref.network, ref.address]);
+  const next = BigInt(row.next_nonce);
+  const nonce = await passHeld(sql, ref, next, held);
+  const found = nonce === next ? before : await readQueueLoad(sql, ref); // those passed over are open again
   const load = { open: found?.open ?? 0, openGas: BigInt(found?.open_gas ?? 0), limit: row.in_flight_limit };
   if (row.doubted || !queueHasRoom(load, isNewcomer)) return { kind: 'busy' };
   return { kind: 'free', nonce };
@@ -142,16 +134,40 @@ export async function passHeldNonces(database: Database, ref: RelayerRef): Promi
       'select next_nonce from relayer where network = $1 and address = $2 for update',
       [ref.network, ref.address],
     );
-    return passHeld(sql, ref, BigInt(row?.next_nonce ?? 0));
+    return passHeld(sql, ref, BigInt(row?.next_nonce ?? 0), await listHeldNonces(sql, ref));
   });
 }
 
-/** The first nonce from this one on that no batch holds; those passed over are opened again. */
-async function passHeld(sql: Sql, ref: RelayerRef, from: bigint): Promise<bigint> {
-  const held = await sql.query<{ nonce: string; batch_id: string }>(
-    'select nonce, batch_id from relayer_nonce where network = $1 and relayer = $2 and nonce >= $3 order by nonce limit 100',
-    [ref.network, ref.address, from.toString()],
+interface HeldNonce extends Record<string, unknown> {
+  readonly nonce: string;
+  readonly batch_id: string;
+}
+
+/** Nonces from the next one of a queue on that batches hold, lowest first, 100 at most. Call it under the queue's lock. */
+function listHeldNonces(sql: Sql, ref: RelayerRef): Promise<HeldNonce[]> {
+  return sql.query<HeldNonce>(
+    `select nonce, batch_id from relayer_nonce where network = $1 and relayer = $2
+        and nonce >= (select next_nonce from relayer where network = $1 and address = $2) order by nonce limit 100`,
+    [ref.network, ref.address],
+    'list-held-nonces',
   );
+}
+
+/** What is unmined of a queue. */
+async function readQueueLoad(
+  sql: Sql,
+  ref: RelayerRef,
+): Promise<{ readonly open: number; readonly open_gas: string } | undefined> {
+  const [row] = await sql.query<{ open: number; open_gas: string }>(
+    queueLoadSql('$2'),
+    [ref.network, ref.address],
+    'read-queue-load',
+  );
+  return row;
+}
+
+/** The first nonce from this one on that no batch holds; those passed over are opened again. */
+async function passHeld(sql: Sql, ref: RelayerRef, from: bigint, held: readonly HeldNonce[]): Promise<bigint> {
   const passed = held.filter((one, at) => BigInt(one.nonce) === from + BigInt(at));
   for (const { batch_id: batchId } of passed) await setBatchState(sql, batchId, 'open');
   if (passed.length > 0) await setNextNonce(sql, ref, from + BigInt(passed.length));
@@ -190,7 +206,7 @@ export async function insertBatch(
   batch: SignedBatch,
   payments: readonly { readonly tenantId: string; readonly paymentId: string }[] = [],
 ): Promise<void> {
-  await sql.query(
+  const inserted = sql.query(
     `with taken as (
        update relayer set next_nonce = $5::bigint + 1 where network = $2 and address = $3
      ), held as (
@@ -199,32 +215,19 @@ export async function insertBatch(
      insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, gas_shares, tenant_ids, payment_ids)
      values ($1, $2, $3, $4, $6, $5, $7::jsonb, $8::uuid[], $9::uuid[])`,
     [
-      ...[batch.batchId, batch.network, batch.relayer, batch.kind, batch.nonce.toString(), batch.workflowId],
+      batch.batchId,
+      batch.network,
+      batch.relayer,
+      batch.kind,
+      batch.nonce.toString(),
+      batch.workflowId,
       JSON.stringify(Object.fromEntries([...batch.gasShares].map(([tenantId, weight]) => [tenantId, weight.toString()]))),
-      ...[payments.map(({ tenantId }) => tenantId), payments.map(({ paymentId }) => paymentId)],
+      payments.map(({ tenantId }) => tenantId),
+      payments.map(({ paymentId }) => paymentId),
     ],
+    'insert-batch',
   );
-  await insertAttempt(sql, { ...batch, attempt: 1, kind: batch.kind });
-}
-
-/** Stores further bytes of a batch under its nonce; inserting an attempt that exists changes nothing and returns false. */
-export async function insertAttempt(
-  sql: Sql,
-  tx: Omit<SignedBatch, 'kind' | 'workflowId' | 'gasShares'> & {
-    readonly attempt: number;
-    readonly kind: RelayerTransaction['kind'];
-  },
-): Promise<boolean> {
-  const rows = await sql.query(
-    `insert into relayer_transaction (batch_id, attempt, network, relayer, nonce, kind, tx_hash, raw, gas_limit, max_fee_wei,
-       priority_fee_wei) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-     on conflict (batch_id, attempt) do nothing returning 1`,
-    [
-      ...[tx.batchId, tx.attempt, tx.network, tx.relayer, tx.nonce.toString(), tx.kind, tx.txHash, tx.raw],
-      ...[tx.gasLimit.toString(), tx.maxFeeWei.toString(), tx.priorityFeeWei.toString()],
-    ],
-  );
-  return rows.length === 1;
+  await Promise.all([inserted, insertAttempt(sql, { ...batch, attempt: 1, kind: batch.kind })]);
 }
 
 /** The batch by id; null before its claim was committed. */
@@ -285,37 +288,13 @@ export async function reopenBatches(sql: Sql, batchIds: readonly string[]): Prom
 
 /** Frees the batch's place in flight; true for the one caller that moved it on from `open`. */
 export async function markMined(sql: Sql, batchId: string): Promise<boolean> {
-  const rows = await sql.query("update settlement_batch set state = 'mined' where batch_id = $1 and state = 'open' returning 1", [
-    batchId,
-  ]);
-  return rows.length === 1;
-}
-
-/** All signed bytes of a batch, first attempt first. */
-export async function listAttempts(sql: Sql, batchId: string): Promise<RelayerTransaction[]> {
-  const rows = await sql.query<TransactionRow>('select * from relayer_transaction where batch_id = $1 order by attempt', [
-    batchId,
-  ]);
-  return rows.map(transactionFromRow);
-}
-
-/** All signed bytes of some batches, first attempts first. */
-export async function listAttemptsOf(sql: Sql, batchIds: readonly string[]): Promise<RelayerTransaction[]> {
-  if (batchIds.length === 0) return [];
-  const rows = await sql.query<TransactionRow>(
-    'select * from relayer_transaction where batch_id = any ($1::uuid[]) order by batch_id, attempt',
-    [batchIds],
+  const rows = await sql.query(
+    // As an expression, so that no index of open batches looks as good as the key.
+    "update settlement_batch set state = 'mined' where batch_id = $1 and coalesce(state, '') = 'open' returning 1",
+    [batchId],
+    'mark-mined',
   );
-  return rows.map(transactionFromRow);
-}
-
-/** Notes that bytes went out and what the node said. */
-export async function recordSend(sql: Sql, txHash: string, network: string, result: string): Promise<void> {
-  await sql.query('update relayer_transaction set sent_at = now(), send_result = $3 where network = $1 and tx_hash = $2', [
-    network,
-    txHash,
-    result,
-  ]);
+  return rows.length === 1;
 }
 
 /** A batch without the list of what it carries. */
@@ -341,35 +320,5 @@ function batchFromRow(row: BatchRow): Batch {
     nonce: BigInt(row.nonce),
     state: row.state,
     createdAt: row.created_at,
-  };
-}
-
-interface TransactionRow extends Record<string, unknown> {
-  batch_id: string;
-  attempt: number;
-  nonce: string;
-  kind: RelayerTransaction['kind'];
-  tx_hash: Hex;
-  raw: Hex;
-  gas_limit: string;
-  max_fee_wei: string;
-  priority_fee_wei: string;
-  signed_at: Date;
-  sent_at: Date | null;
-}
-
-function transactionFromRow(row: TransactionRow): RelayerTransaction {
-  return {
-    batchId: row.batch_id,
-    attempt: row.attempt,
-    nonce: BigInt(row.nonce),
-    kind: row.kind,
-    txHash: row.tx_hash,
-    raw: row.raw,
-    gasLimit: BigInt(row.gas_limit),
-    maxFeeWei: BigInt(row.max_fee_wei),
-    priorityFeeWei: BigInt(row.priority_fee_wei),
-    signedAt: row.signed_at,
-    sentAt: row.sent_at,
   };
 }

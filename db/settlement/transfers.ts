@@ -18,7 +18,7 @@ export interface ChainTransferRow {
   readonly nonce: string | null;
 }
 
-/** Stores transfers as evidence; one already stored is brought to the block it stands in now. */
+/** Stores transfers as evidence; one already stored is brought to the block it stands in now, one of a closed month stays there. */
 export async function recordTransfers(sql: Sql, rows: readonly ChainTransferRow[]): Promise<void> {
   if (rows.length === 0) return;
   const column = <T>(read: (row: ChainTransferRow) => T): T[] => rows.map(read);
@@ -26,17 +26,30 @@ export async function recordTransfers(sql: Sql, rows: readonly ChainTransferRow[
     `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token,
        from_address, to_address, amount_micro, payer, nonce)
      select * from unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[],
-       $8::text[], $9::text[], $10::text[], $11::numeric[], $12::text[], $13::text[]) as read
+       $8::text[], $9::text[], $10::text[], $11::numeric[], $12::text[], $13::text[])
+       as read (network, hash, place, log, block, block_hash, at, token, sender, recipient, amount, payer, nonce)
+     where read.at >= (select archive.closed_until())
+       or not archive.has_transfer(read.network, read.hash, read.place)
      order by 1, 2, 3
      on conflict (network, tx_hash, log_position) do update set
        log_index = excluded.log_index, block_number = excluded.block_number, block_hash = excluded.block_hash,
        block_time = excluded.block_time, read_at = now()
      where chain_transfer.block_hash <> excluded.block_hash`,
     [
-      ...[column((r) => r.network), column((r) => r.txHash), column((r) => r.logPosition), column((r) => r.logIndex)],
-      ...[column((r) => r.blockNumber.toString()), column((r) => r.blockHash), column((r) => r.blockTime)],
-      ...[column((r) => r.token), column((r) => r.from), column((r) => r.to), column((r) => r.amountMicro.toString())],
-      ...[column((r) => r.payer), column((r) => r.nonce)],
+      column((r) => r.network),
+      column((r) => r.txHash),
+      column((r) => r.logPosition),
+      column((r) => r.logIndex),
+      column((r) => r.blockNumber.toString()),
+      column((r) => r.blockHash),
+      column((r) => r.blockTime),
+      column((r) => r.token),
+      column((r) => r.from),
+      column((r) => r.to),
+      column((r) => r.amountMicro.toString()),
+      column((r) => r.payer),
+      column((r) => r.nonce),
     ],
+    'record-transfers',
   );
 }

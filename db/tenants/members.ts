@@ -69,7 +69,10 @@ export async function saveInvitation(
     if (rows.length === 0) return false;
     await sql.query('delete from member_invite_hash where tenant_id = $1 and author_id = $2', [member.tenantId, member.authorId]);
     await sql.query('insert into member_invite_hash (token_hash, tenant_id, author_id, pepper_id) values ($1, $2, $3, $4)', [
-      ...[member.tokenHash, member.tenantId, member.authorId, member.pepperId],
+      member.tokenHash,
+      member.tenantId,
+      member.authorId,
+      member.pepperId,
     ]);
     return true;
   });

@@ -1,6 +1,7 @@
 import type { Plan, TenantStatus } from '../../domain/access/key.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
 import type { Sql, Transactional } from '../database.ts';
+import { insertRow } from '../insertRow.ts';
 
 /** The channel that says which tenant's rows changed. */
 export const TENANT_CHANNEL = 'svc_tenant';
@@ -27,22 +28,44 @@ export async function notifyTenant(sql: Sql, tenantId: string): Promise<void> {
   await sql.query('select pg_notify($1, $2)', [TENANT_CHANNEL, tenantId]);
 }
 
+/**
+ * Moves a tenant's version, so that what was decided by the one before is refused and every copy in memory is read again; `at` is when,
+ * the statement's own time unless given. False when there is no such tenant.
+ */
+export async function moveTenantVersion(sql: Sql, tenantId: string, at: Date | null = null): Promise<boolean> {
+  const rows = await sql.query(
+    'update tenant set version = version + 1, updated_at = coalesce($2, now()) where tenant_id = $1 returning 1',
+    [tenantId, at],
+  );
+  if (rows.length > 0) await notifyTenant(sql, tenantId);
+  return rows.length > 0;
+}
+
 /** Stores a tenant, its verified hosts with their global claims, and pricing version 1. A host claimed by another: 23505. */
 export async function insertTenant(database: Transactional, tenant: NewTenant, at: Date): Promise<void> {
   const { tenantId, hosts, pricing } = tenant;
   await database.transaction(async (sql) => {
-    await sql.query(
-      `insert into tenant (tenant_id, status, plan, owner_user_id, origin_url, license_issuer, created_at, updated_at, price_usdc,
-         citation_multiplier, article_prefixes, credits_inline, credits_free_slugs, credits_api_url, owner_issuer)
-       values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12, $13, $14)`,
-      [
-        ...[tenantId, tenant.status, tenant.plan, tenant.ownerUserId, tenant.originUrl, tenant.licenseIssuer, at],
-        ...columnsOf(pricing),
-        tenant.ownerIssuer,
-      ],
-    );
+    await insertRow(sql, 'tenant', {
+      tenant_id: tenantId,
+      status: tenant.status,
+      plan: tenant.plan,
+      owner_user_id: tenant.ownerUserId,
+      owner_issuer: tenant.ownerIssuer,
+      origin_url: tenant.originUrl,
+      license_issuer: tenant.licenseIssuer,
+      price_usdc: pricing.priceUsdc,
+      citation_multiplier: pricing.citationMultiplier,
+      article_prefixes: pricing.articlePrefixes,
+      credits_inline: pricing.creditsInline,
+      credits_free_slugs: pricing.creditsFreeSlugs,
+      credits_api_url: pricing.creditsApiUrl,
+      created_at: at,
+      updated_at: at,
+    });
     await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, 1, $2, $3)', [
-      ...[tenantId, JSON.stringify(pricing), at],
+      tenantId,
+      JSON.stringify(pricing),
+      at,
     ]);
     await sql.query(
       `insert into tenant_host (tenant_id, host, position, verified_at)
@@ -50,7 +73,8 @@ export async function insertTenant(database: Transactional, tenant: NewTenant, a
       [tenantId, hosts, at],
     );
     await sql.query('insert into host_claim (host, tenant_id) select host, $1 from unnest($2::text[]) as given (host)', [
-      ...[tenantId, hosts],
+      tenantId,
+      hosts,
     ]);
   });
 }
@@ -81,7 +105,10 @@ export async function replacePricing(
     const from = at > current.valid_from ? at : current.valid_from;
     await sql.query('update tenant_pricing set valid_until = $2 where tenant_id = $1 and valid_until is null', [tenantId, from]);
     await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, $2, $3, $4)', [
-      ...[tenantId, version, JSON.stringify(next), from],
+      tenantId,
+      version,
+      JSON.stringify(next),
+      from,
     ]);
     await sql.query(
       `update tenant set price_usdc = $2, citation_multiplier = $3, article_prefixes = $4, credits_inline = $5,
@@ -170,7 +197,7 @@ export async function writeChosenNetworks(
   });
 }
 
-/** The columns of what a tenant charges, from `price_usdc` to `credits_api_url`, in the order of the statements above. */
+/** The columns of what a tenant charges, from `price_usdc` to `credits_api_url`, in the order of the statement above. */
 function columnsOf(pricing: Pricing): readonly unknown[] {
   const { priceUsdc, citationMultiplier, articlePrefixes, creditsInline, creditsFreeSlugs, creditsApiUrl } = pricing;
   const inline = creditsInline && JSON.stringify(creditsInline);

@@ -50,9 +50,15 @@ export const USAGE_REPORTS: Source<UsageReportRow, UsageFilter> = {
     ...isWithin(binder, 'u.at', filter.window),
   ],
   read: (row) => ({
-    ...{ reportId: row['report_id'], licenceJti: row['licence_jti'], host: row['host'], slug: row['slug'], use: row['use'] },
-    ...{ count: row['count'], isWithinTerms: row['within_terms'] },
-    ...{ atMs: timeOf(row['at']), reportedAtMs: timeOf(row['reported_at']) },
+    reportId: row['report_id'],
+    licenceJti: row['licence_jti'],
+    host: row['host'],
+    slug: row['slug'],
+    use: row['use'],
+    count: row['count'],
+    isWithinTerms: row['within_terms'],
+    atMs: timeOf(row['at']),
+    reportedAtMs: timeOf(row['reported_at']),
   }),
 };
 
@@ -72,7 +78,11 @@ type SumRow = Record<'key' | 'use' | 'reports' | 'count' | 'outside', string>;
 const SUMS = `use, count(*) as reports, sum(count) as count, coalesce(sum(count) filter (where not within_terms), 0) as outside`;
 
 const sumOf = ({ key, use, reports, count, outside }: SumRow): UseSum => ({
-  ...{ key, use, reports: Number(reports), count: Number(count), outside: Number(outside) },
+  key,
+  use,
+  reports: Number(reports),
+  count: Number(count),
+  outside: Number(outside),
 });
 
 /** The sums of licences by use, in the order of the words. */

@@ -1,5 +1,6 @@
 import type { Sql, Transactional } from '../database.ts';
-import { SITE_IS_OPEN } from '../licences/licences.ts';
+import { insertRow } from '../insertRow.ts';
+import { TENANT_IS_OPEN } from '../licences/licences.ts';
 
 /** A page under a licence that a use is reported of. */
 export interface LicensedPage {
@@ -40,7 +41,7 @@ export async function findLicensedPage(sql: Sql, of: LicenceOf, path: string): P
     slug: string | null;
   }>(
     `select licence.tenant_id, licence.host, licence.terms, licence.period_from, licence.period_until, licence.revoked_at, page.slug,
-       ${SITE_IS_OPEN} as is_open
+       ${TENANT_IS_OPEN} as is_open
      from licence left join licence_page as page on page.tenant_id = licence.tenant_id and page.jti = licence.jti and page.path = $3
      where ${which}`,
     [owner, of.jti, path],
@@ -82,19 +83,26 @@ export async function writeUsage(
   row: UsageRow,
   { day, most }: { readonly day: string; readonly most: number },
 ): Promise<'written' | 'again' | 'other' | 'full'> {
-  const key = [row.tenantId, row.licenceJti, row.idempotencyId];
   const full = new Error('this licence has had its reports of the day');
   try {
     return await database.transaction(async (sql) => {
-      const written = await sql.query(
-        `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, within_terms, at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (tenant_id, licence_jti, idempotency_id) do nothing returning 1`,
-        [...key, row.requestHash, row.host, row.slug, row.use, row.count, row.withinTerms, row.at],
-      );
-      if (written.length === 0) {
+      const report = {
+        tenant_id: row.tenantId,
+        licence_jti: row.licenceJti,
+        idempotency_id: row.idempotencyId,
+        request_hash: row.requestHash,
+        host: row.host,
+        slug: row.slug,
+        use: row.use,
+        count: row.count,
+        within_terms: row.withinTerms,
+        at: row.at,
+      };
+      const onConflict = 'on conflict (tenant_id, licence_jti, idempotency_id) do nothing';
+      if (!(await insertRow(sql, 'usage_report', report, { onConflict }))) {
         const [known] = await sql.query<{ request_hash: string }>(
           'select request_hash from usage_report where tenant_id = $1 and licence_jti = $2 and idempotency_id = $3',
-          key,
+          [row.tenantId, row.licenceJti, row.idempotencyId],
         );
         return known?.request_hash === row.requestHash ? 'again' : 'other';
       }

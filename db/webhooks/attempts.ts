@@ -54,8 +54,7 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
        returning r."leaseId"
      ), written as (
        update delivery d set state = r.state, reason = r.reason, attempts = greatest(d.attempts, r.attempt),
-         retrying = d.retrying or r.state = 'pending', leased_until = '-infinity', lease_id = null,
-         profile = coalesce(d.profile, r.profile),
+         retrying = d.retrying or r.state = 'pending',
          due_at = coalesce(to_timestamp(r."dueAtMs" / 1000), d.due_at),
          decided_at = case when r.state <> 'pending' then clock_timestamp() end
        from result r where d.tenant_id = r."tenantId" and d.delivery_id = r."deliveryId" and d.state = 'pending'
@@ -113,7 +112,7 @@ export async function listOrphans(
   const rows = await sql.query<{ tenant_id: string; delivery_id: string; attempts: number; due_at: Date }>(
     `select tenant_id, delivery_id, attempts, due_at from delivery d
      where state = 'pending' and retrying and bucket >= $1 and bucket < $2
-       and due_at < clock_timestamp() - $3 * interval '1 millisecond' and leased_until <= clock_timestamp() and not ${IS_LEASED}
+       and due_at < clock_timestamp() - $3 * interval '1 millisecond' and not ${IS_LEASED}
      order by due_at limit 100`,
     [range.from, range.to, overdueMs],
   );

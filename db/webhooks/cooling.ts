@@ -50,7 +50,7 @@ export async function leaseOldest(sql: Sql, endpoint: EndpointRef, bucket: numbe
   const { tenantId, endpointId } = endpoint;
   const waits = `from delivery d where bucket = $1 and tenant_id = $2 and endpoint_id = $3 and state = 'pending' and not retrying`;
   const [row] = await sql.query<{ delivery_id: string }>(
-    `select delivery_id ${waits} and leased_until <= clock_timestamp() and not ${IS_LEASED}
+    `select delivery_id ${waits} and not ${IS_LEASED}
        order by delivery_id limit 1 for update of d skip locked`,
     [bucket, tenantId, endpointId],
   );

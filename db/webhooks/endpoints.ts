@@ -33,7 +33,7 @@ export async function insertEndpoint(database: Transactional, endpoint: NewEndpo
     if (rows.length === 0) return 'full';
     await sql.query(
       'insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed, key_id) values ($1, $2, $3, $4, $5)',
-      [...[tenantId, endpointId, secretId, sealed, keyId]],
+      [tenantId, endpointId, secretId, sealed, keyId],
     );
     await sql.query(
       'insert into endpoint_lease (tenant_id, endpoint_id, slot) select $1, $2, slot from unnest($3::smallint[]) as slot',

@@ -68,16 +68,26 @@ export async function recordWindowClosed(sql: Sql, tenantId: string, host: strin
 
 /**
  * Takes the unannounced crossings recorded before `toMs`, oldest first, at most one event's worth, out of the outbox and reads
- * them with their legs and the reference that current evidence gives their payment.
+ * them with their legs and the reference that current evidence gives their payment. A row of the outbox is a list of crossings: what of
+ * the last one does not fit stays.
  */
 export async function takeUnannounced(sql: Sql, tenantId: string, host: string, toMs: number): Promise<UnannouncedCrossing[]> {
   const taken = await sql.query<CrossingRow>(
-    `with member as (
-       select crossing_id from unannounced_crossing where tenant_id = $1 and host = $2 and recorded_at < $3
-       order by recorded_at, crossing_id limit $4 for update
-     ), taken as (
+    `with open as (
+       select crossing_id, recorded_at, crossing_ids as ids from unannounced_crossing
+        where tenant_id = $1 and host = $2 and recorded_at < $3 order by recorded_at, crossing_id limit $4 for update
+     ), line as (
+       select *, $4 - sum(cardinality(ids)) over (order by recorded_at, crossing_id) + cardinality(ids) as room from open
+     ), member as (
+       select crossing_id, recorded_at, ids[:room] as ids, ids[room + 1:] as rest
+         from (select crossing_id, recorded_at, ids, room::int from line where room > 0) as fits
+     ), gone as (
        delete from unannounced_crossing u using member m where u.tenant_id = $1 and u.crossing_id = m.crossing_id
-       returning u.crossing_id
+     ), left_over as (
+       insert into unannounced_crossing (tenant_id, crossing_id, host, recorded_at, crossing_ids)
+       select $1, rest[1], $2, recorded_at, rest from member where cardinality(rest) > 0
+     ), taken as (
+       select unnest(ids) as crossing_id from member
      )
      select c.crossing_id, c.kind, c.sequence, c.recorded_at, p.tx_hash, p.mode,
        (select json_agg(json_build_object('ordinal', l.ordinal, 'toAddress', l.to_address, 'amountMicro', l.amount_micro::text,

@@ -28,22 +28,19 @@ export interface LeasedDelivery {
   readonly sealedSecrets: readonly string[];
 }
 
-/** The profile of a delivery, chosen when it was made; the version before left it to the first attempt. */
-const profileOf = (e: string): string => `coalesce(d.profile, ${e}.profile)`;
-
 /**
  * The bytes of a delivery: the envelope around the event's stored data. Every attempt makes the same ones, since nobody may change what
- * they are made of. Bytes that are stored stay: those of chat messages, which the domain makes, and of the version before. `d` is the
+ * they are made of. Bytes that are stored stay: those of chat messages, which the domain makes. `d` is the
  * delivery; `e` and `ev` are where the statement has the endpoint and the event.
  */
 const bodyOf = (e: string, ev: string): string => `coalesce(d.body, case when ${e}.channel = 'raw' then
     '{"id":"' || d.delivery_id || '","type":"' || ${ev}.type || '","eventId":"' || ${ev}.event_id || '","createdAt":'
     || (extract(epoch from ${ev}.created_at) * 1000)::bigint || ',"data":'
-    || (case ${profileOf(e)} when 'summary' then ${ev}.summary else ${ev}.detailed end)::text || '}' end)`;
+    || (case d.profile when 'summary' then ${ev}.summary else ${ev}.detailed end)::text || '}' end)`;
 
 /** What a delivery is leased with. */
 const leasedColumns = (e: string, ev: string): string => `d.tenant_id, d.delivery_id, d.endpoint_id, d.attempts, d.schedule_from,
-  ${profileOf(e)} as profile, ${bodyOf(e, ev)} as body, ${e}.url, ${e}.channel, ${e}.enabled, ${ev}.type,
+  d.profile, ${bodyOf(e, ev)} as body, ${e}.url, ${e}.channel, ${e}.enabled, ${ev}.type,
   case when d.body is null and ${e}.channel <> 'raw' then
     json_build_object('type', ${ev}.type, 'host', ${ev}.host, 'detailed', ${ev}.detailed, 'summary', ${ev}.summary) end as chat_event`;
 
@@ -95,7 +92,7 @@ export async function leaseFirstAttempts(
        select n.*, d.delivery_id from numbered n cross join lateral (
          select delivery_id from delivery
          where bucket = n.bucket and tenant_id = n.tenant_id and endpoint_id = n.endpoint_id
-           and state = 'pending' and not retrying and leased_until <= clock_timestamp() and delivery_id is distinct from n.busy
+           and state = 'pending' and not retrying and delivery_id is distinct from n.busy
          order by delivery_id offset n.place - 1 limit 1) d
        where n.is_free and n.locked = 2
        order by d.delivery_id limit (select $3::integer)
@@ -104,7 +101,7 @@ export async function leaseFirstAttempts(
          ${leasedColumns('t', 'ev')}
        from pair t join delivery d on d.tenant_id = t.tenant_id and d.delivery_id = t.delivery_id
          join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
-       where d.state = 'pending' and not d.retrying and d.leased_until <= clock_timestamp()
+       where d.state = 'pending' and not d.retrying
        for update of d skip locked
      ), slotted as (
        update endpoint_lease l set leased_until = d.leased_until, lease_id = d.lease_id, delivery_id = d.delivery_id
@@ -133,15 +130,14 @@ export async function leaseRetry(
   key: { readonly tenantId: string; readonly deliveryId: string; readonly attempt: number },
   leaseMs: number,
 ): Promise<RetryLease> {
-  const [row] = await sql.query<{ state: string; attempts: number; due_at: Date; endpoint_id: string; leased: boolean }>(
-    `select state, attempts, due_at, endpoint_id, leased_until > clock_timestamp() as leased
+  const [row] = await sql.query<{ state: string; attempts: number; due_at: Date; endpoint_id: string }>(
+    `select state, attempts, due_at, endpoint_id
      from delivery where tenant_id = $1 and delivery_id = $2 for update`,
     [key.tenantId, key.deliveryId],
   );
   if (row === undefined) return { kind: 'ended', state: 'missing' };
   if (row.state !== 'pending') return { kind: 'ended', state: row.state };
   if (row.attempts >= key.attempt) return { kind: 'recorded', attempts: row.attempts, dueAtMs: row.due_at.getTime() };
-  if (row.leased) return { kind: 'busy' };
   const delivery = await leaseWithSlot(sql, { ...key, endpointId: row.endpoint_id }, leaseMs);
   return delivery === null ? { kind: 'busy' } : { kind: 'leased', delivery };
 }

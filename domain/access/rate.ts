@@ -21,7 +21,17 @@ export const COSTS = {
   heavy: 10,
   /** A file of a window. */
   file: 20,
+  /** A file that is drawn: five times the processor of a report. */
+  document: 50,
 } as const;
+
+/** How much of a query's computed cost (graphql/limits) is one point. */
+const QUERY_COST_OF_A_POINT = 100;
+
+/** What a query of GraphQL costs, in points, by its computed cost; what every call costs where nothing of it ran. */
+export function queryPoints(cost: number): number {
+  return Math.max(COSTS.heavy, Math.ceil(cost / QUERY_COST_OF_A_POINT));
+}
 
 /** What a call costs, by its name. */
 export type Cost = keyof typeof COSTS;

@@ -62,11 +62,18 @@ export interface AlertRecord extends BudgetAlert {
 /** The bytes of an alert: the same ones for each attempt. Throws RangeError for an amount that no JSON integer holds. */
 export function alertBody({ accountId, eventId, at, ...alert }: BudgetAlert): string {
   return JSON.stringify({
-    ...{ id: eventId, type: ALERT_TYPE, eventId, createdAt: at.getTime() },
+    id: eventId,
+    type: ALERT_TYPE,
+    eventId,
+    createdAt: at.getTime(),
     data: {
-      ...{ account: accountId, percent: alert.percent, period: alert.period },
-      ...{ periodStartsAt: alert.periodStart.getTime(), periodEndsAt: alert.periodEnd.getTime() },
-      ...{ spentMicro: microToJson(alert.spentMicro), limitMicro: microToJson(alert.limitMicro) },
+      account: accountId,
+      percent: alert.percent,
+      period: alert.period,
+      periodStartsAt: alert.periodStart.getTime(),
+      periodEndsAt: alert.periodEnd.getTime(),
+      spentMicro: microToJson(alert.spentMicro),
+      limitMicro: microToJson(alert.limitMicro),
     },
   });
 }

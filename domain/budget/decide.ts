@@ -44,7 +44,10 @@ export function decideSpending(budget: Budget | null, spent: Spent, ask: Spendin
   if (!budget) return { kind: 'may' };
   const { amountMicro } = ask;
   const exceeded = (limit: Limit, limitMicro: bigint, spentMicro: bigint): SpendingDecision => ({
-    ...{ kind: 'exceeded', limit, limitMicro, spentMicro },
+    kind: 'exceeded',
+    limit,
+    limitMicro,
+    spentMicro,
   });
   if (budget.isStopped) return exceeded('stopped', 0n, spent.totalMicro);
   if (ask.purpose === 'page' && budget.pageMicro !== null && amountMicro > budget.pageMicro) {

@@ -1,4 +1,4 @@
-import { documentUrl, SITE_DOCUMENTS } from './documents.ts';
+import { DOCUMENTS, documentUrl } from './documents.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -16,10 +16,10 @@ function serviceLinks(baseUrl: string): object {
 
 /** The catalogue of what may be called about a host (RFC 9727), as a linkset (RFC 9264). */
 export function catalogOf(baseUrl: string, host: string): object {
-  const documents = Object.entries(SITE_DOCUMENTS).flatMap(([name, { rel, contentType }]) => {
+  const documents = Object.entries(DOCUMENTS).flatMap(([name, { rel, contentType }]) => {
     if (rel === null || rel === 'api-catalog') return [];
     const [type] = contentType.split(';');
-    return [[rel, { href: documentUrl(baseUrl, host, name as keyof typeof SITE_DOCUMENTS), type }] as const];
+    return [[rel, { href: documentUrl(baseUrl, host, name as keyof typeof DOCUMENTS), type }] as const];
   });
   const byRel = Object.fromEntries(
     [...Map.groupBy(documents, ([rel]) => rel)].map(([rel, all]) => [rel, all.map(([, one]) => one)]),

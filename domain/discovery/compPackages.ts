@@ -152,12 +152,17 @@ function packageOf(facts: CompFacts, one: PriceClass, read: Exclude<Outcome, 're
   return {
     id: `${host}${pattern}`,
     title: prefix === '/' ? `All articles of ${host}` : `${pattern} of ${host}`,
-    ...{ seller: host, packager, licenseurl: licenseUrl, reporturl: reportUrl },
+    seller: host,
+    packager,
+    licenseurl: licenseUrl,
+    reporturl: reportUrl,
     scope: {
       scope: prefix === '/' ? CONTENT_SCOPE.corpus : CONTENT_SCOPE.section,
       ause: ALLOWED_USE_AS_LICENSED,
       ...(read === null ? { pricetype: PRICE_TYPE.other } : { pricetype: PRICE_TYPE.perUse, unitprice: dollars(read) }),
-      ...{ cur: 'USD', max: 0, ctype: [CONTENT_TEXT] },
+      cur: 'USD',
+      max: 0,
+      ctype: [CONTENT_TEXT],
     },
     retrieval: {
       auth: read === 'free' ? AUTHORIZATION.none : AUTHORIZATION.other,

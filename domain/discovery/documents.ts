@@ -12,7 +12,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export const LINKSET_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /** Every document by its name, which is the end of its address; a 402 names them in this order. One line each. */
-export const SITE_DOCUMENTS = {
+export const DOCUMENTS = {
   'x402.json': { contentType: JSON_TYPE, rel: 'payment' },
   x402: { contentType: JSON_TYPE, rel: null },
   'api-catalog': { contentType: LINKSET_TYPE, rel: 'api-catalog' },
@@ -23,13 +23,13 @@ export const SITE_DOCUMENTS = {
 } as const satisfies Readonly<Record<string, DocumentRow>>;
 
 /** The name of a document. */
-export type DocumentName = keyof typeof SITE_DOCUMENTS;
+export type DocumentName = keyof typeof DOCUMENTS;
 
 /** The document of that name; null when there is none. */
 export function findDocument(name: string): (DocumentRow & { readonly name: DocumentName }) | null {
-  if (!Object.hasOwn(SITE_DOCUMENTS, name)) return null;
+  if (!Object.hasOwn(DOCUMENTS, name)) return null;
   const known = name as DocumentName;
-  return { name: known, ...SITE_DOCUMENTS[known] };
+  return { name: known, ...DOCUMENTS[known] };
 }
 
 /** Where we serve a document of a host; `baseUrl` without its closing slash. */
@@ -39,7 +39,7 @@ export function documentUrl(baseUrl: string, host: string, name: DocumentName): 
 
 /** The value of `Link` on a 402 of a page of this host: the documents that say what else may be bought and how. */
 export function linksOf(baseUrl: string, host: string): string {
-  const links = Object.entries(SITE_DOCUMENTS).flatMap(([name, { rel, contentType }]) => {
+  const links = Object.entries(DOCUMENTS).flatMap(([name, { rel, contentType }]) => {
     if (rel === null) return [];
     const [type] = contentType.split(';');
     return [`<${documentUrl(baseUrl, host, name as DocumentName)}>; rel="${rel}"; type="${type}"`];

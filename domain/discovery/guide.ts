@@ -3,7 +3,7 @@ import { formatUsdc } from '../money/money.ts';
 import type { PriceClass } from '../rules/classes.ts';
 import type { Outcome } from '../rules/compiled.ts';
 import type { DocumentName } from './documents.ts';
-import { documentUrl, SITE_DOCUMENTS } from './documents.ts';
+import { DOCUMENTS, documentUrl } from './documents.ts';
 
 /** What a guide is made of. */
 export interface GuideFacts {
@@ -23,7 +23,7 @@ export function guideOf({ baseUrl, host, classes, hasUnnamed }: GuideFacts): str
     const cite = microOf(citation) === null ? '' : `, a citation ${words(citation)}`;
     return `- \`${pattern}\`: a read ${words(read)}${cite}`;
   });
-  const links = Object.keys(SITE_DOCUMENTS)
+  const links = Object.keys(DOCUMENTS)
     .filter((name) => name !== 'llms.txt')
     .map((name) => `- [${name}](${documentUrl(baseUrl, host, name as DocumentName)})`);
   return [

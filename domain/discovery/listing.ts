@@ -47,13 +47,13 @@ export function isAskedFor(entry: ListedResource, { type, scheme, network, payTo
 /** Refuses what catalogues would drop: invalid_parameter with the place. */
 export function validateListing({ summary, tags }: { readonly summary: string; readonly tags: readonly string[] }): void {
   if (summary.trim() === '' || summary.length > MAX_SUMMARY_CHARS) {
-    refuse('summary', `is 1 to ${MAX_SUMMARY_CHARS} characters about what the site writes of`);
+    refuse('summary', `is 1 to ${MAX_SUMMARY_CHARS} characters that describe the site`);
   }
   if (tags.length > MAX_TAGS) refuse('tags', `has more than ${MAX_TAGS} entries`);
-  if (new Set(tags).size !== tags.length) refuse('tags', 'names one twice');
+  if (new Set(tags).size !== tags.length) refuse('tags', 'must not repeat a tag');
   for (const tag of tags) {
     if (tag.length > MAX_TAG_CHARS || !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(tag)) {
-      refuse('tags', `each is 1 to ${MAX_TAG_CHARS} printable characters of ASCII`);
+      refuse('tags', `each is 1 to ${MAX_TAG_CHARS} printable ASCII characters`);
     }
   }
 }

@@ -83,7 +83,9 @@ function mcpItem(baseUrl: string): object {
     },
     type: 'mcp',
     input: {
-      ...{ type: 'mcp', toolName: 'buy_page', transport: 'streamable-http' },
+      type: 'mcp',
+      toolName: 'buy_page',
+      transport: 'streamable-http',
       inputSchema: { type: 'object', properties: { url, kind }, required: ['url'] },
     },
   };

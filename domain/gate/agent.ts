@@ -1,5 +1,6 @@
 import type { ObservedAgent } from '../pricing/terms.ts';
-import { CRAWLERS, crawlerOf } from './crawlers.ts';
+import { nameOf } from './agentName.ts';
+import { CRAWLERS, crawlerOf, isKnownCrawler } from './crawlers.ts';
 
 /** Hosts whose keys agents sign with, each with who runs them; what stands under a host is its operator's as well. */
 const HOSTS: Readonly<Record<string, string>> = {
@@ -30,15 +31,25 @@ export function operatorOf(label: string): string | null {
   return Object.entries(HOSTS).find(([host]) => label === host || label.endsWith(`.${host}`))?.[1] ?? null;
 }
 
+/** The label of requests whose agent has no name of its own: people, and agents without a place of the day. */
+export const OTHER = 'other';
+
+/** What an agent goes by: a label that is certain, or a name that it gives itself and that first takes a place of its site's day. */
+export type AgentClaim = { readonly label: string } | { readonly name: string };
+
 /**
- * The label that rollups group by: the verified operator host, a known crawler, or `other` (safety 23). Bounded in number,
- * so that a made-up User-Agent cannot grow the reports.
+ * What reports know an agent by: the verified host, the known crawler that its User-Agent names, the name it gives itself, or `other`.
+ * A verified host has a dot and a name has none, so that no agent can call itself what another has proven. Prices go by neither names
+ * nor their places.
  */
-export function agentLabel(agent: ObservedAgent): string {
-  if (agent.verified && agent.verifiedAgent && /^[a-z0-9.-]{1,253}$/i.test(agent.verifiedAgent)) {
-    return agent.verifiedAgent.toLowerCase();
+export function claimOf({ ua = '', verified, verifiedAgent }: ObservedAgent): AgentClaim {
+  if (verified && verifiedAgent?.includes('.') && /^[a-z0-9.-]{1,253}$/i.test(verifiedAgent)) {
+    return { label: verifiedAgent.toLowerCase() };
   }
-  return crawlerOf(agent.ua ?? '') ?? 'other';
+  const crawler = crawlerOf(ua);
+  if (crawler !== null) return { label: crawler };
+  const name = nameOf(ua);
+  return name === null || isKnownCrawler(name) ? { label: OTHER } : { name };
 }
 
 /** The name that this service gives when it asks a site for a page, before it is sold and after. */
@@ -57,13 +68,13 @@ function storable(text: string | undefined): string | undefined {
   return text?.toWellFormed().replaceAll('\u0000', '\ufffd');
 }
 
-/** The agent as stored with a payment or observation: its telemetry made storable, and its label. */
-export function storedAgent(agent: ObservedAgent): ObservedAgent & { readonly label: string } {
+/** The agent as stored with a payment or its refusal: its telemetry made storable, and its label. */
+export function storedAgent(agent: ObservedAgent, label: string): ObservedAgent & { readonly label: string } {
   const ua = storable(agent.ua);
   const classifyReason = storable(agent.classifyReason);
   const verifiedAgent = storable(agent.verifiedAgent);
   return {
-    label: agentLabel(agent),
+    label,
     ...(ua === undefined ? {} : { ua }),
     ...(classifyReason === undefined ? {} : { classifyReason }),
     ...(verifiedAgent === undefined ? {} : { verifiedAgent }),

@@ -1,9 +1,8 @@
 import type { AgentCategory } from '../rules/rule.ts';
 
 /**
- * Crawlers known by a name in their User-Agent, lower case, each with who runs it and what it reads for; reports group everything else under
- * `other`. Publishers' gates know the same names (`core/category.ts` of their package), which tests hold: a replay of what was observed would
- * price other visits otherwise.
+ * Crawlers known by a name in their User-Agent, lower case, each with who runs it and what it reads for. Publishers' gates know the same
+ * names (`core/category.ts` of their package), which tests hold: a replay of what was observed would price other visits otherwise.
  */
 export const CRAWLERS: Readonly<Record<string, { readonly operator: string; readonly readsFor: AgentCategory }>> = {
   gptbot: { operator: 'OpenAI', readsFor: 'train' },
@@ -39,7 +38,8 @@ export const CRAWLERS: Readonly<Record<string, { readonly operator: string; read
   twinagent: { operator: 'Twin', readsFor: 'agent' },
 };
 
-const MAX_UA_CHARS = 512;
+/** As many characters of a User-Agent are looked at. */
+export const MAX_UA_CHARS = 512;
 const NAMES = Object.keys(CRAWLERS).sort((a, b) => b.length - a.length);
 /** A name as a whole word, of the longest first; JavaScript and Postgres read it alike. It stands in lower case, and only ASCII is folded. */
 export const CRAWLER_PATTERN = `(?<![a-z0-9-])(?:${NAMES.join('|')})(?![a-z0-9-])`;

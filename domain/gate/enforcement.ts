@@ -63,7 +63,7 @@ export function normaliseEnforcement(settings: EnforcementSettings): Enforcement
   };
   const all = [...policy.allow, ...policy.charge, ...policy.block];
   const twice = all.find((fragment, index) => all.indexOf(fragment) !== index);
-  if (twice !== undefined) refuse('crawlerPolicy', `"${twice}" stands in two lists`);
+  if (twice !== undefined) refuse('crawlerPolicy', `"${twice}" is in two lists`);
   return {
     gateScope: normaliseScope(gateScope),
     seoAllowlist: normaliseList(seoAllowlist, 'seoAllowlist'),

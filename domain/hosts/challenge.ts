@@ -104,11 +104,14 @@ export function viewOf(challenge: Challenge, nowMs: number): ChallengeView {
   const { host, token, capability, codeArtifact } = challenge;
   const method = methodInForce(challenge, nowMs);
   return {
-    ...{ host, token, method },
+    host,
+    token,
+    method,
     present: presentOf(host, method, token),
     verifiedAt: isoOf(challenge.verifiedAtMs),
     routingVerifiedAt: isoOf(challenge.routingVerifiedAtMs),
-    ...{ capability, codeArtifact },
+    capability,
+    codeArtifact,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Capability, CodeArtifact } from './challenge.ts';
 import { findMetaTags } from './challengeMeta.ts';
 
 /** What a site's front page answered. */
-export interface SiteLook {
+export interface FrontPage {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the page. */
@@ -10,23 +10,23 @@ export interface SiteLook {
 }
 
 /** What can be installed on a site. */
-export interface SiteCapability {
+export interface PlatformCapability {
   readonly capability: Capability;
   readonly codeArtifact: CodeArtifact | null;
 }
 
-interface Platform extends SiteCapability {
+interface Platform extends PlatformCapability {
   /** Words of the generator tag, lower case. */
   readonly generator?: RegExp;
   readonly header?: readonly [name: string, value: RegExp];
   readonly html?: RegExp;
 }
 
-const CLOSED: SiteCapability = { capability: 'locked', codeArtifact: null };
-const BUILDER: SiteCapability = { capability: 'dns_only', codeArtifact: null };
-const WORDPRESS: SiteCapability = { capability: 'code', codeArtifact: 'wordpress_plugin' };
-const NODE: SiteCapability = { capability: 'code', codeArtifact: 'npm' };
-const NODE_LIKELY: SiteCapability = { capability: 'prefer_code', codeArtifact: 'npm' };
+const CLOSED: PlatformCapability = { capability: 'locked', codeArtifact: null };
+const BUILDER: PlatformCapability = { capability: 'dns_only', codeArtifact: null };
+const WORDPRESS: PlatformCapability = { capability: 'code', codeArtifact: 'wordpress_plugin' };
+const NODE: PlatformCapability = { capability: 'code', codeArtifact: 'npm' };
+const NODE_LIKELY: PlatformCapability = { capability: 'prefer_code', codeArtifact: 'npm' };
 
 /** Marks of platforms, the more particular first: a closed platform may run on Node, and a builder behind a known server. */
 const PLATFORMS: readonly Platform[] = [
@@ -49,7 +49,7 @@ const PLATFORMS: readonly Platform[] = [
 ];
 
 /** What a site lets its owner install, by the marks of the platform it runs on; `unknown` without a mark. */
-export function detectCapability({ headers, html }: SiteLook): SiteCapability {
+export function detectCapability({ headers, html }: FrontPage): PlatformCapability {
   const generator = (findMetaTags(html, 'generator')[0] ?? '').toLowerCase();
   for (const platform of PLATFORMS) {
     const byGenerator = platform.generator?.test(generator) ?? false;

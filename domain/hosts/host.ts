@@ -41,8 +41,9 @@ export function ownsHost(hosts: readonly string[], host: string): boolean {
   return hosts.includes(host);
 }
 
-/** The URL of a path on a host, each segment encoded. */
-export function buildResource(host: string, path: string): ResourceUrl {
+/** The URL of a path on a host, each segment encoded. No URL can hold half a character: it stands as U+FFFD, which is another path. */
+export function buildResource(host: string, given: string): ResourceUrl {
+  const path = given.toWellFormed();
   const encoded = path.split('/').map(encodeURIComponent).join('/');
   return { url: `https://${host}${encoded}`, host, path };
 }

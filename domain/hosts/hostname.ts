@@ -3,29 +3,80 @@ import { normaliseHost } from './host.ts';
 
 /** Names that never leave a network or a machine, or that nobody can own (RFC 6761, 6762, 7686, 8375, and `.internal`). */
 const RESERVED_SUFFIXES: readonly string[] = [
-  ...['local', 'internal', 'localhost', 'test', 'onion', 'arpa', 'invalid', 'alt'],
-  ...['intranet', 'lan', 'home', 'corp', 'private'],
+  'local',
+  'internal',
+  'localhost',
+  'test',
+  'onion',
+  'arpa',
+  'invalid',
+  'alt',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'private',
 ];
 
 /** Services that lend names under their own to others; the names in this list prove nothing about a publisher. */
 const PLATFORM_APEXES: readonly string[] = [
-  ...['wordpress.com', 'wpengine.com', 'wixsite.com', 'wix.com', 'squarespace.com', 'webflow.io', 'shopify.com', 'myshopify.com'],
-  ...['ghost.io', 'substack.com', 'medium.com', 'tumblr.com', 'blogspot.com', 'blogger.com', 'typepad.com', 'livejournal.com'],
-  ...[
-    'github.io',
-    'github.com',
-    'gitlab.io',
-    'gitlab.com',
-    'bitbucket.io',
-    'netlify.app',
-    'netlify.com',
-    'vercel.app',
-    'vercel.com',
-  ],
-  ...['now.sh', 'pages.dev', 'workers.dev', 'web.app', 'firebaseapp.com', 'appspot.com', 'run.app', 'herokuapp.com', 'fly.dev'],
-  ...['onrender.com', 'render.com', 'amazonaws.com', 'cloudfront.net', 'azurewebsites.net', 'azureedge.net', 'windows.net'],
-  ...['cloudflare.net', 'fastly.net', 'akamai.net', 'edgekey.net', 'google.com', 'sites.google.com', 'notion.site', 'framer.app'],
-  ...['carrd.co', 'weebly.com', 'jimdosite.com', 'strikingly.com', 'duda.co', 'hubspotpagebuilder.com', 'facebook.com', 'x.com'],
+  'wordpress.com',
+  'wpengine.com',
+  'wixsite.com',
+  'wix.com',
+  'squarespace.com',
+  'webflow.io',
+  'shopify.com',
+  'myshopify.com',
+  'ghost.io',
+  'substack.com',
+  'medium.com',
+  'tumblr.com',
+  'blogspot.com',
+  'blogger.com',
+  'typepad.com',
+  'livejournal.com',
+  'github.io',
+  'github.com',
+  'gitlab.io',
+  'gitlab.com',
+  'bitbucket.io',
+  'netlify.app',
+  'netlify.com',
+  'vercel.app',
+  'vercel.com',
+  'now.sh',
+  'pages.dev',
+  'workers.dev',
+  'web.app',
+  'firebaseapp.com',
+  'appspot.com',
+  'run.app',
+  'herokuapp.com',
+  'fly.dev',
+  'onrender.com',
+  'render.com',
+  'amazonaws.com',
+  'cloudfront.net',
+  'azurewebsites.net',
+  'azureedge.net',
+  'windows.net',
+  'cloudflare.net',
+  'fastly.net',
+  'akamai.net',
+  'edgekey.net',
+  'google.com',
+  'sites.google.com',
+  'notion.site',
+  'framer.app',
+  'carrd.co',
+  'weebly.com',
+  'jimdosite.com',
+  'strikingly.com',
+  'duda.co',
+  'hubspotpagebuilder.com',
+  'facebook.com',
+  'x.com',
 ];
 
 /** A host name in its one form, or why it is none. */
@@ -49,7 +100,7 @@ export function parseName(text: string): HostnameParse {
   const last = labels.at(-1) ?? '';
   // What ends in a number is an IPv4 address to every URL parser (WHATWG URL, "ends in a number").
   if (/^(\d+|0x[0-9a-f]*)$/.test(last)) return refused('must be a name, not an address');
-  return isStable(host) ? { ok: true, host } : refused('holds a label that is no valid international name');
+  return isStable(host) ? { ok: true, host } : refused('contains a label that is not a valid internationalised name');
 }
 
 /**
@@ -61,7 +112,7 @@ export function parseHostname(text: string): HostnameParse {
   if (!parsed.ok) return parsed;
   const { host } = parsed;
   const last = host.slice(host.lastIndexOf('.') + 1);
-  if (RESERVED_SUFFIXES.includes(last) || host === 'home.arpa') return refused('is a name that leads to no public site');
+  if (RESERVED_SUFFIXES.includes(last) || host === 'home.arpa') return refused('is a reserved name that no public site can have');
   const bare = host.startsWith('www.') ? host.slice(4) : host;
   if (PLATFORM_APEXES.includes(host) || PLATFORM_APEXES.includes(bare))
     return refused('is the name of a platform, not of a site');

@@ -45,6 +45,8 @@ export interface ReReadClaims {
 
 /** More payees than this stand as a hash, so that a licence stays under 4 KB. */
 const MAX_LISTED_PAYEES = 8;
+/** Life of a re-read licence, unless its site grants more, and of an access token. */
+export const LICENCE_LIFE_SECONDS = 600;
 /** How far clocks may differ for `nbf` and `iat`, in seconds; none is granted for `exp`. */
 const SKEW_SECONDS = 60;
 
@@ -105,7 +107,7 @@ export interface Entitlement {
   /** True when the pages it covers are too many to stand in it: storage must be asked. */
   readonly isByHash: boolean;
   /** False for a token made before tokens named the site that sold them: storage must be asked who did. */
-  readonly namesSite: boolean;
+  readonly namesTenant: boolean;
   readonly issuedAtSeconds: number;
   readonly expiresAtSeconds: number;
 }
@@ -132,9 +134,9 @@ export function findLive(claims: object, question: Omit<EntitlementQuestion, 'pa
   if (question.nowSeconds >= exp) return null;
   if (nbf > question.nowSeconds + SKEW_SECONDS || iat > question.nowSeconds + SKEW_SECONDS) return null;
   if (typeof svc !== 'object' || svc === null) return null;
-  const { v, grant, site, kind, slug, scope, settlementRefKind, licence } = svc as Record<string, unknown>;
+  const { v, grant, site: tenantId, kind, slug, scope, settlementRefKind, licence } = svc as Record<string, unknown>;
   if (v !== 1 || grant !== 'read') return null;
-  if (site !== undefined && site !== question.tenantId) return null;
+  if (tenantId !== undefined && tenantId !== question.tenantId) return null;
   if (question.mode === 'live' && settlementRefKind === 'mock') return null;
   if (kind !== 'citation' && kind !== 'read') return null;
   if (licence !== undefined && !isUuid(licence)) return null;
@@ -143,8 +145,13 @@ export function findLive(claims: object, question: Omit<EntitlementQuestion, 'pa
   const { patterns, pagesHash } = (scope ?? {}) as Record<string, unknown>;
   const isByHash = scope !== undefined && patterns === undefined && typeof pagesHash === 'string' && licence !== undefined;
   const entitlement = {
-    ...{ jti, licenceJti: licence ?? null, holder, isByHash, namesSite: site !== undefined },
-    ...{ issuedAtSeconds: iat, expiresAtSeconds: exp },
+    jti,
+    licenceJti: licence ?? null,
+    holder,
+    isByHash,
+    namesTenant: tenantId !== undefined,
+    issuedAtSeconds: iat,
+    expiresAtSeconds: exp,
   };
   return { entitlement, kind, slug, scope };
 }

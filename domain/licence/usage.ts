@@ -21,7 +21,7 @@ const AHEAD_MS = 5 * 60_000;
 export function useMoment(at: number | undefined, nowMs: number): number {
   const atMs = at ?? nowMs;
   if (atMs < nowMs - LATE_MS || atMs > nowMs + AHEAD_MS) {
-    throw new ServiceError('invalid_parameter', 'at must be a moment of the last seven days', { parameter: 'at' });
+    throw new ServiceError('invalid_parameter', 'at must be within the last seven days', { parameter: 'at' });
   }
   return atMs;
 }

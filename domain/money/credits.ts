@@ -53,7 +53,7 @@ export function flattenCredits(entry: unknown, place: string, forbidden: readonl
   const title = page['title'] ?? undefined;
   if (title !== undefined && !isText(title, MAX_TITLE_CHARS)) refuse(`${place}.title`, 'a title is text');
   const leaves: Leaf[] = [];
-  collect(page['contributors'], `${place}.contributors`, 1, { numerator: 1n, denominator: 1n }, leaves);
+  collect(page['contributors'], { place: `${place}.contributors`, depth: 1, share: { numerator: 1n, denominator: 1n } }, leaves);
   for (const { wallet } of leaves) {
     if (forbidden.includes(wallet)) refuse(place, 'the token and the router cannot be paid');
   }
@@ -61,7 +61,14 @@ export function flattenCredits(entry: unknown, place: string, forbidden: readonl
   return title === undefined ? { authors } : { title: title as string, authors };
 }
 
-function collect(list: unknown, place: string, depth: number, share: Fraction, leaves: Leaf[]): void {
+/** Where a list of contributors stands, how deep, and what share of the page it has together. */
+interface Group {
+  readonly place: string;
+  readonly depth: number;
+  readonly share: Fraction;
+}
+
+function collect(list: unknown, { place, depth, share }: Group, leaves: Leaf[]): void {
   if (depth > MAX_CREDITS_DEPTH) refuse(place, `credits nest at most ${MAX_CREDITS_DEPTH} deep`);
   if (!Array.isArray(list) || list.length === 0) refuse(place, 'at least one contributor');
   const members = (list as unknown[]).map((member, index) => requireObject(member, `${place}.${index}`));
@@ -74,7 +81,7 @@ function collect(list: unknown, place: string, depth: number, share: Fraction, l
     if (!isText(authorId, MAX_AUTHOR_ID_CHARS)) refuse(`${here}.authorId`, 'an authorId is text');
     if ((wallet === undefined) === (inner === undefined)) refuse(here, 'a contributor has either a wallet or members');
     if (inner !== undefined) {
-      collect(inner, `${here}.members`, depth + 1, part, leaves);
+      collect(inner, { place: `${here}.members`, depth: depth + 1, share: part }, leaves);
       continue;
     }
     if (leaves.length >= MAX_LEAVES) refuse(place, `at most ${MAX_LEAVES} contributors`);

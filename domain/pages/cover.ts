@@ -98,7 +98,7 @@ class Budget {
     if (this.#spent > MAX_WORK) {
       throw new ServiceError(
         'conflict',
-        'the scope has too many patterns with * for so many pages; begin them with more of the path, or ask for fewer at once',
+        'the scope has too many patterns with * for so many pages; start them with more of the path, or ask for fewer at once',
       );
     }
     this.#step += work;

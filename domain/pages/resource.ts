@@ -12,7 +12,7 @@ export interface Page {
 }
 
 /** What naming a page needs to know of a tenant. */
-export interface Site {
+export interface TenantPages {
   readonly hosts: readonly string[];
   /** Null: the whole site is articles. An empty list: nothing is. */
   readonly articlePrefixes: readonly string[] | null;
@@ -35,15 +35,15 @@ export function requireOwned(hosts: readonly string[], host: string): void {
  * resource alone has the slug after its article prefix. Throws 400 when neither is given, the resource is unusable or they
  * disagree, and 403 when the host is not the tenant's. An empty slug counts as none.
  */
-export function locatePage(site: Site, given: { readonly resource?: string; readonly slug?: string }): Page {
+export function locatePage(tenant: TenantPages, given: { readonly resource?: string; readonly slug?: string }): Page {
   const slug = given.slug === undefined || given.slug === '' ? undefined : plainSlug(given.slug);
   if (given.resource === undefined) {
     if (slug === undefined) throw new ServiceError('invalid_parameter', 'resource or slug is needed', { parameter: 'resource' });
-    return pageOfSlug(site, slug);
+    return pageOfSlug(tenant, slug);
   }
   const resource = requireResource(given.resource);
-  requireOwned(site.hosts, resource.host);
-  const found = slugOf(site.articlePrefixes, resource.path);
+  requireOwned(tenant.hosts, resource.host);
+  const found = slugOf(tenant.articlePrefixes, resource.path);
   if (slug !== undefined && slug !== found) {
     throw new ServiceError('invalid_parameter', 'resource and slug name different pages', { parameter: 'slug' });
   }
@@ -97,11 +97,11 @@ export function articleOf(articlePrefixes: readonly string[] | null, host: strin
   return resource && slugOf(articlePrefixes, resource.path) === slug ? resource : null;
 }
 
-function pageOfSlug(site: Site, slug: string): Page {
-  const [host] = site.hosts;
+function pageOfSlug(tenant: TenantPages, slug: string): Page {
+  const [host] = tenant.hosts;
   if (host === undefined) throw new ServiceError('resource_not_owned', 'this site has no verified host');
-  if (site.articlePrefixes?.length === 0) return { resource: buildResource(host, `/${slug}`), slug: null };
-  const resource = articleOf(site.articlePrefixes, host, slug);
+  if (tenant.articlePrefixes?.length === 0) return { resource: buildResource(host, `/${slug}`), slug: null };
+  const resource = articleOf(tenant.articlePrefixes, host, slug);
   if (!resource) throw new ServiceError('invalid_parameter', 'slug is not an article’s slug', { parameter: 'slug' });
   return { resource, slug };
 }

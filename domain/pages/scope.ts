@@ -54,7 +54,7 @@ export function parseScope(scope: readonly string[]): Scope {
     return path;
   });
   if (new Set(patterns).size !== patterns.length) refuse('scope names the same pattern twice');
-  if (hosts.size > 1) refuse('the URLs of scope are of several sites; a licence is for one');
+  if (hosts.size > 1) refuse('the URLs of scope name several sites; a licence covers one');
   const [host = null] = hosts;
   return { patterns, host };
 }
@@ -110,7 +110,7 @@ function splitOrigin(pattern: string, index: number): { readonly host: string | 
   if (scheme === 0) return { host: null, path: pattern };
   const slash = pattern.indexOf('/', scheme);
   const host = slash < 0 ? pattern.slice(scheme) : pattern.slice(scheme, slash);
-  if (host === '' || !/^[A-Za-z0-9.-]+$/.test(host)) refuse(`scope.${index} is no URL of a site`);
+  if (host === '' || !/^[A-Za-z0-9.-]+$/.test(host)) refuse(`scope.${index} is not the URL of a site`);
   return { host: normaliseHost(host), path: slash < 0 ? '/' : pattern.slice(slash) };
 }
 
@@ -122,7 +122,7 @@ function canonicalLiteral(part: string, place: string): string {
       .map((segment) => encodeLiteral(decodeURIComponent(segment)))
       .join('/');
   } catch {
-    return refuse(`${place} has a % that encodes no character`, place);
+    return refuse(`${place} has a % that does not encode a character`, place);
   }
 }
 

@@ -50,7 +50,7 @@ export const SENTENCES: Readonly<Record<FailureReason, string>> = {
   settlement_failed: 'the token refuses this transfer',
 };
 const SENTENCE_SPENT = 'the authorization was used or cancelled elsewhere';
-const SENTENCE_EXPIRED = 'the authorization ran out before it was executed';
+const SENTENCE_EXPIRED = 'the authorization expired before it was executed';
 const SENTENCE_REFUSED = 'the facilitator of this network refuses the payment';
 
 /** A sent payment without an answer this long after its authorization's end is a person's to look at. */

@@ -119,8 +119,8 @@ export interface CompiledPricing {
 export function validatePricing(pricing: Pricing, forbidden: readonly string[] = []): void {
   requirePrices(pricing);
   for (const prefix of pricing.articlePrefixes ?? []) {
-    const usable =
-      prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && !hasControlCharacter(prefix);
+    const isText = !hasControlCharacter(prefix) && prefix.isWellFormed();
+    const usable = prefix.startsWith('/') && prefix.length <= MAX_SLUG_CHARS && !/[?#]/.test(prefix) && isText;
     if (!usable) refuse('article_prefixes', 'each prefix is a path that begins with a slash');
   }
   for (const slug of pricing.creditsFreeSlugs ?? []) if (!isSlug(slug)) refuse('credits_free_slugs', 'each entry is a slug');
@@ -143,7 +143,7 @@ function refuse(parameter: string, sentence: string): never {
 
 function requirePrices(pricing: Prices): void {
   const price = parseDecimal(pricing.priceUsdc);
-  if (!price || price.scale > 6) refuse('price_usdc', 'a decimal of USD with at most 6 places');
+  if (!price || price.scale > 6) refuse('price_usdc', 'must be a decimal amount in USD with at most 6 places');
   const multiplier = parseDecimal(pricing.citationMultiplier ?? DEFAULT_CITATION_MULTIPLIER);
   if (!multiplier || multiplier.digits === 0n || multiplier.scale > 4) refuse('citation_multiplier', 'a positive decimal');
   if (microOf(pricing, 'citation') > MAX_PRICE_MICRO) refuse('price_usdc', 'is too large');

@@ -150,7 +150,10 @@ export interface QuoteText {
 /** The unchanging part of a quote's body; `checksum` writes an address as EIP-55 does. */
 export function buildQuoteBase(terms: Terms, text: QuoteText, checksum: (address: Address) => string): QuoteBase {
   const others = (text.others ?? []).map(({ network, asset, payTo, extra }) => ({
-    ...{ network, asset: checksum(asset), payTo: checksum(payTo), extra },
+    network,
+    asset: checksum(asset),
+    payTo: checksum(payTo),
+    extra,
   }));
   const legs = terms.legs.map(({ toAddress, amountMicro, ...rest }) => ({
     toAddress: checksum(toAddress),

@@ -33,8 +33,13 @@ export function atPrices(rows: readonly AskedFor[], prices: Readonly<Record<Cros
   const priced = (verdict: string): bigint =>
     of(verdict).reduce((sum, row) => sum + BigInt(row.hits) * prices[row.kind === 'citation' ? 'citation' : 'read'], 0n);
   return {
-    ...{ paid: hits('paid'), denied: hits('denied'), blocked: hits('blocked') },
-    ...{ earnedMicro: micro('paid'), missedMicro: micro('denied', 'blocked') },
-    ...{ ifPaidMicro: priced('paid'), ifDeniedMicro: priced('denied'), ifBlockedMicro: priced('blocked') },
+    paid: hits('paid'),
+    denied: hits('denied'),
+    blocked: hits('blocked'),
+    earnedMicro: micro('paid'),
+    missedMicro: micro('denied', 'blocked'),
+    ifPaidMicro: priced('paid'),
+    ifDeniedMicro: priced('denied'),
+    ifBlockedMicro: priced('blocked'),
   };
 }

@@ -50,7 +50,9 @@ export function didDocument(did: string, keys: readonly { readonly kid: string }
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
     id: did,
     verificationMethod: keys.map((publicKeyJwk, index) => ({
-      ...{ id: ids[index], type: 'JsonWebKey2020', controller: did },
+      id: ids[index],
+      type: 'JsonWebKey2020',
+      controller: did,
       publicKeyJwk,
     })),
     assertionMethod: ids,

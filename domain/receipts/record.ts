@@ -31,14 +31,24 @@ export interface SoldFacts {
 /** The terms a payment was made under, as the text that is hashed: its bytes are the document, in this order of members. */
 export function termsText({ licence, ...sold }: SoldFacts): string {
   const scope = licence && {
-    ...{ patterns: licence.patterns, terms: licence.terms },
-    ...{ from: new Date(licence.fromMs).toISOString(), until: new Date(licence.untilMs).toISOString() },
+    patterns: licence.patterns,
+    terms: licence.terms,
+    from: new Date(licence.fromMs).toISOString(),
+    until: new Date(licence.untilMs).toISOString(),
   };
   return JSON.stringify({
-    ...{ version: 1, sells: licence ? 'licence' : 'page', host: sold.host, resourceUrl: sold.resourceUrl, kind: sold.kind },
+    version: 1,
+    sells: licence ? 'licence' : 'page',
+    host: sold.host,
+    resourceUrl: sold.resourceUrl,
+    kind: sold.kind,
     ...(scope ?? {}),
-    ...{ amountMicro: microToJson(sold.amountMicro), currency: 'USDC' },
-    ...{ network: sold.network, asset: sold.asset, payTo: sold.payTo, legs: legsToJson(sold.legs) },
+    amountMicro: microToJson(sold.amountMicro),
+    currency: 'USDC',
+    network: sold.network,
+    asset: sold.asset,
+    payTo: sold.payTo,
+    legs: legsToJson(sold.legs),
   });
 }
 
@@ -93,13 +103,23 @@ export function recordOf(facts: RecordFacts, sha256: (text: string) => string) {
   const { value, validAfter, validBefore } = authorization;
   return {
     ...receipt,
-    ...{ id, url, status: isFinal ? 'final' : 'settled', sells: sold.licence ? 'licence' : 'page', kind: sold.kind },
-    ...{ host: sold.host, amountMicro: microToJson(sold.amountMicro), currency: 'USDC', asset: sold.asset, payTo: sold.payTo },
+    id,
+    url,
+    status: isFinal ? 'final' : 'settled',
+    sells: sold.licence ? 'licence' : 'page',
+    kind: sold.kind,
+    host: sold.host,
+    amountMicro: microToJson(sold.amountMicro),
+    currency: 'USDC',
+    asset: sold.asset,
+    payTo: sold.payTo,
     legs: legsToJson(sold.legs),
     transfers: facts.transfers.map(transferToJson),
     authorization: {
       ...authorization,
-      ...{ value: value.toString(), validAfter: validAfter.toString(), validBefore: validBefore.toString() },
+      value: value.toString(),
+      validAfter: validAfter.toString(),
+      validBefore: validBefore.toString(),
     },
     domain: domain && { ...domain, chainId: chainIdOf(receipt.network), verifyingContract: sold.asset },
     terms: { sha256: sha256(document), document },
@@ -116,7 +136,14 @@ function legsToJson(legs: SoldFacts['legs']) {
 
 function transferToJson({ txHash, blockNumber, blockHash, blockTimeMs, logIndex, from, to, amountMicro, role }: RecordTransfer) {
   return {
-    ...{ role, transaction: txHash, blockNumber: Number(blockNumber), blockHash, blockTime: blockTimeMs, logIndex, from, to },
+    role,
+    transaction: txHash,
+    blockNumber: Number(blockNumber),
+    blockHash,
+    blockTime: blockTimeMs,
+    logIndex,
+    from,
+    to,
     amountMicro: microToJson(amountMicro),
   };
 }

@@ -26,6 +26,9 @@ const RETENTION_DAYS = { free: 7, starter: 30, studio: 400, scale: 3 * 365, ente
 /** How far back the longest plan reads, in days: observations are kept as long, whatever plans are in use now (safety 22). */
 export const KEPT_DAYS = Math.max(...Object.values(RETENTION_DAYS));
 
+/** Days beyond what is kept before anything may go: room for clocks, late reports and reports being read. */
+export const MARGIN_DAYS = 35;
+
 /** The part of a window that a plan lets read; no start asks for everything, and is cut where retention begins. */
 export function readableWindow(
   asked: { readonly fromMs: number | null; readonly toMs: number | null },

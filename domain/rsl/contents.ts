@@ -15,7 +15,7 @@ export const RSL_NAMESPACE = 'https://rslstandard.org/rsl';
 export const RSL_TYPE = 'application/rsl+xml';
 
 /** What a document is made of. */
-export interface RslSite {
+export interface RslTenant {
   readonly host: string;
   /** What is asked under which paths (paths.ts). */
   readonly paths: readonly RslPath[];
@@ -54,9 +54,9 @@ const USES = ['search', 'ai-index', 'ai-input', 'ai-train'] as const satisfies r
  * The contents of a site's document, in the order of its paths. What is free stands apart from what costs: a server named beside it would
  * oblige every client to fetch a token for it, too.
  */
-export function rslContents(site: RslSite): readonly RslContent[] {
-  const uses = USES.filter((use) => site.sellsTraining || use !== 'ai-train');
-  return site.paths.flatMap((path) => contentsOf(`https://${site.host}${path.pattern}`, path, uses));
+export function rslContents(tenant: RslTenant): readonly RslContent[] {
+  const uses = USES.filter((use) => tenant.sellsTraining || use !== 'ai-train');
+  return tenant.paths.flatMap((path) => contentsOf(`https://${tenant.host}${path.pattern}`, path, uses));
 }
 
 function contentsOf(url: string, path: RslPath, uses: readonly LicenceTerm[]): readonly RslContent[] {

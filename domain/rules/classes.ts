@@ -65,7 +65,9 @@ export function classesOf(
     const compiled = compilePattern(pattern);
     const [read, citation] = [decisive(forAll, compiled, 'read'), decisive(forAll, compiled, 'citation')];
     return {
-      ...{ pattern, prefix, routeTemplate: routeOf(pattern) },
+      pattern,
+      prefix,
+      routeTemplate: routeOf(pattern),
       read: (read ?? { outcome: otherwise }).outcome.read,
       citation: (citation ?? { outcome: otherwise }).outcome.citation,
       byAgent: inForce.flatMap((rule) => agentOutcomes(rule, compiled, { read, citation })),
@@ -106,8 +108,13 @@ function agentOutcomes(
   return (['read', 'citation'] as const)
     .filter((kind) => (rule.kind === null || rule.kind === kind) && (!isWhole || rank < (decided[kind]?.rank ?? Infinity)))
     .map((kind) => ({
-      ...{ ruleId: rule.id, pattern: rule.path, operators: rule.operators, categories: rule.categories, terms: rule.terms },
-      ...{ kind, outcome: outcome[kind] },
+      ruleId: rule.id,
+      pattern: rule.path,
+      operators: rule.operators,
+      categories: rule.categories,
+      terms: rule.terms,
+      kind,
+      outcome: outcome[kind],
     }));
 }
 

@@ -21,7 +21,7 @@ export function validateTogether(rules: readonly PriceRule[], articlePrefixes: r
   for (const later of ordered) {
     const hiding = ordered.find((earlier) => earlier.rank < later.rank && hides(earlier, later));
     if (hiding)
-      refuseRule(`rules.${later.index}`, `${later.rule.id} would never decide: ${hiding.rule.id} always does before it`);
+      refuseRule(`rules.${later.index}`, `${later.rule.id} would never apply: ${hiding.rule.id} always takes precedence`);
     requirePlace(later, prefixes);
   }
   for (const rule of ordered) requireOneClass(rule, ordered);
@@ -34,7 +34,7 @@ function requirePlace(
 ): void {
   for (const { prefix, under } of prefixes) {
     if (isWithin(pattern, under) || isWithin(under, pattern) || !mayOverlap(pattern, under)) continue;
-    refuseRule(`rules.${index}.path`, `${rule.id} means some pages under ${prefix}: begin its path with ${prefix}`);
+    refuseRule(`rules.${index}.path`, `${rule.id} covers only some pages under ${prefix}: start its path with ${prefix}`);
   }
 }
 
@@ -51,7 +51,7 @@ function requireOneClass(first: OrderedRule, ordered: readonly OrderedRule[]): v
     if (isWhole && lastsAsLong(next.rule, first.rule)) return;
     if (isWhole || !mayOverlap(first.pattern, next.pattern) || !inForceTogether(first.rule, next.rule)) continue;
     const other = kind === 'read' ? 'citations' : 'reads';
-    const sentence = `says nothing of ${other}, of which ${next.rule.id} prices some pages only: add a rule with its path for them`;
+    const sentence = `does not cover ${other}, and ${next.rule.id} prices only some of them: add a rule with the same path for ${other}`;
     refuseRule(`rules.${first.index}`, `${first.rule.id} ${sentence}`);
   }
 }

@@ -31,7 +31,9 @@ export function inOrder(rules: readonly PriceRule[]): readonly OrderedRule[] {
     .map((rule, index) => ({ rule, index, key: [...keyOf(rule), index] }))
     .sort((a, b) => compareKeys(a.key, b.key))
     .map(({ rule, index }, rank) => ({
-      ...{ rule, rank, index },
+      rule,
+      rank,
+      index,
       pattern: rule.path === null ? EVERY_PATH : compilePattern(rule.path, `rules.${index}.path`),
       octets: rule.path?.length ?? 0,
       isForAll: rule.operators.length === 0 && rule.categories.length === 0 && rule.terms.length === 0,

@@ -109,8 +109,12 @@ class Sums {
 
 function plus(a: Tally, b: Tally): Tally {
   return {
-    ...{ paid: a.paid + b.paid, missed: a.missed + b.missed, refused: a.refused + b.refused, free: a.free + b.free },
-    ...{ earnedMicro: a.earnedMicro + b.earnedMicro, missedMicro: a.missedMicro + b.missedMicro },
+    paid: a.paid + b.paid,
+    missed: a.missed + b.missed,
+    refused: a.refused + b.refused,
+    free: a.free + b.free,
+    earnedMicro: a.earnedMicro + b.earnedMicro,
+    missedMicro: a.missedMicro + b.missedMicro,
   };
 }
 

@@ -61,7 +61,7 @@ export function validateEach(rules: readonly PriceRule[], prices: RulePrices): v
   for (const [index, rule] of rules.entries()) {
     const place = `rules.${index}`;
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(rule.id)) refuseRule(place, 'id is 1 to 64 letters, digits, dots, dashes');
-    if (ids.has(rule.id)) refuseRule(place, `id ${rule.id} stands twice`);
+    if (ids.has(rule.id)) refuseRule(place, `id ${rule.id} is used twice`);
     ids.add(rule.id);
     validateOne(rule, place, prices);
   }
@@ -72,17 +72,17 @@ function validateOne(rule: PriceRule, place: string, prices: RulePrices): void {
   if (path !== null) {
     compilePattern(path, `${place}.path`);
     if (path.length > 2 && path.endsWith('/$'))
-      refuseRule(`${place}.path`, 'pages are compared without a closing slash: end it with $');
+      refuseRule(`${place}.path`, 'page paths have no trailing slash: end the path with $ alone');
   }
   if (operators.length > MAX_OPERATORS) refuseRule(`${place}.operators`, `has more than ${MAX_OPERATORS}`);
-  if (!operators.every(isOperator)) refuseRule(`${place}.operators`, 'each is a host name in lower case');
+  if (!operators.every(isOperator)) refuseRule(`${place}.operators`, 'each must be a host name in lower case');
   if (!isSetOf(categories, AGENT_CATEGORIES))
     refuseRule(`${place}.categories`, `distinct words from ${AGENT_CATEGORIES.join(', ')}`);
   if (!isSetOf(terms, TERMS)) refuseRule(`${place}.terms`, `distinct words from ${TERMS.join(', ')}`);
   for (const at of [fromMs, untilMs]) {
-    if (at !== null && !(Number.isSafeInteger(at) && at >= 0)) refuseRule(place, 'times are epoch milliseconds');
+    if (at !== null && !(Number.isSafeInteger(at) && at >= 0)) refuseRule(place, 'times must be epoch milliseconds');
   }
-  if (fromMs !== null && untilMs !== null && fromMs >= untilMs) refuseRule(place, 'ends before it begins');
+  if (fromMs !== null && untilMs !== null && fromMs >= untilMs) refuseRule(place, 'must end after it begins');
   validatePrice(rule, place, prices);
 }
 
@@ -90,8 +90,8 @@ function validatePrice(rule: PriceRule, place: string, prices: RulePrices): void
   const { effect } = rule;
   if (typeof effect === 'string') return;
   const price = parseDecimal(effect.price);
-  if (!price || price.scale > 6) refuseRule(`${place}.price`, 'a decimal of USD with at most 6 places');
-  if (price.digits === 0n) refuseRule(`${place}.price`, 'is 0: say that it is free instead');
+  if (!price || price.scale > 6) refuseRule(`${place}.price`, 'must be a decimal amount in USD with at most 6 places');
+  if (price.digits === 0n) refuseRule(`${place}.price`, 'is 0: make the rule free instead');
   if (ruleMicro(rule, 'citation', prices) > MAX_PRICE_MICRO) refuseRule(`${place}.price`, 'is too large');
 }
 

@@ -46,7 +46,7 @@ export function parseHostNonce(nonce: string): SignInNonce | null {
   return /^[0-9a-f]{0,20}$/.test(nonce.slice(ours)) ? parseNonce(nonce.slice(0, ours)) : null;
 }
 
-/** Takes a nonce apart; null for one of another form, as those were that older processes gave out. */
+/** Takes a nonce apart; null for one of another form. */
 export function parseNonce(nonce: string): SignInNonce | null {
   if (!FORM.test(nonce)) return null;
   const facts = nonce.slice(0, TIME_DIGITS + RANDOM_DIGITS);

@@ -71,7 +71,7 @@ export function checkTerms(
     return invalid('invalid_payment', 'the payer and the recipient are the same address');
   }
   if (authorization.value !== terms.amountMicro) {
-    return invalid('invalid_exact_evm_payload_authorization_value_mismatch', 'the signed value is not the price');
+    return invalid('invalid_exact_evm_payload_authorization_value_mismatch', 'the signed value differs from the price');
   }
   if (authorization.validBefore > BigInt(Math.floor(nowSeconds) + LONGEST_VALID_SECONDS)) {
     return invalid(RAW_VALID_BEFORE, 'the authorization is valid for more than a day');
@@ -104,7 +104,7 @@ function checkAccepted(accepted: NonNullable<ParsedPayment['accepted']>, terms: 
     accepted.amount === terms.amountMicro &&
     (sent === undefined || ours === undefined || sent === ours) &&
     Object.keys(terms.extra).every((key) => Object.hasOwn(accepted.extra, key) && equal(accepted.extra[key], terms.extra[key]));
-  return same ? null : invalid('no_matching_payment_requirements', 'the accepted terms are not those that were offered');
+  return same ? null : invalid('no_matching_payment_requirements', 'the accepted terms differ from those offered');
 }
 
 /** Deep equality of JSON values; addresses in any case. */

@@ -48,7 +48,7 @@ const BudgetAlertType = builder.objectRef<AlertRecord>('BudgetAlert').implement(
 });
 
 const AlertsType = builder.objectRef<ShownAlerts>('BudgetAlerts').implement({
-  description: 'Where the account is told of its budget, and what it was told.',
+  description: 'Where the account’s budget alerts are sent, and what was sent.',
   fields: (t) => ({
     url: t.exposeString('url', { nullable: true, description: 'Where; null: nowhere.' }),
     setAt: t.field({ type: 'EpochMs', nullable: true, description: 'Since when.', resolve: ({ setAtMs }) => setAtMs }),
@@ -87,7 +87,7 @@ BuyerAccount.implement({
     accountId: t.exposeID('accountId', { description: 'Its id.' }),
     alerts: t.field({
       type: AlertsType,
-      description: 'Where it is told of its budget, and what it was told.',
+      description: 'Where its budget alerts are sent, and what was sent.',
       complexity: ROW_COST,
       resolve: ({ accountId }, _args, { deps }) => showAlerts({ database: deps.reading }, accountId),
     }),
@@ -104,7 +104,7 @@ builder.queryField('account', (t) =>
   t.field({
     type: BuyerAccount,
     nullable: true,
-    description: 'The buyer account whose owner asks; refused for one of its agents’ keys and for whoever is of a site.',
+    description: 'The buyer account whose owner asks; refused for its agents’ keys and for credentials of a site.',
     authScopes: { accountOwner: true },
     complexity: ROW_COST,
     resolve: (_root, _args, { account }) => account,

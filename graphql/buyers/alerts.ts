@@ -20,7 +20,7 @@ const SetBudgetAlertsPayload = builder.objectRef<AlertsSet>('SetBudgetAlertsPayl
 });
 
 accountMutation('setBudgetAlerts', {
-  description: 'Says where the account is told of its budget. Each call makes another secret; the one before signs nothing more.',
+  description: 'Sets where the account’s budget alerts are sent. Each call makes a new secret and revokes the former one.',
   input: builder.inputType('SetBudgetAlertsInput', {
     description: 'Where alerts go.',
     fields: (t) => ({

@@ -23,7 +23,8 @@ const BudgetType = builder.objectRef<ShownBudget>('Budget').implement({
     hostMicro: t.expose('hostMicro', { type: 'Micro', nullable: true, description: `At one host in a period; ${limit}` }),
     pageMicro: t.expose('pageMicro', { type: 'Micro', nullable: true, description: `What one page may cost; ${limit}` }),
     approveAboveMicro: t.expose('approveAboveMicro', {
-      ...{ type: 'Micro', nullable: true },
+      type: 'Micro',
+      nullable: true,
       description: 'What costs more waits for the owner’s word; null: nothing does.',
     }),
     isStopped: t.exposeBoolean('isStopped', { description: 'True: nothing may be bought.' }),
@@ -34,7 +35,7 @@ const BudgetType = builder.objectRef<ShownBudget>('Budget').implement({
     leftMicro: t.expose('leftMicro', { type: 'Micro', description: 'What is left of `totalMicro`.' }),
     periodEndsAt: t.field({
       type: 'EpochMs',
-      description: 'When it begins anew.',
+      description: 'When it starts again.',
       resolve: ({ periodEndsAtMs }) => periodEndsAtMs,
     }),
     updatedAt: t.field({
@@ -117,7 +118,7 @@ accountMutation('setBudget', {
       totalMicro: t.field({ type: 'Micro', required: true, description: 'In all, in a period.' }),
       hostMicro: t.field({ type: 'Micro', description: 'At one host in a period.' }),
       pageMicro: t.field({ type: 'Micro', description: 'What one page may cost.' }),
-      approveAboveMicro: t.field({ type: 'Micro', description: 'What costs more waits for the owner’s word.' }),
+      approveAboveMicro: t.field({ type: 'Micro', description: 'A purchase above this price waits for the owner’s approval.' }),
       isStopped: t.boolean({ description: 'True: nothing may be bought. Left out: false.' }),
     }),
   }),
@@ -139,7 +140,7 @@ accountMutation('setBudget', {
 });
 
 const DecideApprovalPayload = builder.objectRef<{ readonly approval: Approval }>('DecideApprovalPayload').implement({
-  description: 'The purchase with the owner’s word.',
+  description: 'The purchase with the owner’s decision.',
   fields: (t) => ({
     approval: t.field({ type: ApprovalType, description: 'As it is now.', resolve: ({ approval }) => approval }),
   }),

@@ -16,6 +16,8 @@ export class Budget {
   readonly #endsAtMs: number;
   #values = 0;
   #bytes = 0;
+  /** What the query was measured at before it ran; 0 where nothing of it ran. */
+  cost = 0;
   /** Why the execution had to end; null while it may go on. */
   refusal: GraphQLError | null = null;
 

@@ -26,7 +26,7 @@ export const introspectionLimit: ValidationRule = (context): ASTVisitor => {
       if (most === undefined) return;
       const { lists, hasAlias } = shapeOfField(context, node, new Map());
       if (isAsked || hasAlias || lists > most) {
-        const sentence = 'the schema is asked for once a query, without aliases and without fields of fields';
+        const sentence = 'introspect the schema once per query, without aliases and without fields of fields';
         context.reportError(limitRefusal('introspection', sentence, { node }));
       }
       isAsked = true;

@@ -46,10 +46,7 @@ export const BODY_LIMIT_BYTES = 1_048_576;
 export const VARIABLES = { values: 100_000, members: 200, levels: 16, chars: 16_384 } as const;
 /** Characters of a message: those of graphql-js repeat the value that is wrong. */
 export const MESSAGE_LIMIT_CHARS = 500;
-/** Queries that run at once, for each connection they read through; of one site how many more may wait, of all together, and how long. */
-export const QUERIES_PER_CONNECTION = 2;
-export const WAITING_LIMIT = 20;
-export const WAITING_LIMIT_IN_ALL = 100;
-export const WAIT_LIMIT_MS = 5_000;
-/** Changes that one owner makes at once; of all owners together there is no limit, so that nobody's change waits for another's. */
+/** Changes that one owner makes at once, how many more may wait, and how long: nobody's change waits for another's. */
 export const CHANGES_OF_ONE = 2;
+export const WAITING_LIMIT = 20;
+export const WAIT_LIMIT_MS = 5_000;

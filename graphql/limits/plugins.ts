@@ -65,11 +65,11 @@ export function judge({
   }
   if (wayBack) {
     const { type, node } = wayBack;
-    const sentence = `a query goes down and not back up: below this ${type} a list leads to ${type} again; ask for it in a query of its own`;
+    const sentence = `a query must not go back up: below this ${type}, a list leads to ${type} again; ask for it in a separate query`;
     return { ...told, refusal: limitRefusal('way_back', sentence, { node }) };
   }
   if (list) {
-    const sentence = `the answer to a change shows rows and settings; ${list.name.value} is a list or a report: ask for it in a query`;
+    const sentence = `a mutation returns rows and settings; ${list.name.value} is a list or a report: ask for it in a query`;
     return { ...told, refusal: limitRefusal('change', sentence, { node: list }) };
   }
   if (cost <= most) return { ...told, refusal: null };
@@ -87,6 +87,7 @@ function costPlugin(): Plugin {
         if (refusal) return { errors: [refusal], extensions };
         if (isOnlyAsked) return { data: null, extensions };
         const { budget } = args.contextValue as unknown as GraphqlContext;
+        budget.cost = cost;
         const result = await inTime(budget, async () => executeFn(given));
         return budget.refusal ? { errors: [budget.refusal], extensions } : { ...result, extensions };
       });

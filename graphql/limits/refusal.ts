@@ -31,7 +31,9 @@ export function limitRefusal(limit: Limit, sentence: string, { asked, most, node
   return new GraphQLError(sentence, {
     ...(node ? { nodes: node } : {}),
     extensions: {
-      ...{ code: limit === 'time' ? 'TIMEOUT' : 'BAD_USER_INPUT', reason: REASON, limit },
+      code: limit === 'time' ? 'TIMEOUT' : 'BAD_USER_INPUT',
+      reason: REASON,
+      limit,
       ...(asked === undefined ? {} : { asked }),
       ...(most === undefined ? {} : { most }),
     },

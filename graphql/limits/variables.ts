@@ -28,5 +28,5 @@ export function requireBounded(variables: unknown): void {
 }
 
 function refuse(what: string): never {
-  throw new ServiceError('query_limit', `variables: have ${what}; no input takes that much`, { parameter: 'variables' });
+  throw new ServiceError('query_limit', `variables: have ${what}; no input needs that much`, { parameter: 'variables' });
 }

@@ -47,7 +47,7 @@ ownerMutation('redeliver', {
 const ReplayEventsPayload = builder
   .objectRef<{ readonly deliveries: number; readonly next: string | null }>('ReplayEventsPayload')
   .implement({
-    description: 'Events that are delivered anew.',
+    description: 'Events that are delivered again.',
     fields: (t) => ({
       deliveries: t.exposeInt('deliveries', { description: 'How many deliveries this call made.' }),
       next: t.exposeString('next', { nullable: true, description: 'Give it as `after` to go on; null: that was all.' }),

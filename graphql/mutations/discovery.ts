@@ -23,7 +23,7 @@ ownerMutation('setDiscovery', {
       summary: t.string({ description: 'What the site writes of, at most 300 characters; null: it is not in the list.' }),
       relay: t.boolean({
         description:
-          'Whether the text of a page is handed on to who has a licence for it, over MCP; left out: as before, and not at first.',
+          'Whether the text of a page is relayed over MCP to buyers with a licence for it; left out: unchanged, and off at first.',
       }),
       tags: t.stringList({ description: 'At most 5 words of at most 32 printable characters.' }),
     }),

@@ -87,7 +87,7 @@ ownerMutation('updateEndpoint', {
   payload: endpointPayload('UpdateEndpointPayload', 'An endpoint as it is now.'),
   changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
   change: (deps, call, { endpointId, ...rest }) =>
-    changeSiteEndpoint(deps, call, endpointId, 'endpoint.update', given(rest) as EndpointChange),
+    changeSiteEndpoint(deps, call, endpointId, { ...(given(rest) as EndpointChange), action: 'endpoint.update' }),
 });
 
 for (const [name, enabled, about] of [
@@ -105,7 +105,7 @@ for (const [name, enabled, about] of [
     payload: endpointPayload(`${title}Payload`, 'An endpoint as it is now.'),
     changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
     change: (deps, call, { endpointId }) =>
-      changeSiteEndpoint(deps, call, endpointId, enabled ? 'endpoint.enable' : 'endpoint.disable', { enabled }),
+      changeSiteEndpoint(deps, call, endpointId, { enabled, action: enabled ? 'endpoint.enable' : 'endpoint.disable' }),
   });
 }
 

@@ -135,7 +135,7 @@ function addMutation<Input extends object, Checked, Payload extends object>(
 
 /** What changes run with; there is none where questions alone are answered, and the handler sends no change there. */
 function changesOf({ changes }: GraphqlContext): GraphqlDeps {
-  if (changes === null) throw new Error('a change came to where only questions are answered');
+  if (changes === null) throw new Error('a mutation reached the query thread');
   return changes;
 }
 

@@ -33,13 +33,14 @@ const OpenHostPayload = builder.objectRef<ChallengeView>('OpenHostPayload').impl
 });
 
 ownerMutation('openHost', {
-  description: 'Opens the challenge of a host, or returns the open one under this method. Checked by itself from a minute on.',
+  description:
+    'Opens the challenge of a host, or returns the open one under this method. Checked automatically from a minute later on.',
   input: builder.inputType('OpenHostInput', {
     description: 'A host to prove.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
       host: t.string({ required: true, description: 'A host name of the site.' }),
-      method: t.field({ type: ProofMethod, description: 'How it is to be proven; left out: `WELL_KNOWN`.' }),
+      method: t.field({ type: ProofMethod, description: 'How to prove it; left out: `WELL_KNOWN`.' }),
     }),
   }),
   schema: z.object({ host: line(MAX_HOST_CHARS), method: optional(z.enum(CHALLENGE_METHODS)) }),

@@ -13,7 +13,7 @@ import './pages.ts';
 import './priceRules.ts';
 import './prices.ts';
 import './receipts.ts';
-import './rules.ts';
+import './anomalyRules.ts';
 import './sites.ts';
 
 builder.mutationType({

@@ -37,7 +37,9 @@ ownerMutation('mintKey', {
   changed: { field: 'key', type: KeyType, idOf: ({ keyId }) => keyId },
   change: (deps, call, { name, scopes, expiresAt, test }) =>
     mintSiteKey(deps, call, {
-      ...{ name, scopes, isTest: test ?? false },
+      name,
+      scopes,
+      isTest: test ?? false,
       ...(expiresAt === undefined ? {} : { expiresAtMs: expiresAt }),
     }),
 });

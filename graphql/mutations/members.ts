@@ -13,7 +13,7 @@ const InviteMemberPayload = builder
     fields: (t) => ({
       authorId: t.exposeID('authorId', { description: 'The author.' }),
       inviteToken: t.exposeString('inviteToken', {
-        description: 'Used once, at `POST /_svc/members/accept`, by whoever holds it. It is in the e-mail to the author.',
+        description: 'Used once, at `POST /_svc/members/accept`, by anyone who holds it. It is in the e-mail to the author.',
       }),
       expiresAt: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ expiresAtMs }) => expiresAtMs }),
     }),

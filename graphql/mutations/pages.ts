@@ -51,7 +51,9 @@ ownerMutation('importPages', {
       deps,
       call,
       pages.map(({ slug, path, title, credits }) => ({
-        ...{ slug, path, credits: credits ?? null },
+        slug,
+        path,
+        credits: credits ?? null,
         ...(title === null || title === undefined ? {} : { title }),
       })),
     ),

@@ -12,7 +12,7 @@ import { decimal, pricePayload } from './prices.ts';
 export const PriceRuleInput = builder.inputType('PriceRuleInput', {
   description: 'A price rule; all that it names must hold. What is left out holds for everything.',
   fields: (t) => ({
-    id: t.string({ required: true, description: 'A name of its own: 1 to 64 letters, digits, dots, dashes.' }),
+    id: t.string({ required: true, description: 'A unique name: 1 to 64 letters, digits, dots, dashes.' }),
     path: t.string({
       description:
         'Pattern of paths, at most 200 characters: `*` stands for anything, `$` ends the path (RFC 9309). Left out: every article.',
@@ -53,8 +53,14 @@ const aRule = z
   .transform((rule): PriceRule => {
     const { id, path, kind, operators, categories, terms, from, until, effect, priceUsdc } = rule;
     return {
-      ...{ id, path: path ?? null, kind: kind ?? null, operators: operators ?? [], categories: categories ?? [] },
-      ...{ terms: (terms ?? []) as PriceRule['terms'], fromMs: from ?? null, untilMs: until ?? null },
+      id,
+      path: path ?? null,
+      kind: kind ?? null,
+      operators: operators ?? [],
+      categories: categories ?? [],
+      terms: (terms ?? []) as PriceRule['terms'],
+      fromMs: from ?? null,
+      untilMs: until ?? null,
       effect: effect === 'price' ? { price: priceUsdc ?? '' } : (effect satisfies RuleEffect),
     };
   });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { setReceiptsPublic } from '../../services/receipts/shown.ts';
 import { builder } from '../schema/builder.ts';
-import { ownerMutation, TENANT_ID } from './field.ts';
+import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';
 
 const SetReceiptsPayload = builder.objectRef<{ readonly isPublic: boolean }>('SetReceiptsPayload').implement({
   description: 'Whether records of payments are shown from now on.',
   fields: (t) => ({
-    isPublic: t.exposeBoolean('isPublic', { description: 'To whoever has the id of one; false: to nobody.' }),
+    isPublic: t.exposeBoolean('isPublic', { description: 'True: to anyone who has the id of one; false: to nobody.' }),
   }),
 });
 
@@ -17,7 +17,8 @@ ownerMutation('setReceipts', {
     description: 'All records of the site, or none.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
-      isPublic: t.boolean({ required: true, description: 'True: whoever has the id of a record may read it.' }),
+      ifVersion: t.int(IF_VERSION),
+      isPublic: t.boolean({ required: true, description: 'True: anyone who has the id of a record may read it.' }),
     }),
   }),
   schema: z.object({ isPublic: z.boolean() }),

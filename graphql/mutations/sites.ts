@@ -75,7 +75,7 @@ beginnerMutation('createSite', {
     description: 'A site to add.',
     fields: (t) => ({
       host: t.string({ required: true, description: 'Its first host name, to be proven.' }),
-      method: t.field({ type: ProofMethod, description: 'How it is to be proven; left out: `WELL_KNOWN`.' }),
+      method: t.field({ type: ProofMethod, description: 'How to prove it; left out: `WELL_KNOWN`.' }),
     }),
   }),
   schema: z.object({ host: line(MAX_HOST_CHARS), method: optional(z.enum(CHALLENGE_METHODS)) }),

@@ -27,7 +27,7 @@ export function requireOwner({ owner }: Pick<GraphqlContext, 'owner'>): true {
 
 /** Of an account nothing is shown and nothing changed but itself. */
 export function noSites(): ServiceError {
-  return new ServiceError('scope_missing', 'this is of a site; the credential of a buyer account lets ask for `account` alone');
+  return new ServiceError('scope_missing', 'this belongs to a site; the credential of a buyer account can query only `account`');
 }
 
 /**
@@ -35,7 +35,7 @@ export function noSites(): ServiceError {
  * whoever is of a site.
  */
 export function requireAccountOwner({ account }: Pick<GraphqlContext, 'account'>): AccountCaller {
-  if (!account) throw new ServiceError('scope_missing', 'this is of a buyer account: sign in with its wallet');
+  if (!account) throw new ServiceError('scope_missing', 'this belongs to a buyer account: sign in with its wallet');
   requireOwnAccount(account);
   return account;
 }

@@ -7,6 +7,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer>;
+  /** What the query was measured at, also of one that was given up; none where nothing ran. */
+  readonly cost?: number;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -45,7 +45,7 @@ export function operationOf(body: Uint8Array): Operation {
     throw new ServiceError('malformed_body', 'query: must be the text of a GraphQL document', { parameter: 'query' });
   }
   if (query.length > DOCUMENT_LIMIT_CHARS) {
-    const sentence = `query: is longer than ${DOCUMENT_LIMIT_CHARS} characters; lists belong into variables`;
+    const sentence = `query: is longer than ${DOCUMENT_LIMIT_CHARS} characters; put lists into variables`;
     throw new ServiceError('body_too_large', sentence, { parameter: 'query' });
   }
   if (query.split(/[\r\n]/, LINE_LIMIT + 1).length > LINE_LIMIT) {

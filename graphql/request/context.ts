@@ -4,7 +4,9 @@ import type { HostService } from '../../services/hosts/deps.ts';
 import type { ReadingDatabase } from '../../services/lists/deps.ts';
 import type { Owner, OwnerDeps } from '../../services/owners/authenticate.ts';
 import { ownerKey } from '../../services/owners/authenticate.ts';
-import type { Rates } from '../../services/pacing/rates.ts';
+import type { HeavyWork } from '../../services/pacing/heavy.ts';
+import { accountName, siteName } from '../../services/pacing/heavy.ts';
+import type { Holder, Rates } from '../../services/pacing/rates.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
 import type { Log } from '../../services/settlement/deps.ts';
 import type { TestPurchaseDeps } from '../../services/site/testPurchase.ts';
@@ -29,8 +31,13 @@ export interface GraphqlDeps
     Pick<OwnerDeps, 'oidc' | 'signUp'>,
     AccountDeps {
   readonly log: Log;
-  /** Counts the calls of owners by their user, since each may have as many tokens as he likes; none: they are not counted. */
-  readonly rates?: Pick<Rates, 'count'>;
+  /**
+   * Counts the calls of owners by their user, since each may have as many tokens as he likes, and all questions by what they cost; none:
+   * they are not counted.
+   */
+  readonly rates?: Pick<Rates, 'count' | 'queue'>;
+  /** Room for heavy work, which REST shares: questions are. */
+  readonly heavy: HeavyWork;
   /** Settles payments; here those of test purchases, by the rail of test keys. */
   readonly settle: TestPurchaseDeps['settle'];
   readonly rpc: TestPurchaseDeps['rpc'];
@@ -54,14 +61,18 @@ export interface Visitor {
 
 /** The name of the one site, or of the account, a caller is of; of an owner of several sites, the owner's. */
 export function siteOf({ key, owner, account }: Pick<Visitor, 'key' | 'owner' | 'account'>): string {
-  if (account) return accountName(account);
+  if (account) return accountName(account.accountId);
   const [only, ...others] = key ? [key.tenantId] : (owner?.tenantIds ?? []);
-  return only !== undefined && others.length === 0 ? `site ${only}` : owner ? ownerKey(owner) : '';
+  return only !== undefined && others.length === 0 ? siteName(only) : owner ? ownerKey(owner) : '';
 }
 
-/** Who an account is among all who ask, whatever credential of it is shown. */
-export function accountName({ accountId }: AccountCaller): string {
-  return `account ${accountId}`;
+/**
+ * Whose questions count together, with a rate as large as a key's or an account's and apart from it, so that they take nothing from
+ * quotes and purchases: those of all keys of a site, of an owner, and of an account.
+ */
+export function questionsOf({ key, owner, account }: Pick<Visitor, 'key' | 'owner' | 'account'>): Holder[number] {
+  if (account) return ['account', `questions of ${accountName(account.accountId)}`];
+  return ['key', `questions of ${key ? siteName(key.tenantId) : owner ? ownerKey(owner) : ''}`];
 }
 
 /** What every resolver sees: who asks, what questions are answered with, and what this execution may still take. */

@@ -8,11 +8,11 @@ import { schema } from '../schema/schema.ts';
 import type { Answer } from './answer.ts';
 import { answerOf, failedAnswer, refusalAnswer } from './answer.ts';
 import { operationOf } from './body.ts';
+import { shareConnections } from './connections.ts';
 import type { GraphqlContext, GraphqlDeps, ReaderDeps, Visitor } from './context.ts';
+import { siteOf } from './context.ts';
 import { isDefect, publicError } from './errors.ts';
-
-/** Where the GraphQL endpoint is. */
-export const GRAPHQL_PATH = '/_svc/graphql';
+import { GRAPHQL_PATH } from './path.ts';
 
 /** One request of somebody who was let in: plain data, so that it can be handed to another thread. */
 export interface Call extends Visitor {
@@ -26,13 +26,21 @@ export type Engine = (call: Call) => Promise<Answer>;
 
 /** Opens an engine; with `changes` for the changes of owners, without for questions. Each question begins with a budget of its own. */
 export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBudget = () => new Budget()): Engine {
+  const shareOf = changes ? null : shareConnections(deps.reading);
+  const depsFor = (visitor: Visitor, budget: Budget): ReaderDeps =>
+    shareOf ? { ...deps, reading: shareOf(siteOf(visitor), budget) } : deps;
   const yoga = createYoga<Visitor & Pick<GraphqlContext, 'budget'>, GraphqlContext>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
-    context: ({ key, owner, account, requestId, budget }) => ({ deps, changes, key, owner, account, requestId, budget }),
+    context: ({ budget, ...visitor }) => ({ ...visitor, deps: depsFor(visitor, budget), changes, budget }),
     maskedErrors: { maskError: publicError },
     parserAndValidationCache: { documentCache: remembering(), errorCache: remembering() },
-    ...{ graphiql: false, landingPage: false, batching: false, multipart: false, cors: false, logging: false },
+    graphiql: false,
+    landingPage: false,
+    batching: false,
+    multipart: false,
+    cors: false,
+    logging: false,
     plugins: [...limitPlugins(), logDefects(), { onResultProcess: showErrors }],
   });
   return async ({ accept, body, ...visitor }) => {
@@ -45,9 +53,9 @@ export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBud
         'content-type': result.headers.get('content-type') ?? 'application/json; charset=utf-8',
       });
       budget.requireBytes(answer.body.byteLength);
-      return answer;
+      return { ...answer, cost: budget.cost };
     } catch (error) {
-      if (error === budget.refusal) return failedAnswer([publicError(error)]);
+      if (error === budget.refusal) return { ...failedAnswer([publicError(error)]), cost: budget.cost };
       if (isServiceError(error) && error.kind !== 'defect') return refusalAnswer(error);
       deps.log.error({ requestId: visitor.requestId, err: error }, 'a request met a defect');
       return refusalAnswer(new ServiceError('internal', 'something went wrong on our side'));

@@ -1,20 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBearer } from '../../domain/access/bearer.ts';
-import { COSTS } from '../../domain/access/rate.ts';
+import { COSTS, queryPoints } from '../../domain/access/rate.ts';
 import { isServiceError, ServiceError } from '../../domain/errors.ts';
 import { authenticateBearer, isBuyerKey } from '../../services/accounts/authenticate.ts';
 import { findKey } from '../../services/credentials/keys.ts';
 import type { Owner } from '../../services/owners/authenticate.ts';
 import { authenticateOwner, isOwnerCredential, ownerKey } from '../../services/owners/authenticate.ts';
+import { goneOf } from '../../services/pacing/gone.ts';
+import { accountName } from '../../services/pacing/heavy.ts';
+import { RateExceeded } from '../../services/pacing/rates.ts';
 import type { Turns } from '../../services/pacing/turns.ts';
 import { openTurns } from '../../services/pacing/turns.ts';
 import { noteRefusal } from '../../services/settlement/answer/note.ts';
-import { CHANGES_OF_ONE, QUERIES_PER_CONNECTION, WAIT_LIMIT_MS, WAITING_LIMIT, WAITING_LIMIT_IN_ALL } from '../limits/limits.ts';
+import { CHANGES_OF_ONE, WAIT_LIMIT_MS, WAITING_LIMIT } from '../limits/limits.ts';
 import type { Answer } from './answer.ts';
 import { answerOf, refusalAnswer } from './answer.ts';
 import { isChange, readBody } from './body.ts';
 import type { GraphqlDeps, Visitor } from './context.ts';
-import { accountName, siteOf } from './context.ts';
+import { questionsOf, siteOf } from './context.ts';
 import type { Engine } from './engine.ts';
 import { openPage } from './graphiql.ts';
 
@@ -29,30 +32,26 @@ export interface Engines {
   readonly ask: Engine;
   /** Makes the changes of owners. */
   readonly change: Engine;
-  /** Connections that questions read through. */
-  readonly connections: number;
 }
 
 /**
  * The GraphQL endpoint as a request handler: POST with a bearer, one JSON operation a request. The caller is let in before anything of
- * the body is read; scopes and plan are asked for field by field. Questions wait for their turn, each site for its own and none with
- * more than half of all; changes wait for changes of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to
- * let its caller in, take its bytes and send those of the answer. An `owner` that comes with a request was let in before, by the console's
- * session; its bearer is not looked at then. GET gives the page for people where there is one, else 405.
+ * the body is read; scopes and plan are asked for field by field. Questions are heavy work and wait for their turn; changes wait for changes
+ * of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to let its caller in, take
+ * its bytes and send those of the answer. What a question was measured at counts afterwards; its caller may then owe points, and is refused
+ * until it has them again: that refusal is thrown, for whoever tells refusals by a rate in their time. An `owner` that comes with a request
+ * was let in before, by the console's session; its bearer is not looked at then. GET gives the page for people where there is one, else 405.
  */
 export function createGraphqlHandler(
   deps: GraphqlDeps,
   engines: Engines,
   page: PageOptions | null,
 ): (request: IncomingMessage, response: ServerResponse, owner?: Owner) => Promise<void> {
-  const atOnce = QUERIES_PER_CONNECTION * engines.connections;
-  const turns = openTurns({
-    ...{ atOnce, mostOfOne: Math.ceil(atOnce / 2) },
-    ...{ mostWaiting: WAITING_LIMIT, mostWaitingInAll: WAITING_LIMIT_IN_ALL, waitMs: WAIT_LIMIT_MS },
-  });
   const changing = openTurns({
-    ...{ atOnce: Number.POSITIVE_INFINITY, mostOfOne: CHANGES_OF_ONE },
-    ...{ mostWaiting: WAITING_LIMIT, waitMs: WAIT_LIMIT_MS },
+    atOnce: Number.POSITIVE_INFINITY,
+    mostOfOne: CHANGES_OF_ONE,
+    mostWaiting: WAITING_LIMIT,
+    waitMs: WAIT_LIMIT_MS,
   });
   const sendPage = page && openPage(page.key);
   return async (request, response, owner) => {
@@ -61,8 +60,9 @@ export function createGraphqlHandler(
     try {
       if (sendPage && !owner && wantsPage(request)) await sendPage(request, response);
       else if (request.method !== 'POST') refuseMethod(response, sendPage !== null);
-      else sendAnswer(response, await answer({ deps, engines, turns, changing, letCallerIn }, request, response));
+      else sendAnswer(response, await answer({ deps, engines, changing, letCallerIn }, request, response));
     } catch (error) {
+      if (error instanceof RateExceeded) throw error;
       sendError(deps, response, error);
     }
   };
@@ -72,13 +72,12 @@ export function createGraphqlHandler(
 interface Serving {
   readonly deps: GraphqlDeps;
   readonly engines: Engines;
-  readonly turns: Turns;
   readonly changing: Turns;
   readonly letCallerIn: () => ReturnType<typeof letIn>;
 }
 
 async function answer(
-  { deps, engines: { ask, change }, turns, changing, letCallerIn }: Serving,
+  { deps, engines: { ask, change }, changing, letCallerIn }: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Answer> {
@@ -91,10 +90,23 @@ async function answer(
   const requestId = String(response.getHeader('x-request-id') ?? '');
   const call = { ...caller, requestId, accept: acceptOf(request), body };
   const isOwnersChange = (owner !== null || account?.isOwner === true) && isChange(body);
-  const who = caller.key?.keyId ?? (owner ? ownerKey(owner) : account ? accountName(account) : '');
-  const leave = isOwnersChange ? await changing.enter(who) : await turns.enter(who, siteOf(caller));
+  const who = caller.key?.keyId ?? (owner ? ownerKey(owner) : account ? accountName(account.accountId) : '');
+  if (isOwnersChange) return await inTurn(changing.enter([who]), () => change(call));
+  const questions = questionsOf(caller);
+  deps.rates?.count([questions], 0); // who is in debt does not wait for a turn
+  const turn = deps.heavy.enter({ kind: 'questions', who, of: siteOf(caller) }, goneOf(request));
+  return await inTurn(turn, async () => {
+    deps.rates?.count([questions], COSTS.heavy);
+    const answer = await ask(call);
+    deps.rates?.queue(questions, queryPoints(answer.cost ?? 0) - COSTS.heavy, Number.POSITIVE_INFINITY);
+    return answer;
+  });
+}
+
+async function inTurn(turn: Promise<() => void>, work: () => Promise<Answer>): Promise<Answer> {
+  const leave = await turn;
   try {
-    return await (isOwnersChange ? change(call) : ask(call));
+    return await work();
   } finally {
     leave();
   }

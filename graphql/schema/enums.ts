@@ -35,14 +35,14 @@ export const EarningsGroupBy = builder.enumType('EarningsGroupBy', {
     'What earnings are broken down by. `AGENT`, `PAYER` and `PAYER_HISTORY` read every crossing of the window and take longest; of agents ' +
     'and payers the 1,000 with the most money are listed.',
   values: named<EarningsBreakdown>({
-    ...{ host: 'By host.', slug: 'By page; licences are none, and in no group.', kind: 'Reads and citations.' },
+    host: 'By host.',
+    slug: 'By page; licences are none, and in no group.',
+    kind: 'Reads and citations.',
     author: 'By the wallet that is paid; of legs, not of crossings.',
-    'author-id': 'By author: all wallets whose newest leg names the same id are one; a wallet without an id is one by itself.',
-    ...{
-      purpose: 'Pages and licences: `page` and `licence`.',
-      agent: 'By the agent’s label.',
-      payer: 'By the address that signed.',
-    },
+    'author-id': 'By author: all wallets whose newest leg names the same id are one; a wallet without an id is one on its own.',
+    purpose: 'Pages and licences: `page` and `licence`.',
+    agent: 'By the agent’s label.',
+    payer: 'By the address that signed.',
     'payer-history': 'Those who had paid the site before the window, `returning`, and all others, `new`.',
   }),
 });
@@ -72,8 +72,12 @@ export const PayerHistoryName = builder.enumType('PayerHistory', {
 export const AuditGroupBy = builder.enumType('AuditGroupBy', {
   description: 'What the audit is broken down by. `SLUG` and `AUTHOR` add rows up and take longest.',
   values: named<AuditGroup>({
-    ...{ host: 'By host.', slug: 'By page.', author: 'By the wallet that payments behind it pay.', kind: 'Reads and citations.' },
-    ...{ agent: 'By the agent’s label.', verdict: 'By what became of the request.' },
+    host: 'By host.',
+    slug: 'By page.',
+    author: 'By the wallet that payments behind it pay.',
+    kind: 'Reads and citations.',
+    agent: 'By the agent’s label.',
+    verdict: 'By what became of the request.',
   }),
 });
 
@@ -247,13 +251,12 @@ export const LicenceOrder = builder.enumType('LicenceOrder', {
 export const AgentOrder = builder.enumType('AgentOrder', {
   description: 'How agents are ordered, the most first.',
   values: named<AgentOrderWord>({
-    ...{
-      EARNED: 'What it paid.',
-      MISSED: 'What it would have paid.',
-      HITS: 'Its requests.',
-      DENIED: 'Its requests that were denied.',
-    },
-    ...{ PAYMENT_FAILED: 'Its payments that failed.', MASQUERADES: 'Its requests whose presented signature failed.' },
+    EARNED: 'What it paid.',
+    MISSED: 'What it would have paid.',
+    HITS: 'Its requests.',
+    DENIED: 'Its requests that were denied.',
+    PAYMENT_FAILED: 'Its payments that failed.',
+    MASQUERADES: 'Its requests whose presented signature failed.',
   }),
 });
 
@@ -261,8 +264,11 @@ export const AgentOrder = builder.enumType('AgentOrder', {
 export const AuditOrder = builder.enumType('AuditOrder', {
   description: 'How the groups of the audit are ordered, the most first.',
   values: named<'HITS' | 'DENIED' | 'PAID' | 'MISSED' | 'EARNED'>({
-    ...{ HITS: 'Requests.', DENIED: 'Requests that were denied.', PAID: 'Requests that were paid.' },
-    ...{ MISSED: 'What was missed.', EARNED: 'What was earned.' },
+    HITS: 'Requests.',
+    DENIED: 'Requests that were denied.',
+    PAID: 'Requests that were paid.',
+    MISSED: 'What was missed.',
+    EARNED: 'What was earned.',
   }),
 });
 
@@ -338,7 +344,9 @@ export const EventTypeName = builder.enumType('EventType', {
 export const AnomalyMetricName = builder.enumType('AnomalyMetric', {
   description: 'What a rule watches. `*_MICRO` are micro-USDC, `PAYMENT_FAILURE_RATE` a part of 1, `EARNED_DROP_PCT` percent.',
   values: named<AnomalyMetric>({
-    ...{ agent_hits: 'Requests classified as agents.', denied: 'Requests that were denied.', paid: 'Requests that were paid.' },
+    agent_hits: 'Requests classified as agents.',
+    denied: 'Requests that were denied.',
+    paid: 'Requests that were paid.',
     payment_failed: 'Payments that failed.',
     payment_failure_rate: 'Failed payments among all that were tried, 0 … 1.',
     masquerade_attempts: 'Requests whose presented signature failed.',
@@ -346,7 +354,7 @@ export const AnomalyMetricName = builder.enumType('AnomalyMetric', {
     earned_micro: 'What was earned, micro-USDC.',
     earned_drop_pct: 'By how many percent earnings fell, compared with the same time before.',
     unservable: 'Requests that the site could not serve.',
-    free_without_authors: 'Requests of agents that were free because nobody is named who could be paid.',
+    free_without_authors: 'Requests of agents that were free because no author is named to be paid.',
   }),
 });
 

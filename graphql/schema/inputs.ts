@@ -35,6 +35,6 @@ export function rowId(id: string): string | null {
 export function filterId(id: string | null | undefined, parameter: string): string | null {
   if (id === null || id === undefined) return null;
   const known = rowId(id);
-  if (known === null) throw new ServiceError('invalid_parameter', `${parameter}: is no id`, { parameter });
+  if (known === null) throw new ServiceError('invalid_parameter', `${parameter}: is not an id`, { parameter });
   return known;
 }

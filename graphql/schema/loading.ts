@@ -22,7 +22,7 @@ export async function loadBySite<T>(
   return keys.map((key) => answers.get(key) as T);
 }
 
-/** Loads the rows that hang on each key of a batch, at most `most` of one, in one statement. */
+/** Loads the rows that hang on each key of a batch, at most `most` of one, in one statement; in two where they are kept by day. */
 export function groupsBy<Row, Filter>(list: List<Row, Filter>, key: string, most: number) {
   return (keys: string[], { deps }: GraphqlContext): Promise<Owned<Row>[][]> =>
     loadBySite(keys, (tenantId, values) => list.groups(deps, tenantId, key, { values, most }));

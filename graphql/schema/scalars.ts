@@ -12,7 +12,7 @@ function refuse(sentence: string): never {
 
 function microOf(value: unknown): bigint {
   if (typeof value === 'string' && WHOLE.test(value)) return BigInt(value);
-  return refuse('Micro is a whole number of micro-USDC, written as a string');
+  return refuse('Micro must be a whole number of micro-USDC, written as a string');
 }
 
 function timeOf(given: unknown): number {

@@ -52,7 +52,7 @@ export const Window = builder.objectRef<ReadableWindow>('Window').implement({
     retentionClampedTo: t.field({
       type: 'EpochMs',
       nullable: true,
-      description: 'Where the plan’s retention begins, when that cut the window.',
+      description: 'Start of the plan’s retention, if it cut the window.',
       resolve: ({ clampedToMs }) => clampedToMs,
     }),
   }),
@@ -90,7 +90,7 @@ export type GivenWindow =
  */
 export function askedWindow(given: GivenWindow, nowMs: number): AskedWindow {
   if (given?.named) return namedWindow(given, given.named, nowMs);
-  if (given?.timeZone) refuse('window: timeZone goes with `named` alone; `from` and `to` say their offset themselves');
+  if (given?.timeZone) refuse('window: timeZone applies only to `named`; `from` and `to` carry their own offset');
   const starts = [
     given?.from ?? null,
     given?.lastHours ? nowMs - given.lastHours * HOUR_MS : null,

@@ -22,7 +22,7 @@ export const TenantStatusName = words<TenantStatus>('TenantStatus', 'Where a sit
   pending: 'It has no proven host yet: nothing is quoted.',
   active: 'It sells.',
   suspended: 'The operator stopped it: it is only read.',
-  closed: 'It is gone for good; its money and its ledger stay.',
+  closed: 'It is closed permanently; its money and its ledger stay.',
 });
 
 /** Plans. */
@@ -157,7 +157,7 @@ export const CodeArtifactName = words<CodeArtifact>('CodeArtifact', 'What of our
 });
 
 /** How who made a change had signed in. */
-export const ActorViaName = words<Actor['via']>('ActorVia', 'How whoever made a change had signed in.', {
+export const ActorViaName = words<Actor['via']>('ActorVia', 'How the user who made a change had signed in.', {
   oidc: 'With the identity provider.',
   token: 'With an owner token.',
   operator: 'With the operator’s command line.',
@@ -174,7 +174,7 @@ export const ObservationReasonName = words<FailureReason | typeof NO_CREDITS>(
     malformed_payment: 'The payment could not be read.',
     network_unsupported: 'It was for a chain or token that the site does not take.',
     settlement_failed: 'The chain refused it.',
-    no_credits: 'An agent got the page free, because nobody is named who could be paid.',
+    no_credits: 'An agent got the page free, because no author is named to be paid.',
   },
 );
 

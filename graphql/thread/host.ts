@@ -97,7 +97,7 @@ class Host implements QueryThread {
     if (result === 'beside') throw unavailable();
     this.#penalties.set(siteOf(call), Date.now() + PENALTY_MS);
     const what = result === 'time' ? 'time' : 'memory';
-    const sentence = `this query takes more ${what} than there is for one: ask for shorter pages, fewer lists or a shorter window`;
+    const sentence = `this query needs more ${what} than one query may use: ask for shorter pages, fewer lists or a shorter window`;
     return failedAnswer([limitRefusal(result, sentence)]);
   }
 

@@ -97,7 +97,7 @@ builder.objectField(Tenant, 'statements', (t) =>
     complexity: REPORT_COST,
     args: {
       window: t.arg({ type: WindowInput, description: 'When.' }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      host: t.arg.string({ description: 'Only on this host.', validate: filterText }),
       kind: t.arg({ type: CrossingKind, description: 'Of reads or citations alone.' }),
     },
     resolve: async (site, { window, host, kind }, { deps }) => {

@@ -19,7 +19,7 @@ const LEG_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:000\d{2}$/;
 CrossingType.implement({
   interfaces: [Node],
   description:
-    'One settled read or citation in the ledger. Rows never change; a correction is a row of its own with a negative amount.',
+    'One settled read or citation in the ledger. Rows never change; a correction is a separate row with a negative amount.',
   fields: (t) => ({
     crossingId: t.exposeID('crossingId', { description: 'Its id; `eventId` of reconciliation in the API.' }),
     sequence: t.exposeInt('sequence', { description: '0, or an odd number for a correction of the crossing before it.' }),
@@ -166,7 +166,10 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ host: hostFilter(host), author: lower(author), payer: lower(payer), includeCorrected: includeCorrected ?? false },
+        host: hostFilter(host),
+        author: lower(author),
+        payer: lower(payer),
+        includeCorrected: includeCorrected ?? false,
         window: windowOf(site, window, deps.clock()),
       };
       return findPage(request, () => crossings.page(deps, site.tenantId, which, request));
@@ -201,8 +204,10 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ host: hostFilter(host), author: lower(author) },
-        ...{ includePlatform: includePlatform ?? false, includeCorrected: includeCorrected ?? false },
+        host: hostFilter(host),
+        author: lower(author),
+        includePlatform: includePlatform ?? false,
+        includeCorrected: includeCorrected ?? false,
         window: windowOf(site, window, deps.clock()),
       };
       const list = which.author === null ? legs : legsOfAuthor;

@@ -17,7 +17,7 @@ export const DiscoveryType = builder.objectRef<Discovery>('Discovery').implement
     isListed: t.boolean({ description: 'Whether it is in the list.', resolve: ({ summary }) => summary !== null }),
     summary: t.exposeString('summary', { nullable: true, description: 'What it says of itself; null: it is not in the list.' }),
     relay: t.exposeBoolean('relays', {
-      description: 'Whether the text of its pages is handed on to who has a licence for them, over MCP.',
+      description: 'Whether the text of its pages is relayed over MCP to buyers with a licence for them.',
     }),
     tags: t.stringList({ description: 'Its words.', resolve: ({ tags }) => [...tags] }),
   }),

@@ -160,7 +160,9 @@ builder.objectFields(Tenant, (t) => ({
       const nowMs = deps.clock();
       const which = {
         ...rest,
-        ...{ host: hostFilter(host), accountId: filterId(accountId, 'accountId'), window: windowOf(site, window, nowMs) },
+        host: hostFilter(host),
+        accountId: filterId(accountId, 'accountId'),
+        window: windowOf(site, window, nowMs),
         ...(inForce || endsWithinDays ? { inForceAtMs: nowMs } : {}),
         ...(endsWithinDays ? { untilMs: nowMs + endsWithinDays * DAY_MS } : {}),
       };

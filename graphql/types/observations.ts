@@ -43,7 +43,9 @@ ObservationType.implement({
       description: 'Why the payment failed, or why the page was free.',
       resolve: ({ reason }) => reason as 'no_credits' | null,
     }),
-    agent: t.exposeString('agent', { description: 'The agent’s label: a verified host, a known crawler, or other.' }),
+    agent: t.exposeString('agent', {
+      description: 'The label of the agent: a verified host, a known crawler, the name it gives itself, or `other`.',
+    }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent.' }),
     classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),
     verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),
@@ -81,9 +83,13 @@ const ObservationFilter = builder.inputType('ObservationFilter', {
     slug: t.string({ description: 'Of this page.', validate: filterText }),
     kind: t.field({ type: CrossingKind, description: 'Of reads or citations alone.' }),
     agent: t.string({ description: 'Of the agent with this label.', validate: filterText }),
+    agentName: t.string({
+      description: 'Only requests with exactly this name, as `otherAgents` shows it.',
+      validate: filterText,
+    }),
     verified: t.boolean({ description: 'With, or without, a signature that verified.' }),
     sigInvalid: t.boolean({
-      description: 'With, or without, a signature that failed: whoever shows one pretends to be somebody else.',
+      description: 'With, or without, a signature that failed: an agent that sends one impersonates another.',
     }),
     reason: t.string({ description: 'Failed for this reason.', validate: filterText }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this price.' }),

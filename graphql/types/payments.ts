@@ -72,7 +72,7 @@ PaymentType.implement({
       description: 'Who must receive it: a wallet or a legs split.',
       resolve: ({ payTo }) => shownWallet(payTo),
     }),
-    nonce: t.exposeString('nonce', { description: 'The authorization’s nonce; spent once, for good.' }),
+    nonce: t.exposeString('nonce', { description: 'The authorization’s nonce; it can be spent only once.' }),
     validAfter: t.exposeString('validAfter', { description: 'Seconds since 1970 after which it may be sent.' }),
     validBefore: t.exposeString('validBefore', { description: 'Seconds since 1970 before which it must be mined.' }),
     lane: t.field({
@@ -197,7 +197,10 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ host: hostFilter(host), author: lower(author), payer: lower(payer), txHash: lower(txHash) },
+        host: hostFilter(host),
+        author: lower(author),
+        payer: lower(payer),
+        txHash: lower(txHash),
         window: windowOf(site, window, deps.clock()),
       };
       return findPage(request, () => payments.page(deps, site.tenantId, which, request));

@@ -24,14 +24,14 @@ const PagePriceState = builder.enumType('PagePriceState', {
       description: 'It costs what is said if the credits API of the site, which is not asked here, names who is paid.',
     },
     FREE: { value: 'free', description: 'It costs nothing.' },
-    REFUSED: { value: 'refused', description: 'A price rule refuses it to whoever is not verified.' },
+    REFUSED: { value: 'refused', description: 'A price rule refuses it to agents that are not verified.' },
   } as const satisfies Record<string, { value: PagePrice['state']; description: string }>,
 });
 
 const FreeBecauseName = builder.enumType('FreeBecause', {
   description: 'Why a page costs nothing.',
   values: {
-    NO_CREDITS: { value: 'no_credits', description: 'Nobody is named who could be paid for it.' },
+    NO_CREDITS: { value: 'no_credits', description: 'No author is named to be paid for it.' },
     FREE_SLUG: { value: 'free_slug', description: 'Its owner named it free.' },
     OUT_OF_SCOPE: { value: 'out_of_scope', description: 'It stands under no article prefix.' },
     NO_PRICE: { value: 'no_price', description: 'The price of the site is 0.' },

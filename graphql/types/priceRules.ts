@@ -9,8 +9,10 @@ import { Tenant } from '../schema/site.ts';
 export const AgentCategoryName = builder.enumType('AgentCategory', {
   description: 'What an agent reads for, by what it says of itself: nobody proves it.',
   values: named<AgentCategory>({
-    ...{ train: 'To train models.', search: 'To be found in a search.' },
-    ...{ assistant: 'For a person who asked.', agent: 'On its own.' },
+    train: 'To train models.',
+    search: 'To be found in a search.',
+    assistant: 'For a person who asked.',
+    agent: 'On its own.',
   }),
 });
 
@@ -18,7 +20,9 @@ export const AgentCategoryName = builder.enumType('AgentCategory', {
 export const RuleEffectName = builder.enumType('PriceRuleEffect', {
   description: 'What a price rule makes of a page.',
   values: named<'price' | 'free' | 'refuse'>({
-    ...{ price: 'It costs the rule’s price.', free: 'It costs nothing.', refuse: 'It is not given, whatever would be paid.' },
+    price: 'It costs the rule’s price.',
+    free: 'It costs nothing.',
+    refuse: 'It is not given, whatever would be paid.',
   }),
 });
 
@@ -33,7 +37,7 @@ const PriceRuleType = builder.objectRef<PriceRule>('PriceRule').implement({
       description: 'Reads or citations alone; null: both.',
       resolve: ({ kind }) => kind,
     }),
-    operators: t.exposeStringList('operators', { description: 'Hosts whose verified agents it is for; empty: whoever asks.' }),
+    operators: t.exposeStringList('operators', { description: 'Hosts whose verified agents it applies to; empty: every agent.' }),
     categories: t.field({
       type: [AgentCategoryName],
       description: 'What agents read for that it is for; empty: whatever they read for.',

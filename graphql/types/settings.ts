@@ -98,7 +98,7 @@ PageType.implement({
     }),
     credits: t.exposeString('credits', {
       nullable: true,
-      description: 'JSON text of who is paid for it; null: nobody can be, and no scope with it is sold.',
+      description: 'JSON text of who is paid for it; null: nobody, so no scope that includes it is sold.',
     }),
     importedAt: t.field({
       type: 'EpochMs',
@@ -145,7 +145,7 @@ builder.objectFields(Tenant, (t) => ({
   }),
   receiptsPublic: t.boolean({
     nullable: true,
-    description: 'Whether records of its payments are shown to whoever has their ids. Scope tenant.read.',
+    description: 'Whether anyone who has the id of a payment’s record may read it. Scope tenant.read.',
     authScopes: { reads: 'tenant.read' },
     complexity: ROW_COST,
     resolve: (site, _args, { deps }) => readReceiptsPublic(deps, site.tenantId),

@@ -136,7 +136,7 @@ const Viewer = builder.objectRef<GraphqlContext>('Viewer').implement({
     }),
     accountId: t.id({
       nullable: true,
-      description: 'The buyer account’s id; null for whoever is of a site.',
+      description: 'The buyer account’s id; null for credentials of a site.',
       resolve: ({ account }) => account?.accountId ?? null,
     }),
     userId: t.string({ nullable: true, description: 'The owner’s id.', resolve: ({ owner }) => owner?.userId ?? null }),

@@ -127,7 +127,7 @@ builder.objectFields(Tenant, (t) => ({
     complexity: REPORT_COST,
     args: {
       window: t.arg({ type: WindowInput, description: 'When.' }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      host: t.arg.string({ description: 'Only on this host.', validate: filterText }),
     },
     resolve: async (site, { window, host }, { deps }) => {
       const asked = { ...askedWindow(window, deps.clock()), host: hostFilter(host) };
@@ -150,7 +150,8 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
-        ...{ host: hostFilter(host), licenceJti: filterId(licenceJti, 'licenceJti') },
+        host: hostFilter(host),
+        licenceJti: filterId(licenceJti, 'licenceJti'),
         window: windowOf(site, window, deps.clock()),
       };
       return findPage(request, () => usageReports.page(deps, site.tenantId, which, request));

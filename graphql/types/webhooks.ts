@@ -122,7 +122,7 @@ EndpointType.implement({
     }),
     eventTypes: t.field({
       type: [EventTypeName],
-      description: 'What it is told of.',
+      description: 'Which events it receives.',
       resolve: ({ eventTypes }) => eventTypes as 'settlement.completed'[],
     }),
     hostFilter: t.field({
@@ -246,7 +246,9 @@ builder.objectFields(Tenant, (t) => ({
       const { window, states, failing, endpointId, eventId } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
-        ...{ states: states ?? null, eventId: eventId ?? null, endpointId: filterId(endpointId, 'filter.endpointId') },
+        states: states ?? null,
+        eventId: eventId ?? null,
+        endpointId: filterId(endpointId, 'filter.endpointId'),
         isFailing: failing ?? null,
         window: windowOf(site, window, deps.clock()),
       };

@@ -35,12 +35,21 @@ function loginOf(
   return createOidcLogin({ issuer, clientId, clientSecret: oidcClientSecret ?? null, redirectUri, outbound, clock });
 }
 
-/** The console before the REST API; with CONSOLE=false its paths are REST's to refuse. Throws when its files cannot be read. */
+/**
+ * The console before the REST API; with CONSOLE=false its paths are REST's to refuse. Reading its files takes the loop for a third of a
+ * second: in production that is done before the first call, and this throws when they cannot be read; elsewhere at the first visit.
+ */
 export function openConsole(config: ApiConfig, deps: Shared): { readonly before: (rest: RequestListener) => RequestListener } {
   if (!config.console) return { before: (rest) => rest };
   const demoToken = config.consoleDemoToken ?? null;
   const [login, signUp] = [loginOf(config, deps), signUpOf(config)];
-  const handle = createConsole({ ...deps, signUp, demoToken, login, files: readConsole(), mayCreateSite: () => signUp !== null });
+  let files: ConsoleFiles | null = null;
+  const read = (): ConsoleFiles => {
+    files ??= readConsole();
+    return files;
+  };
+  if (config.environment === 'production') read();
+  const handle = createConsole({ ...deps, signUp, demoToken, login, files: read, mayCreateSite: () => signUp !== null });
   return {
     before: (rest) => (request, response) => {
       if (!isConsolePath(pathOf(request))) return rest(request, response);

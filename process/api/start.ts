@@ -1,5 +1,4 @@
 import type { RequestListener, Server } from 'node:http';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -14,7 +13,8 @@ import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
-import { GRAPHQL_PATH } from '../../graphql/request/engine.ts';
+import { LICENCE_LIFE_SECONDS } from '../../domain/licence/licence.ts';
+import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
 import { openKeyUse } from '../../services/credentials/keyUse.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
@@ -24,11 +24,10 @@ import { openCreditsBook } from '../../services/credits/book.ts';
 import { openLiveness } from '../../services/gate/liveness.ts';
 import { issuerOf } from '../../services/licences/check.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
-import { openScopes } from '../../services/licences/scopes.ts';
+import { openScopes, SCOPE_LIMITS } from '../../services/licences/scopes.ts';
 import { watchProcess } from '../../services/operations/processWatch.ts';
 import { adoptOwners } from '../../services/owners/issuer.ts';
 import type { PublisherDeps } from '../../services/publisher.ts';
-import { createExportSlots } from '../../services/reports/exportSlots.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { openSnapshots } from '../../services/tenants/snapshots.ts';
 import type { ApiConfig } from '../config.ts';
@@ -40,8 +39,10 @@ import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
 import { openAgents } from './agents.ts';
 import { openCallers } from './callers.ts';
+import { answerCalls } from './calls.ts';
 import { openConsole } from './console.ts';
 import { openGraphql } from './graphql.ts';
+import { createApiServer } from './server.ts';
 import { openSettlement } from './settlement.ts';
 
 /** A running API process. */
@@ -52,14 +53,21 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
+/** What a process stands on. */
+interface Grounds {
+  readonly parts: Pick<SettlementDeps, 'networks' | 'rpcOf'>;
+  readonly database: Database;
+  readonly connection: Connection;
+  /** Rejects while the process's clock is wrong. */
+  readonly clock: () => Promise<void>;
+}
+
 const KEYRING_REFRESH_MS = 30_000;
 /** How often clocks and RPC nodes are looked at. */
 const WATCH_MS = 10_000;
 const DRAIN_MS = 25_000;
 /** A call that arrives while the handler closes is seen within two of these. */
 const DRAIN_LOOK_MS = 100;
-/** A payment of 16 KiB in a header fits, besides everything else. */
-const MAX_HEADER_BYTES = 32_768;
 /** Told to whoever comes before the handler is open: the port is needed to build it. */
 const COME_AGAIN = { 'retry-after': '1', 'cache-control': 'no-store', connection: 'close' };
 
@@ -107,23 +115,30 @@ async function open(
   const rehash = openRehash({ database, log });
   const snapshots = await openSnapshots({ database, directUrl, networkIds: networks.ids, priceFloorMicro, clock, log, rehash });
   closers.push(rehash.settled, () => snapshots.close());
-  const liveness = openLiveness({ database, clock, log });
-  const keyUse = openKeyUse({ database, clock, log });
-  closers.push(liveness.close, keyUse.close);
+  const uses = openUses({ database, clock, log }, closers);
 
   const { outbound, secretBox, credits, agents } = openOutside(config, { database, clock, log, networks }, closers);
 
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 30_000 });
+  const server = createApiServer();
   let answer: RequestListener = (_request, response) => void response.writeHead(503, COME_AGAIN).end();
-  server.on('request', (request, response) => answer(request, response));
-  const calls = countCalls(server);
+  const calls = answerCalls(server, (request, response) => answer(request, response));
   const url = await listen(server, config.listenHost, config.port);
   const baseUrl = config.publicBaseUrl ?? url;
   const deps: PublisherDeps = {
-    ...{ database, snapshots, keyring, credits, networks, isAway, clock, priceFloorMicro, baseUrl },
+    database,
+    snapshots,
+    keyring,
+    credits,
+    networks,
+    isAway,
+    clock,
+    priceFloorMicro,
+    baseUrl,
     pepper: pepperOf(config),
-    ...{ quoteTokenSecrets, testKeysEnabled },
-    ...{ liveness, keyUse, rehash },
+    quoteTokenSecrets,
+    testKeysEnabled,
+    ...uses,
+    rehash,
     metrics: telemetry.metrics,
   };
   const issuer = async (tenantId: string): Promise<string> =>
@@ -132,34 +147,18 @@ async function open(
   const trace = telemetry.currentTrace;
   const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, baseUrl, directUrl, trace });
   closers.push(settlement.close, () => drain(server, calls));
-  let isDraining = false;
-  closers.push(async () => {
-    isDraining = true;
-    await sleep(config.drainNoticeMs);
-  });
-  const networkChecks = checksOf(parts);
-  const readiness = {
-    process: async () => {
-      if (isDraining) throw new Error('draining');
-    },
-    database: () => requireWritable(database),
-    temporal: async () => void (await connection.workflowService.getSystemInfo({})),
-    clock: watch.requireRightClock,
-    // One that answers is enough to sell: a balancer that took every process out for one dead network would stop them all.
-    chain: async () => void (await Promise.any(Object.values(networkChecks).map((check) => check()))),
-  };
+  const grounds = { parts, database, connection, clock: watch.requireRightClock };
+  const { readiness, networkChecks } = openReadiness(config, grounds, closers);
   const hosts = createHostService(config, client);
-  const buyers = openBuyers(config, rpcOf(networks.first.id), clock);
+  const buyers = openBuyers(rpcOf(networks.first.id), clock);
   const callers = openCallers(config, telemetry.metrics);
-  const { sitePages } = config;
   const [{ settle }, { rpc }] = [settlement, buyers];
-  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, sitePages, settle, rpc });
+  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, settle, rpc });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
-  const exports = createExportSlots();
   const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox } };
-  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, exports, log, settle, outbound });
-  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports, exports });
+  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, log, settle, outbound });
+  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
 
@@ -182,13 +181,46 @@ function openOutside(
   return { outbound, secretBox, credits, agents };
 }
 
-/** What only the buyers' side needs. */
-function openBuyers(
-  { scopesAtOnce: atOnce, cataloguePagesInMemory: pagesInMemory, licenceLifeSeconds }: ApiConfig,
-  rpc: Rpc,
-  clock: () => number,
+/** What remembers that gates are alive and keys are used, and writes it down now and then. */
+function openUses(
+  base: Pick<CreditsBookOptions, 'database' | 'clock' | 'log'>,
+  closers: (() => Promise<unknown> | unknown)[],
+): Pick<PublisherDeps, 'liveness' | 'keyUse'> {
+  const liveness = openLiveness(base);
+  const keyUse = openKeyUse(base);
+  closers.push(liveness.close, keyUse.close);
+  return { liveness, keyUse };
+}
+
+/** Whether the process is ready: what it stands on answers, and it is not about to end. Its end is told before anything closes. */
+function openReadiness(
+  config: ApiConfig,
+  { parts, database, connection, clock }: Grounds,
+  closers: (() => Promise<unknown> | unknown)[],
 ) {
-  return { rpc, codeWallets: openCodeWallets({ rpc, clock }), licenceLifeSeconds, scopes: openScopes({ atOnce, pagesInMemory }) };
+  let isDraining = false;
+  closers.push(async () => {
+    isDraining = true;
+    await sleep(config.drainNoticeMs);
+  });
+  const networkChecks = checksOf(parts);
+  const readiness = {
+    process: async () => {
+      if (isDraining) throw new Error('draining');
+    },
+    database: () => requireWritable(database),
+    temporal: async () => void (await connection.workflowService.getSystemInfo({})),
+    clock,
+    // One that answers is enough to sell: a balancer that took every process out for one dead network would stop them all.
+    chain: async () => void (await Promise.any(Object.values(networkChecks).map((check) => check()))),
+  };
+  return { readiness, networkChecks };
+}
+
+/** What only the buyers' side needs. */
+function openBuyers(rpc: Rpc, clock: () => number) {
+  const codeWallets = openCodeWallets({ rpc, clock });
+  return { rpc, codeWallets, licenceLifeSeconds: LICENCE_LIFE_SECONDS, scopes: openScopes(SCOPE_LIMITS) };
 }
 
 /** Reads the signing keys again and again; returns the end of it. */
@@ -228,7 +260,10 @@ async function openPools(
 ): Promise<{ readonly database: Database; readonly reading: Database }> {
   const { databaseUrl: url, databaseStatementNames: statementNames } = config;
   const database = await openDatabase({
-    ...{ url, statementNames, poolSize: config.databasePoolSize, pipelined: true },
+    url,
+    statementNames,
+    poolSize: config.databasePoolSize,
+    pipelined: true,
     applicationName: 'svc api',
     onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
   });
@@ -249,18 +284,6 @@ function listen(server: Server, host: string, port: number): Promise<string> {
       resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`);
     });
   });
-}
-
-/** Counts the calls on their way: connections that a proxy opened ahead of time carry none. */
-function countCalls(server: Server): () => number {
-  let calls = 0;
-  server.on('request', (_, response) => {
-    calls += 1;
-    response.once('close', () => {
-      calls -= 1;
-    });
-  });
-  return () => calls;
 }
 
 /**

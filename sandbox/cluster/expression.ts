@@ -28,15 +28,12 @@ const TOKEN =
 const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '>': (a, b) => a > b,
   '<': (a, b) => a < b,
-  '>=': (a, b) => a >= b,
-  '<=': (a, b) => a <= b,
   '==': (a, b) => a === b,
 };
-const COUNT: Readonly<Record<string, (a: number, b: number) => number>> = {
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
-};
+type Arithmetic = Readonly<Record<string, (a: number, b: number) => number>>;
+const ADD: Arithmetic = { '+': (a, b) => a + b, '-': (a, b) => a - b };
+const MULTIPLY: Arithmetic = { '*': (a, b) => a * b };
+const MATCHERS = ['=', '!=', '=~', '!~'];
 const GATHER: Readonly<Record<string, (values: readonly number[]) => number>> = {
   max: (values) => Math.max(...values),
   min: (values) => Math.min(...values),
@@ -103,12 +100,16 @@ function readComparison(reader: Reader): Expression {
 }
 
 function readSum(reader: Reader): Expression {
-  let left = readOperand(reader);
+  return readArithmetic(reader, ADD, () => readArithmetic(reader, MULTIPLY, () => readOperand(reader)));
+}
+
+function readArithmetic(reader: Reader, operators: Arithmetic, readTerm: () => Expression): Expression {
+  let left = readTerm();
   for (;;) {
-    const counted = COUNT[reader.peek() ?? ''];
+    const counted = operators[reader.peek() ?? ''];
     if (counted === undefined) return left;
     reader.take();
-    const [first, second] = [left, readOperand(reader)];
+    const [first, second] = [left, readTerm()];
     left = (history, nowMs) => joined(first(history, nowMs), second(history, nowMs), counted);
   }
 }
@@ -136,11 +137,16 @@ function readOperand(reader: Reader): Expression {
     reader.take(')');
     return inner;
   }
-  if (/^\d/.test(token)) return () => Number(token);
+  if (/^\d/.test(token)) {
+    if (Number.isNaN(Number(token))) throw new SyntaxError(`${token} stands where a number must`);
+    return () => Number(token);
+  }
   const gather = GATHER[token];
   if (gather !== undefined) return readGathering(reader, gather);
   if (reader.peek() === '(') return readCall(reader, token);
-  return readSelector(reader, token).now;
+  const { now, range } = readSelector(reader, token);
+  if (range !== null) throw new SyntaxError(`a range of ${token} needs a function that takes one`);
+  return now;
 }
 
 function readGathering(reader: Reader, gather: (values: readonly number[]) => number): Expression {
@@ -217,6 +223,7 @@ function readSelector(reader: Reader, name: string): Selector {
     reader.take();
     while (reader.peek() !== '}') {
       const [label, how, quoted] = [reader.take(), reader.take(), reader.take()];
+      if (!MATCHERS.includes(how)) throw new SyntaxError(`${how} compares no label`);
       const text = JSON.parse(quoted) as string;
       if (how === '=') tests.push((labels) => (labels[label] ?? '') === text);
       else if (how === '!=') tests.push((labels) => (labels[label] ?? '') !== text);

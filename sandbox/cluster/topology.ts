@@ -41,7 +41,10 @@ export function createClusterTopology(logs: string): Topology {
       const server = await startTemporalServer({
         sources: temporalSources(environment, join(options.folder, 'cache')),
         namespace: environment['TEMPORAL_NAMESPACE'] || 'default',
-        ...{ folder, port, progress, superUrl },
+        folder,
+        port,
+        progress,
+        superUrl,
         ...(ports === null ? {} : { ports }),
       });
       ({ ports } = server);

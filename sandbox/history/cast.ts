@@ -114,7 +114,9 @@ export const READERS: readonly Reader[] = [
   {
     name: 'pretender',
     agent: { ...crawler('GPTBot/1.2; +https://openai.com/gptbot'), classifyReason: 'signature_invalid', sigInvalid: true },
-    ...{ buys: 0, asks: 7, verdict: 'denied' },
+    buys: 0,
+    asks: 7,
+    verdict: 'denied',
   },
 ];
 

@@ -25,9 +25,18 @@ export function openLicenceCounter({ till, past, secrets }: { till: Till; past: 
   const rpc = deps.rpcOf(deps.networks.first.id);
   const pepper = pepperOf(secrets);
   const buying: BuyDeps = {
-    ...{ database, snapshots, keyring, rpc, pepper, networks: deps.networks, clock: nowMs, settle: till.settle },
-    ...{ codeWallets: openCodeWallets({ rpc, clock: nowMs }), scopes: openScopes({ atOnce: 2, pagesInMemory: 1_000 }) },
-    ...{ baseUrl: 'http://127.0.0.1', licenceLifeSeconds: deps.settings.licenceLifeSeconds },
+    database,
+    snapshots,
+    keyring,
+    rpc,
+    pepper,
+    networks: deps.networks,
+    clock: nowMs,
+    settle: till.settle,
+    codeWallets: openCodeWallets({ rpc, clock: nowMs }),
+    scopes: openScopes({ atOnce: 2, pagesInMemory: 1_000 }),
+    baseUrl: 'http://127.0.0.1',
+    licenceLifeSeconds: deps.settings.licenceLifeSeconds,
   };
   return {
     sell: async (payer, name, { scope, terms, periodDays }) => {

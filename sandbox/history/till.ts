@@ -39,7 +39,11 @@ const secp256k1 = requireNative<typeof secp256k1Type>('secp256k1');
 
 /** Gas as it costs here, and a limit nobody reaches. */
 const SETTINGS: SettlementDeps['settings'] = {
-  ...{ waitMs: 30_000, licenceLifeSeconds: 600, inFlightLimit: 4, gasBudgetWeiPerDay: null, stuckAfterMs: 86_400_000 },
+  waitMs: 30_000,
+  licenceLifeSeconds: 600,
+  inFlightLimit: 4,
+  gasBudgetWeiPerDay: null,
+  stuckAfterMs: 86_400_000,
   dustBelowMicro: 1_000n,
 };
 /** How long payments wait until they are settled, and until they are final: as long, to twice as long. */
@@ -97,29 +101,27 @@ export interface TillParts {
 /** Opens it. `now` of everything in it is the past's. */
 export async function openTill({ past, chain, secrets, appUrl }: TillParts): Promise<Till> {
   const { database, nowMs } = past;
-  const network = baseSepoliaNetwork({
-    ...{ rpcUrls: [chain.rpcUrl], router: chain.router, nativePriceMicro: 0n, blockTimeMs: 1_000 },
-  });
-  const rpc = createRpc({ ...network, blockTimeMs: STILL_MS });
-  const relayers = [localSigner(secrets.relayerPrivateKey)];
-  const deps: SettlementDeps = {
-    ...{ database, networks: new Networks([network]), rpcOf: () => rpc, relayersOf: () => relayers, facilitatorOf: () => null },
-    ...{ log: quiet, now: nowMs, settings: SETTINGS, crashAt: () => undefined },
-  };
+  const { network, rpc, deps } = settlementOn({ past, chain, secrets });
   await prepareRelayers(deps);
   const keyring = await openKeyring(database, { privateKeys: [secrets.licenceKey], clock: nowMs });
   const outbound = createOutbound({ allowLoopback: false });
   const secretBox = createSecretBox(Buffer.from(secrets.secretsKey, 'base64url'));
   const { networks } = deps;
-  const credits = openCreditsBook({
-    ...{ database, outbound, secretBox, clock: nowMs, log: quiet, forbidden: networks.contracts },
-  });
+  const credits = openCreditsBook({ database, outbound, secretBox, clock: nowMs, log: quiet, forbidden: networks.contracts });
   const snapshots = await openSnapshots({
-    ...{ database, directUrl: appUrl, networkIds: networks.ids, priceFloorMicro: 1_000n, clock: nowMs, log: quiet },
+    database,
+    directUrl: appUrl,
+    networkIds: networks.ids,
+    priceFloorMicro: 1_000n,
+    clock: nowMs,
+    log: quiet,
   });
   const room = openWaitingRoom();
   const settling: SettleDeps = {
-    ...{ ...deps, waiter: room.waiter, signer: keyring, newId: () => newPaymentId(nowMs()) },
+    ...deps,
+    waiter: room.waiter,
+    signer: keyring,
+    newId: () => newPaymentId(nowMs()),
     starter: { enqueue: () => undefined, decided: () => undefined, close: () => undefined },
     licenceLifeSeconds: SETTINGS.licenceLifeSeconds,
     issuerOf: () => Promise.resolve('http://127.0.0.1'),
@@ -147,7 +149,11 @@ export async function openTill({ past, chain, secrets, appUrl }: TillParts): Pro
   };
 
   return {
-    ...{ deps, snapshots, keyring, signed, carry },
+    deps,
+    snapshots,
+    keyring,
+    signed,
+    carry,
     settle: (request) => settle(settling, request),
     payer: (name, agent) => payerOf(keyOf(`agent ${name}`), agent),
     sellPages: async (tenantId, keyId, sales) => {
@@ -169,6 +175,25 @@ export async function openTill({ past, chain, secrets, appUrl }: TillParts): Pro
       await rpc.close();
     },
   };
+}
+
+/** What settles on the chain as it stands still, and the parts of it that a till uses itself. */
+function settlementOn({ past, chain, secrets }: Pick<TillParts, 'past' | 'chain' | 'secrets'>) {
+  const network = baseSepoliaNetwork({ rpcUrls: [chain.rpcUrl], router: chain.router, nativePriceMicro: 0n, blockTimeMs: 1_000 });
+  const rpc = createRpc({ ...network, blockTimeMs: STILL_MS });
+  const relayers = [localSigner(secrets.relayerPrivateKey)];
+  const deps: SettlementDeps = {
+    database: past.database,
+    networks: new Networks([network]),
+    rpcOf: () => rpc,
+    relayersOf: () => relayers,
+    facilitatorOf: () => null,
+    log: quiet,
+    now: past.nowMs,
+    settings: SETTINGS,
+    crashAt: () => undefined,
+  };
+  return { network, rpc, deps };
 }
 
 /** The private key of somebody in the story; whoever reads this can spend from it, on a chain without value. */
@@ -203,15 +228,24 @@ function signFor(
   { payTo, priceMicro }: Pick<Terms, 'payTo' | 'priceMicro'>,
 ): string {
   const authorization = {
-    ...{ from: address, to: payTo, value: priceMicro, validAfter: 0n, validBefore: BigInt(Math.floor(nowMs / 1_000) + 300) },
+    from: address,
+    to: payTo,
+    value: priceMicro,
+    validAfter: 0n,
+    validBefore: BigInt(Math.floor(nowMs / 1_000) + 300),
     nonce: `0x${createHash('sha256').update(randomUUID()).digest('hex')}` as const,
   };
   const { signature: bytes, recid } = secp256k1.ecdsaSign(authorizationDigest(network, authorization), secret);
   const signature = `0x${Buffer.from(bytes).toString('hex')}${recid === 1 ? '1c' : '1b'}`;
   const { assetName: name, assetVersion: version } = network;
   const accepted = {
-    ...{ scheme: 'exact', network: network.id, amount: String(priceMicro), asset: network.asset as Address, payTo },
-    ...{ maxTimeoutSeconds: 300, extra: { name, version } },
+    scheme: 'exact',
+    network: network.id,
+    amount: String(priceMicro),
+    asset: network.asset as Address,
+    payTo,
+    maxTimeoutSeconds: 300,
+    extra: { name, version },
   };
   const said = Object.fromEntries(Object.entries(authorization).map(([key, value]) => [key, String(value)]));
   return JSON.stringify({ x402Version: 2, accepted, payload: { signature, authorization: said } });

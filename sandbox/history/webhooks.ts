@@ -1,7 +1,6 @@
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
-import { WebhookEndpoint } from '../../db/entities/webhook.ts';
 import { leaseFirstAttempts } from '../../db/webhooks/leases.ts';
 import { bucketsOfShard } from '../../domain/webhook/endpoint.ts';
 import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
@@ -73,6 +72,7 @@ export function openPost(past: Past, secrets: SandboxSecrets, sinkUrl: string): 
 export async function pointToSink(database: Database, sinkUrl: string): Promise<void> {
   for (const { description, path } of Object.values(RECEIVERS)) {
     const url = new URL(path, sinkUrl).href;
-    await database.orm.em.fork().nativeUpdate(WebhookEndpoint, { tenantId: DEMO.tenantId, description }, { url });
+    const change = 'update webhook_endpoint set url = $3 where tenant_id = $1 and description = $2';
+    await database.query(change, [DEMO.tenantId, description, url]);
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData, parseAbi, toHex } from 'viem';
+import { encodeFunctionData, parseAbi, toHex } from 'viem/utils';
 import { deployRouterTransaction, routerAddress } from '../../chain/router/split.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import { callChain } from './chain.ts';

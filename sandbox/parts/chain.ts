@@ -79,9 +79,20 @@ async function startOn(port: number, options: ChainOptions, chainId: number, sta
 function flags(options: ChainOptions, chainId: number, port: number, stateFile: string): string[] {
   const blockTime = options.blockTimeSeconds === undefined ? 1 : options.blockTimeSeconds;
   return [
-    ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--quiet'],
-    ...['--hardfork', 'osaka', '--enable-tx-gas-limit', '--slots-in-an-epoch', '1'],
-    ...['--cache-path', join(options.folder, 'cache')],
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--chain-id',
+    String(chainId),
+    '--quiet',
+    '--hardfork',
+    'osaka',
+    '--enable-tx-gas-limit',
+    '--slots-in-an-epoch',
+    '1',
+    '--cache-path',
+    join(options.folder, 'cache'),
     ...(blockTime === null ? [] : ['--block-time', String(blockTime), '--mixed-mining']),
     ...(options.beginsAt === undefined ? [] : ['--timestamp', String(options.beginsAt)]),
     ...(options.keep === true ? ['--state', stateFile, '--state-interval', '1'] : []),

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -20,6 +21,7 @@ const FLAGS = ['-trimpath', '-ldflags=-s -w', '-gcflags=all=-dwarf=false'];
  * @property {NodeJS.ProcessEnv} environment What the build runs with.
  * @property {number} packages About how many it takes, for the lines of progress.
  * @property {Progress} progress
+ * @property {number} [nice] How far it stands back from other processes; not at all unless told.
  */
 
 /**
@@ -29,14 +31,14 @@ const FLAGS = ['-trimpath', '-ldflags=-s -w', '-gcflags=all=-dwarf=false'];
  * @param {string} wanted
  * @param {GoOptions} options
  */
-export async function goInstall(wanted, { folder, target, path, environment, packages, progress }) {
+export async function goInstall(wanted, { folder, target, path, environment, packages, progress, nice = 0 }) {
   const go = findGo(path);
   if (go === null) throw new Error('go install: no `go` on PATH');
   progress('Go gets the sources');
   const env = { ...environment, ...goFolders(folder, environment), GOBIN: target };
   let sources = 0;
   let compiled = 0;
-  await runLines(go, ['install', '-v', ...FLAGS, wanted], { cwd: folder, env }, (line) => {
+  await runLines(go, ['install', '-v', ...FLAGS, wanted], { cwd: folder, env, nice }, (line) => {
     if (line.startsWith('go: downloading')) progress(`Go gets the sources, ${++sources} modules`);
     else if (line.trim() !== '') progress(`Go compiles, ${++compiled} of about ${packages}`);
   });
@@ -46,15 +48,16 @@ export async function goInstall(wanted, { folder, target, path, environment, pac
  * Runs a program; `onLine` gets the lines of its error stream.
  * @param {string} program
  * @param {string[]} args
- * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv, nice: number }} options
  * @param {(line: string) => void} onLine
  * @returns {Promise<void>}
  */
-function runLines(program, args, { cwd, env }, onLine) {
+function runLines(program, args, { cwd, env, nice }, onLine) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: BUILD_LIMIT_MS });
     const end = () => child.kill();
     process.once('exit', end);
+    if (nice > 0 && child.pid !== undefined) setPriority(child.pid, nice); // what it starts has it too
     let last = '';
     createInterface(child.stderr).on('line', (line) => {
       if (line.trim() !== '') last = line.trim();

@@ -48,7 +48,7 @@ export function wipeState(folders: StateFolders, reason: string, progress: Progr
   removeCluster(folders.postgres);
   rmSync(folders.temporal, { recursive: true, force: true });
   rmSync(folders.chain, { recursive: true, force: true });
-  if (there) progress(`starting anew (database, workflows and chain together): ${reason}`);
+  if (there) progress(`starting fresh (database, workflows and chain together): ${reason}`);
   return there;
 }
 
@@ -97,7 +97,7 @@ export async function readChainFacts(rpcUrl: string, router: string, relayer: st
 export function findMismatch(chain: ChainFacts, known: KnownChain): string | null {
   if (chain.chainId !== known.chainId) return `the chain has id ${chain.chainId}, the database knows ${known.chainId}`;
   if (chain.genesisHash.toLowerCase() !== known.genesisHash.toLowerCase())
-    return 'the chain began anew since the database was written';
+    return 'the chain was reset after the database was written';
   if (chain.routerCode.toLowerCase() !== known.routerCode.toLowerCase())
     return 'the router on the chain is not the one the database knows';
   if (chain.relayerNonce < known.minimumRelayerNonce) {

@@ -70,7 +70,8 @@ export async function findTemporal(sources, progress) {
     reasons.push(`${where}: ${refusal}`);
   }
   const folder = sources.cacheFolders.find(isWritable);
-  if (folder === undefined) throw notToBeHad([...reasons, `no cache folder can be written (${sources.cacheFolders.join(', ')})`]);
+  if (folder === undefined)
+    throw unavailable([...reasons, `no cache folder can be written (${sources.cacheFolders.join(', ')})`]);
   const lock = `${folder}.lock`;
   const release = await takeLock(lock, {
     waitMs: BUILD_LIMIT_MS,
@@ -97,7 +98,7 @@ export async function findTemporal(sources, progress) {
   } finally {
     release();
   }
-  throw notToBeHad(reasons);
+  throw unavailable(reasons);
 }
 
 /** @param {TemporalSources} sources */
@@ -180,10 +181,10 @@ async function build(folder, { path, environment }, progress) {
 }
 
 /** @param {readonly string[]} reasons */
-function notToBeHad(reasons) {
+function unavailable(reasons) {
   const tried = reasons.map((reason) => `  - ${reason}`).join('\n');
   return new Error(
-    `Temporal ${TEMPORAL_CLI_VERSION} is not to be had here.\n${tried}\nDo one of these and try again:\n` +
+    `Temporal ${TEMPORAL_CLI_VERSION} is not available here.\n${tried}\nDo one of these and try again:\n` +
       `  - put the program \`temporal\` ${TEMPORAL_CLI_VERSION} on PATH\n` +
       `    (https://github.com/temporalio/cli/releases/tag/v${TEMPORAL_CLI_VERSION})\n` +
       `  - install Go, and reach its module proxy: we build it then\n` +

@@ -9,7 +9,7 @@ import { checkServer } from './temporal.ts';
 import type { TemporalSources } from './temporal-binary.mjs';
 import type { TemporalDatabase } from './temporal-database.ts';
 import { prepareTemporalDatabase } from './temporal-database.ts';
-import { findTemporalServer } from './temporal-server-binary.ts';
+import { findTemporalServer } from './temporal-server-binary.mjs';
 
 /** Where the server comes from and what it runs on. */
 export interface TemporalServerOptions {

@@ -112,12 +112,26 @@ async function startServer(
 
 function flags(folder: string, namespace: string, port: number, uiPort: number | null): string[] {
   return [
-    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--namespace', namespace],
+    'server',
+    'start-dev',
+    '--ip',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--namespace',
+    namespace,
     ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
-    ...['--db-filename', join(folder, 'temporal.db')],
-    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=1'],
+    '--db-filename',
+    join(folder, 'temporal.db'),
+    '--sqlite-pragma',
+    'journal_mode=WAL',
+    '--sqlite-pragma',
+    'synchronous=1',
     ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
-    ...['--log-level', 'error', '--color', 'never'],
+    '--log-level',
+    'error',
+    '--color',
+    'never',
   ];
 }
 

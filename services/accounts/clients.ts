@@ -9,7 +9,8 @@ import { atDatabase } from '../outage.ts';
 
 /**
  * Makes an OAuth client of an account: with its public keys (`private_key_jwt`), or without them with a secret, which is returned
- * this once and stored as a hash. With `isOwner` its tokens are the owner's: they change the budget, where others buy. Throws invalid_parameter for keys that are private or symmetric, not_found.
+ * this once and stored as a hash. With `isOwner` its tokens are the owner's: they change the budget, where others buy. Throws
+ * invalid_parameter for keys that are private or symmetric, not_found.
  */
 export async function createAccountClient(
   deps: CredentialDeps,

@@ -44,7 +44,11 @@ export function openCodeWallets(
 ): CodeWallets {
   const { atOnce, perMinute, perMinuteOfOne } = limits;
   const turns = openTurns({
-    ...{ atOnce, mostOfOne: Math.max(1, Math.floor(atOnce / 2)), mostWaiting: 8, mostWaitingInAll: 64, waitMs: WAIT_MS },
+    atOnce,
+    mostOfOne: Math.max(1, Math.floor(atOnce / 2)),
+    mostWaiting: 8,
+    mostWaitingInAll: 64,
+    waitMs: WAIT_MS,
     refusal: () => full(2),
   });
   /** Of the minute that `since` began; there are no more names than calls. */
@@ -71,7 +75,7 @@ export function openCodeWallets(
       const words = hash('sha256', JSON.stringify([question.address, question.message, question.signature]), 'base64');
       const known = answers.get(words);
       if (known && Math.abs(clock() - known.atMs) < MINUTE_MS) return known.isConfirmed;
-      const leave = await turns.enter(from);
+      const leave = await turns.enter([from]);
       try {
         count(from);
         const isConfirmed = await isConfirmedByWallet(hurried, question);

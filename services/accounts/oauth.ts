@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readAssertionSubject, verifyClientAssertion } from '../../adapters/tokens/clientAssertion.ts';
 import type { OauthClientRow } from '../../db/credentials/accounts.ts';
-import { findOauthClient, useAssertion } from '../../db/credentials/accounts.ts';
+import { findOauthClient } from '../../db/credentials/accounts.ts';
+import { useOnce } from '../../db/credentials/usedOnce.ts';
 import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
@@ -50,10 +51,10 @@ export async function authenticateClient(
 ): Promise<ClientAnswer> {
   const grant = request.form.get('grant_type');
   if (grant === undefined) return refused('invalid_request', 'grant_type is missing');
-  if (grant !== 'client_credentials') return refused('unsupported_grant_type', 'only client_credentials is granted here');
+  if (grant !== 'client_credentials') return refused('unsupported_grant_type', 'only client_credentials is supported here');
   const assertion = request.form.get('client_assertion');
   if (assertion !== undefined && request.authorization !== null) {
-    return refused('invalid_request', 'a client authenticates in one way only');
+    return refused('invalid_request', 'a client must authenticate in exactly one way');
   }
   const client =
     assertion === undefined
@@ -93,8 +94,9 @@ async function byAssertion(
   const nowMs = deps.clock();
   const proven = await verifyClientAssertion(assertion, { clientId, keys: client.jwks, audiences, nowMs });
   if (!proven) return null;
-  const used = { clientId, jti: proven.jti, expiresAt: new Date(proven.expiresAtSeconds * 1000) };
-  return (await atDatabase(() => useAssertion(deps.database, used, new Date(nowMs)))) ? client : null;
+  const expiresAt = new Date(proven.expiresAtSeconds * 1000);
+  const used = { kind: 'assertion', clientId, jti: proven.jti } as const;
+  return (await atDatabase(() => useOnce(deps.database, used, expiresAt))) ? client : null;
 }
 
 async function clientOf(deps: ClientDeps, clientId: string): Promise<OauthClientRow | null> {

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { checksumAddress } from '../../chain/offer.ts';
 import { isSignedByKey } from '../../chain/signature/message.ts';
-import { isNonceStored, isNonceUsed, openAccountOfWallet, useNonce, useStoredNonce } from '../../db/credentials/accounts.ts';
+import { openAccountOfWallet } from '../../db/credentials/accounts.ts';
+import { isUsed, useOnce } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/money/legs.ts';
@@ -52,9 +53,10 @@ export interface SignedChallenge {
 
 /**
  * The account of the wallet that signed a challenge of ours, by key or by contract (ERC-1271) on the first network, whichever the message
- * names: on another one, somebody else may have put a contract at the same address. It is made at its first sign-in. A nonce that is not ours costs nothing but its HMAC, and the chain is asked last, in turns of its own. The nonce is used up once the signature
- * is right. Throws unknown_credential (401) with one sentence for every cause of doubt; for a wallet with code also overloaded when
- * there is no room, and chain_unavailable when it cannot be asked.
+ * names: on another one, somebody else may have put a contract at the same address. It is made at its first sign-in. A nonce that is not
+ * ours costs nothing but its HMAC, and the chain is asked last, in turns of its own. The nonce is used up once the signature is right.
+ * Throws unknown_credential (401) with one sentence for every cause of doubt; for a wallet with code also overloaded when there is no room,
+ * and chain_unavailable when it cannot be asked.
  */
 export async function signIn(deps: BuyerDeps, { message, signature, from }: SignedChallenge): Promise<string> {
   const fields = parseSignInMessage(message);
@@ -87,26 +89,20 @@ interface Usable {
   readonly use: (sql: Sql) => Promise<boolean>;
 }
 
-/**
- * A nonce that we gave to this address, or declared at our host for any, and whose time has not passed; null for any other. One of the form of older processes, which
- * stored theirs, is for the database to know.
- */
+/** A nonce that we gave to this address, or declared at our host for any, and whose time has not passed; null for any other. */
 function nonceOf(pepper: Pepper, { nonce, domain }: SignInFields, address: Address, nowMs: number): Usable | null {
   const declared = endOfHostNonce(pepper, { nonce, host: domain }, nowMs);
   if (declared) return usedOnce(nonce, declared);
   const parsed = parseNonce(nonce);
-  if (!parsed) {
-    if (!/^[0-9a-f]{32}$/.test(nonce)) return null;
-    const at = new Date(nowMs);
-    return { isGood: (sql) => isNonceStored(sql, nonce, at), use: (sql) => useStoredNonce(sql, nonce, at) };
-  }
+  if (!parsed) return null;
   const { expiresAtMs, facts, tag } = parsed;
   if (!isTagged(pepper, tagText(address, facts), tag) || nowMs >= expiresAtMs) return null;
   return usedOnce(nonce, new Date(expiresAtMs));
 }
 
 function usedOnce(nonce: string, expiresAt: Date): Usable {
-  return { isGood: async (sql) => !(await isNonceUsed(sql, nonce)), use: (sql) => useNonce(sql, nonce, expiresAt) };
+  const one = { kind: 'sign_in', nonce } as const;
+  return { isGood: async (sql) => !(await isUsed(sql, one)), use: (sql) => useOnce(sql, one, expiresAt) };
 }
 
 /** True for octets that may be a signature, of a key or of a wallet with code. */

@@ -81,7 +81,8 @@ class CachedDirectories implements Directories {
   readonly #options: DirectoriesOptions;
   readonly #new: NewDirectories;
   readonly #held = new LRUCache<string, Held>({
-    ...{ max: MOST_HELD, maxSize: MOST_KEYS_HELD },
+    max: MOST_HELD,
+    maxSize: MOST_KEYS_HELD,
     sizeCalculation: ({ keys }) => 1 + keys.size,
   });
   readonly #flightsOf = new Map<string, number>();

@@ -40,7 +40,7 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
   if (read === null || address === null || address.isConfirmed) return;
   const counted = { tenantId, kind: 'confirm', mailboxHashes: mailboxHashes(deps.pepper, tenantId, read.mailbox) } as const;
   const sent = await countMails(deps.database, counted);
-  if (sent.ofSite >= MAX_CODES_A_DAY) {
+  if (sent.ofTenant >= MAX_CODES_A_DAY) {
     throw new ServiceError('throttled', `a site can send ${MAX_CODES_A_DAY} codes a day; use the last one, or try again later`, {
       retryAfterSeconds: 3_600,
     });
@@ -66,7 +66,9 @@ export async function confirmAlertAddress(deps: AddressDeps, tenantId: string, c
   const address = await findAlertAddress(deps.database, tenantId);
   if (address === null) throw new ServiceError('not_found', 'this site has no address for alerts');
   if (!isCodeOf(deps, tenantId, address.email, code)) {
-    throw new ServiceError('invalid_parameter', 'this code is not one of this address, or it has expired', { parameter: 'code' });
+    throw new ServiceError('invalid_parameter', 'this code was not sent to this address, or it has expired', {
+      parameter: 'code',
+    });
   }
   await confirmAlertAddressRow(deps.database, tenantId, address.email);
   return address.email;

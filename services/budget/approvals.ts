@@ -24,6 +24,9 @@ export async function sayToApproval(
 ): Promise<Approval> {
   const decided = await atDatabase(() => decideApproval(database, { accountId, approvalId, isApproved }));
   if (!decided)
-    throw new ServiceError('not_found', 'no purchase of this id waits for your word: it ended, was paid, or never was');
+    throw new ServiceError(
+      'not_found',
+      'no purchase with this id waits for your approval: it expired, was paid, or never existed',
+    );
   return decided;
 }

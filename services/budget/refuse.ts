@@ -22,14 +22,12 @@ export async function refusedByBudget(
  * site or the payer, so nobody counts it, and no offer goes with it: another payment would be refused as well.
  */
 function budgetError({ decision, budget, endsAtMs, approvalId }: SpendingRefusal): ServiceError {
-  const anew = `it begins anew at ${new Date(endsAtMs).toISOString()}`;
+  const resets = `it resets at ${new Date(endsAtMs).toISOString()}`;
   if (decision.kind === 'ask_owner') {
-    const above = `what costs more than ${formatUsdc(decision.aboveMicro)} USDC waits for the account’s owner`;
+    const above = `purchases above ${formatUsdc(decision.aboveMicro)} USDC wait for the account’s owner`;
     const asked = approvalId === null ? 'and too many purchases wait already' : `who was asked (approval ${approvalId})`;
     return new ServiceError('approval_required', `${above}, ${asked}; nothing was paid`, {
-      spending: {
-        ...{ limit: 'approval', limitMicro: decision.aboveMicro, spentMicro: 0n, periodEndsAtMs: endsAtMs, approvalId },
-      },
+      spending: { limit: 'approval', limitMicro: decision.aboveMicro, spentMicro: 0n, periodEndsAtMs: endsAtMs, approvalId },
     });
   }
   const { limit, limitMicro, spentMicro } = decision;
@@ -37,8 +35,8 @@ function budgetError({ decision, budget, endsAtMs, approvalId }: SpendingRefusal
   const sentence = {
     stopped: 'the owner of this account has stopped its purchases; nothing was paid',
     page: `a page may cost this account ${most} USDC at most; nothing was paid`,
-    total: `this account may spend ${most} USDC a ${budget.period}, and ${spent} are spent; ${anew}; nothing was paid`,
-    host: `this account may spend ${most} USDC a ${budget.period} at this host, and ${spent} are spent; ${anew}; nothing was paid`,
+    total: `this account may spend ${most} USDC a ${budget.period}, and ${spent} are spent; ${resets}; nothing was paid`,
+    host: `this account may spend ${most} USDC a ${budget.period} at this host, and ${spent} are spent; ${resets}; nothing was paid`,
   }[limit];
   const spending = { limit, limitMicro, spentMicro, periodEndsAtMs: endsAtMs, approvalId: null };
   return new ServiceError('budget_exceeded', sentence, { spending });

@@ -4,7 +4,7 @@ import type { AlertAttempt, LeasedAlert } from '../../db/budget/alerts.ts';
 import { leaseDueAlerts, recordAlertAttempt } from '../../db/budget/alerts.ts';
 import type { Sql } from '../../db/database.ts';
 import { ALERT_TYPE, alertBody } from '../../domain/budget/alert.ts';
-import { judgeAttempt } from '../../domain/webhook/schedule.ts';
+import { judgeAttempt } from '../../domain/webhook/retrySchedule.ts';
 import { postSigned } from '../webhooks/post.ts';
 import { signingKeyOf } from '../webhooks/sign.ts';
 import { alertSecretContext } from './alerts.ts';
@@ -97,7 +97,10 @@ async function sendAlert(deps: AlertDeps, leased: LeasedAlert): Promise<void> {
 function attemptOf({ alert, leaseId, attempt }: LeasedAlert, verdict: ReturnType<typeof judgeAttempt>): AlertAttempt {
   const isRetry = verdict.kind === 'retry';
   return {
-    ...{ eventId: alert.eventId, leaseId, attempt, state: isRetry ? 'waiting' : verdict.kind },
+    eventId: alert.eventId,
+    leaseId,
+    attempt,
+    state: isRetry ? 'waiting' : verdict.kind,
     reason: verdict.kind === 'delivered' ? null : verdict.reason,
     dueAt: isRetry ? new Date(Date.now() + verdict.delayMs) : null,
   };

@@ -54,7 +54,7 @@ export async function setBudget(
   const written = await atDatabase(() => writeBudget(database, accountId, budget, ifVersion));
   if (written === 'gone') throw new ServiceError('not_found', 'this account was erased');
   if (written === 'changed') {
-    throw new ServiceError('conflict', 'the budget was changed meanwhile; read it again', { parameter: 'ifVersion' });
+    throw new ServiceError('conflict', 'the budget has changed; read it again', { parameter: 'ifVersion' });
   }
   return shown(written) as ShownBudget;
 }

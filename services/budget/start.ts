@@ -6,7 +6,10 @@ const TASK_TIMEOUT = '5s';
 /** Sees to it that `sendBudgetAlerts` runs; one that runs already stays as it is, so every worker may call it at its start. */
 export async function ensureAlertWorkflow(client: Client, taskQueue: string): Promise<void> {
   await client.workflow.start('sendBudgetAlerts', {
-    ...{ taskQueue, workflowId: 'sendBudgetAlerts', workflowIdConflictPolicy: 'USE_EXISTING' },
-    ...{ workflowTaskTimeout: TASK_TIMEOUT, args: [] },
+    taskQueue,
+    workflowId: 'sendBudgetAlerts',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowTaskTimeout: TASK_TIMEOUT,
+    args: [],
   });
 }

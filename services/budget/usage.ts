@@ -44,20 +44,23 @@ export async function readSpendingBy(
 }
 
 const COLUMNS = [
-  ...[
-    'at_iso',
-    'at_ms',
-    'host',
-    'resource',
-    'kind',
-    'purpose',
-    'amount_micro',
-    'amount_usdc',
-    'outcome',
-    'payment_state',
-    'reason',
-  ],
-  ...['network', 'payer', 'nonce', 'settlement_ref', 'settlement_ref_kind', 'licence_jti'],
+  'at_iso',
+  'at_ms',
+  'host',
+  'resource',
+  'kind',
+  'purpose',
+  'amount_micro',
+  'amount_usdc',
+  'outcome',
+  'payment_state',
+  'reason',
+  'network',
+  'payer',
+  'nonce',
+  'settlement_ref',
+  'settlement_ref_kind',
+  'licence_jti',
 ];
 
 /** What is exported: the oldest rows of the window first, so that a file that is cut goes on where it ends. */
@@ -82,9 +85,22 @@ export async function* exportSpending(
 
 function cellsOf(row: Spending): string[] {
   return [
-    ...[new Date(row.atMs).toISOString(), String(row.atMs), row.host, row.resource, row.kind, row.purpose],
-    ...[String(row.micro), formatUsdc(row.micro), row.outcome, row.paymentState, row.reason ?? ''],
-    ...[row.network, row.payer, row.nonce, row.txHash ?? '', settlementRefKind(row.txHash, row.mode)],
+    new Date(row.atMs).toISOString(),
+    String(row.atMs),
+    row.host,
+    row.resource,
+    row.kind,
+    row.purpose,
+    String(row.micro),
+    formatUsdc(row.micro),
+    row.outcome,
+    row.paymentState,
+    row.reason ?? '',
+    row.network,
+    row.payer,
+    row.nonce,
+    row.txHash ?? '',
+    settlementRefKind(row.txHash, row.mode),
     row.purpose === 'licence' && row.outcome === 'settled' ? row.paymentId : '',
   ];
 }

@@ -1,7 +1,7 @@
 /** Signing in to the console at the identity provider: leaving for it, and coming back. */
 import type { LoginAttempt, OidcLogin } from '../../adapters/tokens/oidcLogin.ts';
 import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
-import { useNonce } from '../../db/credentials/accounts.ts';
+import { useOnce } from '../../db/credentials/usedOnce.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
 import type { ConsoleSession, SessionDeps } from './sessions.ts';
@@ -57,7 +57,8 @@ export async function comeBack(
 ): Promise<{ readonly session: ConsoleSession; readonly screen: string }> {
   const away = kept === null ? null : openAway(deps, kept);
   if (away === null || deps.clock() >= away.endsAtMs || answered.get('state') !== away.state) refuse();
-  const isFirst = await atDatabase(() => useNonce(deps.database, `console ${away.state}`, new Date(away.endsAtMs)));
+  const state = { kind: 'sign_in', nonce: `console ${away.state}` } as const;
+  const isFirst = await atDatabase(() => useOnce(deps.database, state, new Date(away.endsAtMs)));
   const user = isFirst ? await deps.login.finish(away, answered) : null;
   if (user === null) refuse();
   return { session: await signInUser(deps, { issuer: deps.login.issuer, userId: user.userId }), screen: away.screen };
@@ -72,5 +73,5 @@ function openAway({ secretBox }: ProviderDeps, kept: string): Away | null {
 }
 
 function refuse(): never {
-  throw new ServiceError('unknown_credential', 'the identity provider did not sign you in here; begin again');
+  throw new ServiceError('unknown_credential', 'the identity provider did not complete this sign-in; start again');
 }

@@ -1,12 +1,12 @@
 /** Sessions of the console: a cookie in place of an owner's credential. What it covers is read in each call. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { SessionOrigin, SiteLine, StoredSession } from '../../db/credentials/consoleSessions.ts';
+import type { SessionOrigin, StoredSession, TenantLine } from '../../db/credentials/consoleSessions.ts';
 import {
   deleteConsoleSession,
   deleteConsoleSessionsLike,
   findConsoleSession,
   insertConsoleSession,
-  listSiteLines,
+  listTenantLines,
   markConsoleSessionUsed,
 } from '../../db/credentials/consoleSessions.ts';
 import type { Database } from '../../db/database.ts';
@@ -111,8 +111,8 @@ export async function endAllSessions(deps: SessionDeps, { origin }: ConsoleSessi
 }
 
 /** The sites that a session covers, as the console lists them. */
-export async function listSites(deps: SessionDeps, { owner }: ConsoleSession): Promise<readonly SiteLine[]> {
-  return await atDatabase(() => listSiteLines(deps.database, owner.tenantIds));
+export async function listSites(deps: SessionDeps, { owner }: ConsoleSession): Promise<readonly TenantLine[]> {
+  return await atDatabase(() => listTenantLines(deps.database, owner.tenantIds));
 }
 
 function csrfOf(id: string): string {

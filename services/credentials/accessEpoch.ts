@@ -19,7 +19,10 @@ export interface EpochRead {
 }
 
 const epochNow: (database: Database, tenantId: string) => Promise<string> = gathered(listAccessEpochs, {
-  ...{ limit: 500, concurrency: 2, isOutage: isTransientError, same: (tenantId) => tenantId },
+  limit: 500,
+  concurrency: 2,
+  isOutage: isTransientError,
+  same: (tenantId) => tenantId,
 });
 
 /** The epoch of a site, read from Postgres after this call. Throws database_unavailable. */

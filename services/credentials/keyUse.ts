@@ -23,7 +23,8 @@ export function openKeyUse(options: {
 }): KeyUse {
   const { database, clock, log } = options;
   const paced = openPaced<{ tenantId: string; keyId: string; atMs: number }>({
-    ...{ clock, flushMs: FLUSH_MS },
+    clock,
+    flushMs: FLUSH_MS,
     write: (entries) => recordKeyUse(database, entries),
     warn: (error) => log.warn({ error: String(error) }, 'when keys were last used could not be written'),
   });

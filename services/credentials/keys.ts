@@ -66,7 +66,9 @@ export function publisherHash(pepper: Pepper, token: string, testKeysEnabled: bo
 
 /** Calls at one time share a query, which begins after all of them. */
 const findState: (database: Database, hash: CredentialHash) => Promise<FoundKey | null> = gathered(listFoundKeys, {
-  ...{ limit: 100, concurrency: 2, isOutage: isTransientError },
+  limit: 100,
+  concurrency: 2,
+  isOutage: isTransientError,
   same: ({ current, previous }) => `${current.toString('latin1')} ${previous?.toString('latin1')}`,
 });
 

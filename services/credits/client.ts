@@ -14,8 +14,9 @@ export interface CreditsQuestion {
 }
 
 /**
- * Asks `GET {apiUrl}/credits/{slug}` once, with the bearer token that the API wants; a redirect is a failure, so that no other origin sees it. 200 with JSON: an entry; 404: none. Everything else, a slug that is no path segment
- * included, rejects with an `Error` that names a reason code and nothing of what came back.
+ * Asks `GET {apiUrl}/credits/{slug}` once, with the bearer token that the API wants; a redirect is a failure, so that no other origin sees
+ * it. 200 with JSON: an entry; 404: none. Everything else, a slug that is no path segment included, rejects with an `Error` that names a
+ * reason code and nothing of what came back.
  */
 export async function fetchCredits(outbound: Outbound, { apiUrl, slug, token }: CreditsQuestion): Promise<CreditsAnswer> {
   const base = apiUrl.replace(/\/+$/, '');
@@ -24,7 +25,8 @@ export async function fetchCredits(outbound: Outbound, { apiUrl, slug, token }: 
   const answer = await outbound.send({
     url,
     headers: {
-      ...{ accept: 'application/json', 'user-agent': 'svc-credits/1.0' },
+      accept: 'application/json',
+      'user-agent': 'svc-credits/1.0',
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     },
     timeoutMs: TIMEOUT_MS,

@@ -7,9 +7,9 @@ import type { Address } from '../../domain/money/legs.ts';
 const MAX_JSON_DEPTH = 16;
 
 /**
- * Reads an answer of a credits API by the credits contract (docs/credits-api.md): `{"free": true}`, or a page as in `credits_inline` (depth ≤ 8, ≤ 50 distinct wallets, none
- * zero, none `forbidden`), wallets in mixed case with a right checksum (EIP-55), and no author who is a member of himself. Throws
- * invalid_parameter; whoever throws here is asked again later, never guessed at.
+ * Reads an answer of a credits API by the credits contract (docs/credits-api.md): `{"free": true}`, or a page as in `credits_inline` (depth
+ * ≤ 8, ≤ 50 distinct wallets, none zero, none `forbidden`), wallets in mixed case with a right checksum (EIP-55), and no author who is a
+ * member of himself. Throws invalid_parameter; whoever throws here is asked again later, never guessed at.
  */
 export function readCredits(entry: unknown, forbidden: readonly string[]): PageCredits | 'free' {
   requireShallow(entry, 0);
@@ -33,7 +33,7 @@ interface Contributor {
 
 function requireSound(contributors: readonly Contributor[], above: readonly string[]): void {
   for (const { authorId, wallet, members } of contributors) {
-    if (above.includes(authorId)) refuse('an author is credited as a member of himself');
+    if (above.includes(authorId)) refuse('an author is credited as a member of itself');
     if (wallet !== undefined) requireChecksum(wallet, 'credits');
     if (members) requireSound(members, [...above, authorId]);
   }

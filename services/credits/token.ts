@@ -32,11 +32,12 @@ export function creditsTokenContext(tenantId: string, origin: string): string {
 export async function setCreditsToken(deps: CreditsTokenDeps, call: SiteCall, token: string | null): Promise<CreditsTokenState> {
   const { tenantId } = call;
   if (token !== null && !(token.length <= MAX_CHARS && /^[\x21-\x7e]+$/.test(token))) {
-    const sentence = `token: has 1 to ${MAX_CHARS} printable characters of ASCII, and no space`;
+    const sentence = `token: must be 1 to ${MAX_CHARS} printable ASCII characters without spaces`;
     throw new ServiceError('invalid_parameter', sentence, { parameter: 'token' });
   }
   return await changeSite(deps, call, {
-    ...{ action: 'credits.set_token', target: null },
+    action: 'credits.set_token',
+    target: null,
     look: (sql) => stateOf(sql, tenantId),
     make: async (database) => {
       if (token === null) {

@@ -28,8 +28,8 @@ export async function findPackages(deps: PublisherDeps, request: CompRequest): P
   });
   const hosts = new Set([...pages.map(({ host }) => host), ...(request.host === null ? [] : [request.host.toLowerCase()])]);
   const [host] = hosts;
-  if (host === undefined) throw refuse('aisystem.aisysuse.uri', 'a uri is needed, or ?host=');
-  if (hosts.size > 1) throw refuse('aisystem.aisysuse.uri', 'all must be of one host');
+  if (host === undefined) throw refuse('aisystem.aisysuse.uri', 'a uri or ?host= is needed');
+  if (hosts.size > 1) throw refuse('aisystem.aisysuse.uri', 'all must name the same host');
   const site = await findLiveSite(deps, host);
   if (!site) throw new ServiceError('not_found', 'this host sells nothing here');
   return packagesOf({

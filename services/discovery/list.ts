@@ -89,7 +89,11 @@ async function entryOf(
   const { resource, accepts } = found.item;
   const { url, ...about } = resource;
   return {
-    ...{ resource: url, type: 'http', x402Version: 2, accepts, lastUpdated: new Date(changedAtMs(site, atMs)).toISOString() },
+    resource: url,
+    type: 'http',
+    x402Version: 2,
+    accepts,
+    lastUpdated: new Date(changedAtMs(site, atMs)).toISOString(),
     ...about,
     description: summary,
     tags,

@@ -21,7 +21,10 @@ export const makeManifest: DocumentMaker = (deps, site) => {
   const { pricing, host } = site;
   return JSON.stringify(
     manifestOf({
-      ...{ baseUrl: deps.baseUrl, host, classes: pricing.classes(atMs), destinations: unnamedDestinations(deps, site) },
+      baseUrl: deps.baseUrl,
+      host,
+      classes: pricing.classes(atMs),
+      destinations: unnamedDestinations(deps, site),
       pages: ownPages(deps, site, { prefix: '/', atMs, limit: MAX_PAGES }),
       lastUpdatedMs: changedAtMs(site, atMs),
     }),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/database.ts';
-import type { HostSite } from '../../db/licences/sites.ts';
-import { findSiteOfHost } from '../../db/licences/sites.ts';
+import type { HostTenant } from '../../db/licences/offering.ts';
+import { findTenantOfHost } from '../../db/licences/offering.ts';
 import { keptHost } from '../../domain/hosts/hostname.ts';
 import type { CompiledPricing } from '../../domain/pricing/pricing.ts';
 import { atDatabase } from '../outage.ts';
@@ -24,7 +24,7 @@ const OWNERS = 10_000;
 const HOST = /^[a-z0-9.-]{1,253}$/;
 
 interface Owner {
-  readonly site: HostSite | null;
+  readonly site: HostTenant | null;
   readonly readAtMs: number;
 }
 const owners = new WeakMap<Database, LRUCache<string, Owner>>();
@@ -45,14 +45,14 @@ export async function findLiveSite(
   return { tenant, host, pricing: presentPricing(tenant) };
 }
 
-async function ownerOf(deps: Pick<PublisherDeps, 'database' | 'clock'>, host: string): Promise<HostSite | null> {
+async function ownerOf(deps: Pick<PublisherDeps, 'database' | 'clock'>, host: string): Promise<HostTenant | null> {
   const { database, clock } = deps;
   const known = owners.get(database) ?? new LRUCache<string, Owner>({ max: OWNERS });
   owners.set(database, known);
   const held = known.get(host);
   const nowMs = clock();
   if (held && Math.abs(nowMs - held.readAtMs) <= OWNER_MS) return held.site;
-  const site = await atDatabase(() => findSiteOfHost(database, host));
+  const site = await atDatabase(() => findTenantOfHost(database, host));
   known.set(host, { site, readAtMs: nowMs });
   return site;
 }

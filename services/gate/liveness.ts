@@ -28,7 +28,8 @@ export function openLiveness(options: {
 }): Liveness {
   const { database, clock, log } = options;
   const paced = openPaced<{ tenantId: string; host: string; sign: Sign; atMs: number }>({
-    ...{ clock, flushMs: FLUSH_MS },
+    clock,
+    flushMs: FLUSH_MS,
     write: (signs) => recordLiveness(database, mergeByHost(signs)),
     warn: (error) => log.warn({ error: String(error) }, 'when hosts were last heard of could not be written'),
   });

@@ -2,7 +2,7 @@ import type { Database } from '../../db/database.ts';
 import type { ObservationGroup, ObservationRow } from '../../db/gate/observations.ts';
 import { insertObservations } from '../../db/gate/observations.ts';
 import { isServiceError, ServiceError } from '../../domain/errors.ts';
-import { agentLabel, isOwnProbe } from '../../domain/gate/agent.ts';
+import { isOwnProbe, OTHER } from '../../domain/gate/agent.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 import { requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
@@ -16,6 +16,8 @@ import { atDatabase, isTooSlow } from '../outage.ts';
 import { gathered } from '../pacing/gather.ts';
 import { presentPricing } from '../quotes/issue.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
+import type { SeenAgent } from './agentLabels.ts';
+import { labelAgents } from './agentLabels.ts';
 
 /** One report of a publisher's gate, of the right shape. */
 export interface ObservationReport {
@@ -47,7 +49,7 @@ const MAX_TEXT_CHARS = 2_048;
 
 /**
  * Opens the group commit of observations: at most two statements at a time, each writes all that came in meanwhile, without a
- * timer. A report that cannot be written fails its own request alone. At most 20,000 rows wait or are on their way.
+ * timer. A report that cannot be written fails its own request alone. At most 20,000 rows wait or are on their way, half of them of one site.
  */
 export function openObserver(options: {
   readonly database: Database;
@@ -62,18 +64,28 @@ export function openObserver(options: {
   const find = options.credits?.find ?? (() => undefined);
   const pending = new Set<Promise<void>>();
   let queuedRows = 0;
+  const queuedOf = new Map<string, number>();
+  const queue = (tenantId: string, rows: number): void => {
+    queuedRows += rows;
+    const ofSite = (queuedOf.get(tenantId) ?? 0) + rows;
+    if (ofSite === 0) queuedOf.delete(tenantId);
+    else queuedOf.set(tenantId, ofSite);
+  };
   const write = gathered(writeGroups, {
-    ...{ limit: maxQueuedRows, concurrency: flushers },
+    limit: maxQueuedRows,
+    concurrency: flushers,
     isOutage: (error) => isServiceError(error) || isTooSlow(error), // too slow together is not quicker one by one
   });
-  const writeOne = async (group: ObservationGroup): Promise<void> => {
-    queuedRows += group.rows.length;
+  const writeOne = async (tenantId: string, observed: readonly Observed[]): Promise<void> => {
+    queue(tenantId, observed.length);
     try {
-      await write(database, group);
+      const seen = observed.map(({ agent, row }): SeenAgent => ({ tenantId, agent, atMs: row.atMs }));
+      const labels = await atDatabase(() => labelAgents(database, seen));
+      await write(database, { tenantId, rows: observed.map(({ row }, index) => ({ ...row, agent: labels[index] ?? OTHER })) });
     } catch (error) {
       throw refusalOf(error);
     } finally {
-      queuedRows -= group.rows.length;
+      queue(tenantId, -observed.length);
     }
   };
 
@@ -83,12 +95,13 @@ export function openObserver(options: {
       const pages = new Map<string, ResourceUrl>();
       const rows = reports
         .map((report, index) => placed(reports.length > 1 ? index : null, () => rowOf({ tenant, find, nowMs, pages }, report)))
-        .filter((row) => !isOwnProbe(row));
+        .filter(({ row }) => !isOwnProbe(row));
       if (rows.length === 0) return;
-      if (queuedRows + rows.length > maxQueuedRows) {
+      const ofSite = (queuedOf.get(tenant.tenantId) ?? 0) + rows.length;
+      if (queuedRows + rows.length > maxQueuedRows || ofSite > Math.ceil(maxQueuedRows / 2)) {
         throw new ServiceError('overloaded', 'too many reports are waiting to be written', { retryAfterSeconds: 1 });
       }
-      const written = writeOne({ tenantId: tenant.tenantId, rows }).finally(() => pending.delete(written));
+      const written = writeOne(tenant.tenantId, rows).finally(() => pending.delete(written));
       pending.add(written);
       await written;
       options.metrics?.count('svc.observe.accepted', rows.length);
@@ -130,15 +143,20 @@ interface Reading {
   readonly pages: Map<string, ResourceUrl>;
 }
 
-/** A report as stored. */
-function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationReport): ObservationRow {
+/** A report as stored, but for the label of its agent. */
+interface Observed {
+  readonly agent: ObservedAgent;
+  readonly row: Omit<ObservationRow, 'agent'>;
+}
+
+function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationReport): Observed {
   const resource = pages.get(report.resource) ?? requireResource(report.resource);
   pages.set(report.resource, resource);
   requireOwned(tenant.hosts, resource.host);
   const agent = report.agent ?? {};
   const slug = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
   const isGiven = report.verdict === 'served-free' && report.classifiedAs === 'agent';
-  return {
+  const row = {
     host: resource.host,
     slug: report.slug ?? slug ?? '',
     reason: isGiven && isUnnamed({ tenant, find, nowMs }, { path: resource.path, slug }) ? NO_CREDITS : null,
@@ -146,7 +164,6 @@ function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationRepor
     classifiedAs: report.classifiedAs,
     kind: report.kind ?? null,
     micro: report.priceMicro ?? null,
-    agent: agentLabel(agent),
     agentUa: cut(agent.ua),
     classifyReason: cut(agent.classifyReason),
     verified: agent.verified ?? null,
@@ -154,6 +171,7 @@ function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationRepor
     sigInvalid: agent.sigInvalid ?? null,
     atMs: Math.min(Math.max(report.at ?? nowMs, nowMs - PAST_MS), nowMs + FUTURE_MS),
   };
+  return { agent, row };
 }
 
 /**

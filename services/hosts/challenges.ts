@@ -46,7 +46,10 @@ export async function openHost(
   if (owner.tenantId !== null) return { kind: 'host_taken', routingVerified: false };
   const nowMs = deps.clock();
   const challengeToOpen = {
-    ...{ tenantId, host, method, limit: MAX_OPEN },
+    tenantId,
+    host,
+    method,
+    limit: MAX_OPEN,
     token: newToken(),
     staleBefore: new Date(nowMs - TOKEN_LIFE_MS),
     firstCheckAt: new Date(nowMs + nextOpenCheckMs(0, deps.hosts.times)),

@@ -45,7 +45,7 @@ export async function checkHost(deps: HostDeps, key: HostKey, kind: 'manual' | '
   const [proof] = await Promise.all([deps.probe.prove(target), lookIfUnknown(deps, challenge)]);
   const outcome =
     challenge.state === 'open'
-      ? await afterOpenCheck(deps, challenge, target.method, proof, kind)
+      ? await afterOpenCheck(deps, challenge, { method: target.method, proof, kind })
       : await afterRecheck(deps, challenge, proof);
   deps.metrics?.count('svc.hostcheck.outcome', 1, { reason: outcome.verified ? 'verified' : outcome.reason });
   const after = await findChallenge(deps.database, key.tenantId, key.host);
@@ -57,9 +57,7 @@ type Proof = { readonly ok: true } | { readonly ok: false; readonly reason: Chec
 async function afterOpenCheck(
   deps: HostDeps,
   challenge: Challenge,
-  method: ChallengeMethod,
-  proof: Proof,
-  kind: 'manual' | 'scheduled',
+  { method, proof, kind }: { readonly method: ChallengeMethod; readonly proof: Proof; readonly kind: 'manual' | 'scheduled' },
 ): Promise<CheckOutcome> {
   const nowMs = deps.clock();
   const at = new Date(nowMs);
@@ -95,7 +93,9 @@ async function afterRecheck(deps: HostDeps, challenge: Challenge, proof: Proof):
     return missed(proof.reason);
   }
   await recordRecheck(database, challenge, {
-    ...{ at, reason: proof.reason, confirmations: failure.confirmations },
+    at,
+    reason: proof.reason,
+    confirmations: failure.confirmations,
     nextCheckAt: new Date(failure.nextCheckAtMs),
     failingSince: new Date(failure.failingSinceMs),
   });

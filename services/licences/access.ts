@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LicenceRecord } from '../../db/licences/licences.ts';
 import { findLicence } from '../../db/licences/licences.ts';
-import { findSiteOfHost } from '../../db/licences/sites.ts';
+import { findTenantOfHost } from '../../db/licences/offering.ts';
 import { accessEndSeconds } from '../../domain/access/accessToken.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/hosts/host.ts';
@@ -37,8 +37,8 @@ export interface AccessBody {
 
 /**
  * Mints a short token under a held licence. Throws invalid_parameter (400), not_found (404) for any licence that is not the
- * account's on this site, known or not, or whose site is not active or has not its host any more, outside_period (403), conflict (409) for pages outside the licence or another holder,
- * signing_key_unavailable, overloaded (503). Every call gives another token.
+ * account's on this site, known or not, or whose site is not active or has not its host any more, outside_period (403), conflict (409) for
+ * pages outside the licence or another holder, signing_key_unavailable, overloaded (503). Every call gives another token.
  */
 export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promise<AccessBody> {
   const patterns = readPaths(request.paths);
@@ -74,7 +74,7 @@ async function findHeld(deps: BuyerDeps, { accountId, jti, host, requestHost }: 
   const [licence, site] = await atDatabase(() =>
     Promise.all([
       isUuid ? findLicence(deps.database, { accountId, jti }) : null,
-      isOurs ? null : findSiteOfHost(deps.database, named),
+      isOurs ? null : findTenantOfHost(deps.database, named),
     ]),
   );
   const isForSite = host !== undefined || site?.isRouted === true;

@@ -65,16 +65,14 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
   const { accountId, agent, idempotencyKey } = call;
   try {
     const receipt = await deps.settle({
-      ...{
-        tenantId,
-        keyId: null,
-        mode: 'live',
-        terms: termsOfOffer(offer, destinationFor(deps, request, offer, { known, named })),
-        payment,
-        agent,
-        known,
-        purchase: { accountId, offerId, freeze: () => freezePages(deps, offer, request) },
-      },
+      tenantId,
+      keyId: null,
+      mode: 'live',
+      terms: termsOfOffer(offer, destinationFor(deps, request, offer, { known, named })),
+      payment,
+      agent,
+      known,
+      purchase: { accountId, offerId, freeze: () => freezePages(deps, offer, request) },
       // Each account has its own keys.
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: `${accountId}:${idempotencyKey}` }),
     });

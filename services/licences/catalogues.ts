@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/database.ts';
-import type { OfferedPage, OfferingRules } from '../../db/licences/sites.ts';
-import { readOfferedPages, readVersionedRules } from '../../db/licences/sites.ts';
+import type { OfferedPage, OfferingRules } from '../../db/licences/offering.ts';
+import { readOfferedPages, readVersionedRules } from '../../db/licences/offering.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { WeightedAuthor } from '../../domain/money/credits.ts';
 import { flattenCredits } from '../../domain/money/credits.ts';
@@ -61,7 +61,7 @@ export function openCatalogues(mostWeight: number): Catalogues {
     of: async (database, tenant) => {
       const known = held.get(tenant.tenantId);
       const { offering } = known?.version === tenant.version ? known : await make(database, tenant);
-      if (!offering) throw new ServiceError('conflict', 'this site has too many pages and authors to sell a scope of');
+      if (!offering) throw new ServiceError('conflict', 'this site has too many pages and authors to sell a scope');
       return offering;
     },
   };

@@ -1,9 +1,10 @@
 import type { Rpc } from '../../chain/rpc/rpc.ts';
 import { isSignedBy } from '../../chain/signature/message.ts';
+import { useOnce } from '../../db/credentials/usedOnce.ts';
 import type { Database } from '../../db/database.ts';
 import { isTransientError } from '../../db/database.ts';
 import type { TokenAtEpoch, TokenQuestion } from '../../db/licences/check.ts';
-import { areTokensAlive, isSoldBySite, useProof } from '../../db/licences/check.ts';
+import { areTokensAlive, isSoldByTenant } from '../../db/licences/check.ts';
 import { isServiceError } from '../../domain/errors.ts';
 import type { Entitlement } from '../../domain/licence/licence.ts';
 import { audienceOf, findEntitlement, findLive } from '../../domain/licence/licence.ts';
@@ -41,7 +42,10 @@ const nameOf = ({ tenantId, jti, licenceJti, path }: TokenQuestion): string =>
 
 /** Calls at one time share a query, which begins after all of them. */
 const askToken: (database: Database, question: TokenQuestion) => Promise<TokenAtEpoch> = gathered(areTokensAlive, {
-  ...{ limit: 100, concurrency: 2, isOutage: isTransientError, same: nameOf },
+  limit: 100,
+  concurrency: 2,
+  isOutage: isTransientError,
+  same: nameOf,
 });
 
 const HELD_TOKENS = 50_000;
@@ -94,7 +98,8 @@ export async function checkLicence(
   const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
   if (!(await isAlive(deps.database, { tenantId, ...granted, path }, epochRead))) return false;
-  if (!granted.namesSite && !(await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...granted })))) return false;
+  if (!granted.namesTenant && !(await atDatabase(() => isSoldByTenant(deps.database, { tenantId, host, ...granted }))))
+    return false;
   return granted.holder === null || isShownByHolder(deps, granted, { ...question, slug, tenantId, host, nowSeconds });
 }
 
@@ -110,7 +115,7 @@ export async function findGoodToken(deps: CheckDeps, { tenant, key, epochRead }:
   const nowSeconds = Math.floor(deps.clock() / 1000);
   const live = findLive(claims, { issuer: issuerOf(deps, tenant), tenantId, host, nowSeconds, mode: key.mode })?.entitlement;
   if (!live || !(await isAlive(deps.database, { tenantId, ...live, path: null }, epochRead))) return null;
-  const isOurs = live.namesSite || (await atDatabase(() => isSoldBySite(deps.database, { tenantId, host, ...live })));
+  const isOurs = live.namesTenant || (await atDatabase(() => isSoldByTenant(deps.database, { tenantId, host, ...live })));
   return isOurs ? claims : null;
 }
 
@@ -126,7 +131,7 @@ async function isShownByHolder(
   const message = proofMessage({ aud: audienceOf(host), jti, slug: shown.slug }, proof);
   if (!(await isConfirmed(deps.rpc, { address: holder, message, signature: proof.signature }))) return false;
   const expiresAt = new Date((proof.tsSeconds + 2 * PROOF_SKEW_SECONDS) * 1000);
-  return atDatabase(() => useProof(deps.database, { tenantId, jti, nonce: proof.nonce, expiresAt }));
+  return atDatabase(() => useOnce(deps.database, { kind: 'proof', tenantId, jti, nonce: proof.nonce }, expiresAt));
 }
 
 /** A wallet that cannot be asked now has not confirmed anything: whatever is wrong with a licence is `false`, never an error. */

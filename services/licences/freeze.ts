@@ -13,7 +13,7 @@ import type { UnderstoodRequest } from './request.ts';
 const CHANGED: Refusal = {
   reason: 'quote_expired',
   raw: 'licence_pages_changed',
-  sentence: 'the pages of this scope changed after they were offered; here is the offer of now',
+  sentence: 'the pages of this scope changed after they were offered; here is the current offer',
 };
 
 /** The digest of an offer's pages and their prices, by which they are known again. */

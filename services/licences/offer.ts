@@ -23,7 +23,7 @@ import type { UnderstoodRequest } from './request.ts';
 /** How long an offer stands for its account and request. */
 export const OFFER_LIFE_MS = 600_000;
 /** Open offers of one account, and of all about one site: accounts cost nothing. */
-const CAPS = { ofAccount: 100, ofSite: 2_000 };
+const CAPS = { ofAccount: 100, ofTenant: 2_000 };
 /** After its end an offer may still be paid by who signed for it before. */
 const KEPT_MS = MAX_TIMEOUT_SECONDS * 1000 + 60_000;
 const DROPPED_AT_ONCE = 20;
@@ -89,7 +89,14 @@ export function termsOfOffer(offer: OfferTerms, destination: Destination): Terms
     share: Number(amountMicro) / Number(priceMicro),
   }));
   return {
-    ...{ tenantId, host, kind, priceMicro, payees, legs, legWords, ...destination },
+    tenantId,
+    host,
+    kind,
+    priceMicro,
+    payees,
+    legs,
+    legWords,
+    ...destination,
     slug: 'licence',
     resource: `https://${host}/`,
     resourceKey: `licence:${offer.accountId}:${offer.requestHash}`,

@@ -1,6 +1,6 @@
 import type { Networks } from '../../chain/network.ts';
 import type { Transactional } from '../../db/database.ts';
-import { writeImportedPages, writeOffering } from '../../db/licences/sites.ts';
+import { writeImportedPages, writeOffering } from '../../db/licences/offering.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { hasControlCharacter, plainPath } from '../../domain/hosts/host.ts';
 import type { PeriodFactor } from '../../domain/licence/period.ts';
@@ -22,13 +22,13 @@ export interface PageInput {
 
 /** What bounds a site's catalogue. */
 export interface ImportLimits {
-  /** Most imported pages of a site; SITE_PAGES unless told. */
+  /** Most imported pages of a site; `SITE_PAGES` unless told. */
   readonly sitePages?: number;
 }
 
 /** Most pages of one import. */
 export const MAX_IMPORT = 5_000;
-/** Most imported pages of a site, unless configured. */
+/** Most imported pages of a site. */
 export const SITE_PAGES = 100_000;
 
 /**

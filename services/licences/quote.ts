@@ -47,7 +47,7 @@ async function priceNow(deps: BuyerDeps, request: UnderstoodRequest): Promise<Sc
     throw new ServiceError('conflict', 'this site sells no licence for training (terms ai-train, all)');
   }
   if (offering.pages.length === 0)
-    throw new ServiceError('conflict', 'this site has no catalogue of priced pages to sell a scope of');
+    throw new ServiceError('conflict', 'this site has no catalogue of priced pages, so it cannot sell a scope');
   const pricing = presentPricing(tenant);
   const asked = { ...NOBODY, terms: request.terms, kind, atMs: deps.clock() };
   const priceOf = ({ path, slug }: CataloguePage): Outcome => {
@@ -74,7 +74,7 @@ function recipientOf(priced: PricedScope, router: Address) {
   try {
     return payToOf(payeesOfLegs(priced.legs), router);
   } catch {
-    throw new ServiceError('conflict', 'the authors of these pages cannot be paid by one payment');
+    throw new ServiceError('conflict', 'one payment cannot pay the authors of these pages');
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { findSiteOfHost } from '../../db/licences/sites.ts';
+import { findTenantOfHost } from '../../db/licences/offering.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/hosts/host.ts';
 import type { LicenceTerm, Period } from '../../domain/licence/period.ts';
@@ -57,7 +57,7 @@ export async function understandRequest(
   const period = parsePeriod(request.periodDays, startsAt, deps.clock());
   const named = nameHost(request, scope.host);
   const host = named ?? normaliseHost(requestHost ?? '');
-  const site = host === '' ? null : await atDatabase(() => findSiteOfHost(deps.database, host));
+  const site = host === '' ? null : await atDatabase(() => findTenantOfHost(deps.database, host));
   if (named === null && site?.isRouted !== true) {
     throw new ServiceError('invalid_parameter', 'host is needed: the site the licence is for', { parameter: 'host' });
   }

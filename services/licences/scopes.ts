@@ -18,6 +18,9 @@ export interface ScopeLimits {
   readonly pagesInMemory: number;
 }
 
+/** What an API process has; a catalogue page weighs about half a kilobyte, one more for every two authors. */
+export const SCOPE_LIMITS: ScopeLimits = { atOnce: 4, pagesInMemory: 400_000 };
+
 /** The place of a process where scopes are priced and narrowed. */
 export interface Scopes {
   readonly catalogues: Catalogues;
@@ -56,7 +59,7 @@ export function openScopes({ atOnce, pagesInMemory }: ScopeLimits): Scopes {
     catalogues: openCatalogues(pagesInMemory),
     run: inSlices,
     inTurn: async ({ caller, tenantId }, work) => {
-      const leave = await turns.enter(`caller ${caller}`, `site ${tenantId}`);
+      const leave = await turns.enter([`caller ${caller}`, `site ${tenantId}`]);
       try {
         return await work();
       } finally {

@@ -13,7 +13,7 @@ import { enforcementStatus } from '../gate/enforcement.ts';
 import { atDatabase } from '../outage.ts';
 import { totalsOf } from '../reports/audit.ts';
 import type { ReportSite } from '../reports/request.ts';
-import { readReport } from '../reports/request.ts';
+import { readShortReport } from '../reports/request.ts';
 import { MAX_FAILING } from '../reports/webhookTimes.ts';
 import type { AgentTotals } from './agents.ts';
 import { readAgents } from './agents.ts';
@@ -115,12 +115,11 @@ export async function masqueraded(deps: ReadingDeps, site: ReportSite): Promise<
 export function freeForWantOfAuthors(deps: ReadingDeps, site: ReportSite): Promise<number> {
   const { reading: database, clock } = deps;
   const scope = { tenantId: site.tenantId, host: null, kind: null, verdict: 'served-free', agent: null };
-  return readReport(
+  return readShortReport(
     { database, clock },
     site,
     lastDays(deps),
     async (sql, { window }) => totalsOf(await sumObservations(sql, scope, window)).freeForWantOfAuthors,
-    { mayBeOne: true },
   );
 }
 

@@ -53,7 +53,11 @@ export function readAuthors(
     );
     const authors = groups.map(({ key, ...totals }) => ({
       ...totals,
-      ...{ wallet: key as Address, authorId: ids.get(key) ?? null, window: frame.window, host, kind },
+      wallet: key as Address,
+      authorId: ids.get(key) ?? null,
+      window: frame.window,
+      host,
+      kind,
     }));
     return { ...frame, authors, totalMicro: authors.reduce((sum, { grossMicro }) => sum + grossMicro, 0n) };
   });

@@ -26,7 +26,8 @@ export async function readOperators(
 ): Promise<ReportFrame & { readonly operators: readonly OperatorTotals[] }> {
   const { agents, ...frame } = await readAgents(deps, site, asked, 'HITS');
   const operators = [...Map.groupBy(agents, ({ agent }) => operatorOf(agent) ?? agent)].map(([name, members]) => ({
-    ...{ name, isKnown: members.some(({ agent }) => operatorOf(agent) !== null) },
+    name,
+    isKnown: members.some(({ agent }) => operatorOf(agent) !== null),
     agents: members.slice(0, MAX_AGENTS_OF_ONE).map(({ agent }) => agent),
     ...together(members),
   }));

@@ -1,7 +1,7 @@
 import { MAX_NAME_CHARS, sumOtherNames } from '../../db/reports/audit/otherNames.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { AskedWindow, ReportFrame, ReportSite } from '../reports/request.ts';
-import { readReport } from '../reports/request.ts';
+import { readShortReport } from '../reports/request.ts';
 import type { AgentSums } from './agents.ts';
 import { agentSums } from './agents.ts';
 import type { ReadingDeps } from './deps.ts';
@@ -43,5 +43,5 @@ export function readOtherAgents(
     });
     return { ...frame, agents: agents.filter(({ hits }) => hits !== 0), rest: agentSums(rest), restNames };
   };
-  return readReport({ database, clock }, site, asked, work, { mayBeOne: true });
+  return readShortReport({ database, clock }, site, asked, work);
 }

@@ -51,7 +51,7 @@ export interface List<Row, Filter> {
 /** The list of a source. */
 export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filter> {
   const groups: List<Row, Filter>['groups'] = async ({ reading }, tenantId, key, { values, most }) => {
-    const found = await atDatabase(() => listByKeys(reading, source, tenantId, key, values, most));
+    const found = await atDatabase(() => listByKeys(reading, source, tenantId, { key, values, each: most }));
     return values.map((value) => (found.get(value) ?? []).map((row) => ({ ...row, tenantId })));
   };
   const count = ({ reading }: Pick<ReadingDeps, 'reading'>, tenantId: string, filter: Filter): Promise<number> =>
@@ -61,7 +61,7 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
       readPage(request, {
         rows: async (after, limit) => {
           const asked = { ordering: orderingOf(source, request.orderBy), after, limit };
-          return (await listFrom(reading, source, tenantId, filter, asked)).map((row) => owned(row, tenantId));
+          return (await listFrom(reading, source, { tenantId, filter }, asked)).map((row) => owned(row, tenantId));
         },
         count: () => count({ reading }, tenantId, filter),
       }),
@@ -69,7 +69,9 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
     find: async ({ reading }, tenantId, filter) => {
       const [ordering] = Object.values(source.orderings);
       if (!ordering) throw new Error('this list has no order');
-      const [found] = await atDatabase(() => listFrom(reading, source, tenantId, filter, { ordering, after: null, limit: 1 }));
+      const [found] = await atDatabase(() =>
+        listFrom(reading, source, { tenantId, filter }, { ordering, after: null, limit: 1 }),
+      );
       return found ? { ...found.row, tenantId } : null;
     },
     groups,

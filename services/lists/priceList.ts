@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import { readCataloguedPages } from '../../db/licences/sites.ts';
+import { readCataloguedPages } from '../../db/licences/offering.ts';
 import { findPricing, findVersion } from '../../db/tenants/tenants.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { plainSlug } from '../../domain/pages/resource.ts';
@@ -77,7 +77,10 @@ export async function readPriceEffect(deps: PriceListDeps, tenantId: string, cha
   const named =
     slug === undefined ? undefined : pages.find((page) => [before, after].some((one) => listPage(one, page, atMs).slug === slug));
   return {
-    ...{ version, isWhole, pages: pages.length, formerMs: PRICING_GRACE_MS },
+    version,
+    isWhole,
+    pages: pages.length,
+    formerMs: PRICING_GRACE_MS,
     steps: priceSteps(pages, { before, after, atMs }),
     page: named === undefined ? null : { before: listPage(before, named, atMs), after: listPage(after, named, atMs) },
   };

@@ -2,8 +2,8 @@
 import type { AlertAddress } from '../../db/anomalies/mails.ts';
 import { findAlertAddress } from '../../db/anomalies/mails.ts';
 import { findEnforcement } from '../../db/gate/enforcement.ts';
-import type { OfferingRules } from '../../db/licences/sites.ts';
-import { readOfferingRules } from '../../db/licences/sites.ts';
+import type { OfferingRules } from '../../db/licences/offering.ts';
+import { readOfferingRules } from '../../db/licences/offering.ts';
 import type { OwnListing } from '../../db/tenants/publicList.ts';
 import { findListing } from '../../db/tenants/publicList.ts';
 import { findChosenNetworks } from '../../db/tenants/tenants.ts';

@@ -1,4 +1,4 @@
-import type { ReconciliationException } from '../reconcile/report.ts';
+import type { ReconciliationException } from '../reconciliation/report.ts';
 
 /** Legs of one reason among those that wait. */
 export interface WaitingReason {
@@ -22,7 +22,8 @@ export interface WaitingAuthor {
 export function waitingAuthors(exceptions: readonly ReconciliationException[]): WaitingAuthor[] {
   return [...Map.groupBy(exceptions, ({ toAddress }) => toAddress)]
     .map(([wallet, legs]) => ({
-      ...{ wallet, ...sum(legs) },
+      wallet,
+      ...sum(legs),
       oldestAtMs: Math.min(...legs.map(({ recordedAt }) => recordedAt.getTime())),
       reasons: [...Map.groupBy(legs, ({ reason }) => reason)]
         .map(([reason, members]) => ({ reason, ...sum(members) }))

@@ -6,7 +6,7 @@ import type { WhatIfSums } from '../../domain/pricing/whatIf.ts';
 import { atPrices } from '../../domain/pricing/whatIf.ts';
 import { MAX_GROUPS } from '../reports/audit.ts';
 import type { AskedWindow, ReportFrame, ReportSite } from '../reports/request.ts';
-import { readReport } from '../reports/request.ts';
+import { readShortReport } from '../reports/request.ts';
 import type { ReadingDeps } from './deps.ts';
 
 /** What a price can be broken down by. */
@@ -48,24 +48,20 @@ export async function readWhatIf(
 ): Promise<WhatIf> {
   const prices = settableMicro(asked, deps.priceFloorMicro);
   const { reading: database, clock } = deps;
-  return await readReport(
-    { database, clock },
-    site,
-    window,
-    async (sql, frame) => {
-      const sums = await sumAsked(sql, { tenantId: site.tenantId, host, kind }, frame.window, groupBy ?? 'nothing');
-      const groups = [...Map.groupBy(sums, ({ key }) => key)]
-        .map(([key, rows]) => ({ key, ...atPrices(rows, prices) }))
-        .filter(({ paid, denied, blocked }) => paid !== 0 || denied !== 0 || blocked !== 0)
-        .sort(mostFirst);
-      return {
-        ...{ ...frame, prices, totals: atPrices(sums, prices) },
-        breakdown: groupBy === null ? null : groups.slice(0, MAX_GROUPS),
-        isCut: groupBy !== null && groups.length > MAX_GROUPS,
-      };
-    },
-    { mayBeOne: true },
-  );
+  return await readShortReport({ database, clock }, site, window, async (sql, frame) => {
+    const sums = await sumAsked(sql, { tenantId: site.tenantId, host, kind }, frame.window, groupBy ?? 'nothing');
+    const groups = [...Map.groupBy(sums, ({ key }) => key)]
+      .map(([key, rows]) => ({ key, ...atPrices(rows, prices) }))
+      .filter(({ paid, denied, blocked }) => paid !== 0 || denied !== 0 || blocked !== 0)
+      .sort(mostFirst);
+    return {
+      ...frame,
+      prices,
+      totals: atPrices(sums, prices),
+      breakdown: groupBy === null ? null : groups.slice(0, MAX_GROUPS),
+      isCut: groupBy !== null && groups.length > MAX_GROUPS,
+    };
+  });
 }
 
 function mostFirst(a: WhatIfGroup, b: WhatIfGroup): number {

@@ -54,8 +54,11 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
   const { maxTimeoutSeconds, resource } = quote;
   const amount = String(quote.price);
   const items = destinations.map(({ network, v1Name, asset, payTo, extra }) => ({
-    ...{ network, v1Name, extra },
-    ...{ asset: checksumAddress(asset), payTo: checksumAddress(payTo) },
+    network,
+    v1Name,
+    extra,
+    asset: checksumAddress(asset),
+    payTo: checksumAddress(payTo),
   }));
   const info = {
     ...routersOf(destinations),
@@ -68,7 +71,13 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
     error,
     resource: { url: resource, description, mimeType, ...(serviceName === undefined ? {} : { serviceName }) },
     accepts: items.map(({ network, asset, payTo, extra }) => ({
-      ...{ scheme: 'exact', network, amount, asset, payTo, maxTimeoutSeconds, extra },
+      scheme: 'exact',
+      network,
+      amount,
+      asset,
+      payTo,
+      maxTimeoutSeconds,
+      extra,
     })),
     extensions: { 'svc-legs': { info, schema: EXTENSION_SCHEMA }, ...extensions },
   };

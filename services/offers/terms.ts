@@ -1,5 +1,5 @@
 import type { DocumentName } from '../../domain/discovery/documents.ts';
-import { documentUrl, SITE_DOCUMENTS } from '../../domain/discovery/documents.ts';
+import { DOCUMENTS, documentUrl } from '../../domain/discovery/documents.ts';
 import { EXTENSION_SCHEMA } from './build.ts';
 import type { OfferExtension } from './extensions.ts';
 
@@ -7,6 +7,6 @@ const TERMS = 'license.xml';
 
 /** Under which terms the page is given: the licence document of its host, where there is one. */
 export const terms: OfferExtension = ({ baseUrl }, { quote: { host } }) => {
-  if (!Object.hasOwn(SITE_DOCUMENTS, TERMS)) return null;
+  if (!Object.hasOwn(DOCUMENTS, TERMS)) return null;
   return { info: { format: 'uri', terms: documentUrl(baseUrl, host, TERMS as DocumentName) }, schema: EXTENSION_SCHEMA };
 };

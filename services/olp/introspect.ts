@@ -42,7 +42,7 @@ export async function introspectToken(deps: CheckDeps, caller: Caller, question:
   const claims = await findGoodToken(deps, caller, question.token);
   if (!claims) return { active: false, permitted: false };
   const { iss, aud, sub, jti, iat, nbf, exp } = claims as Extract<Introspection, { readonly active: true }>;
-  return { active: true, permitted, token_type: 'License', ...{ iss, aud, sub, jti, iat, nbf, exp } };
+  return { active: true, permitted, token_type: 'License', iss, aud, sub, jti, iat, nbf, exp };
 }
 
 async function isPermitted(deps: CheckDeps, caller: Caller, question: IntrospectionQuestion): Promise<boolean> {

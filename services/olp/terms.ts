@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts';
-import { readOfferingTerms } from '../../db/licences/sites.ts';
+import { readOfferingTerms } from '../../db/licences/offering.ts';
 import { isHonoured } from '../../domain/pricing/formerPrice.ts';
 import type { CompiledPricing } from '../../domain/pricing/pricing.ts';
 import { PRICING_GRACE_MS } from '../../domain/pricing/pricing.ts';

@@ -144,7 +144,7 @@ function readForm(form: ReadonlyMap<string, string>): { readonly element: XmlEle
   if (resource.length > MAX_RESOURCE_CHARS) throw new Refused('invalid_resource', 'resource is too long');
   const element = readXmlElement(license, MAX_LICENCE_BYTES);
   if (element?.name !== 'license') {
-    const sentence = `license is one XML element of at most ${MAX_LICENCE_BYTES} bytes, without DOCTYPE and entities of its own`;
+    const sentence = `license must be one XML element of at most ${MAX_LICENCE_BYTES} bytes, without a DOCTYPE or custom entities`;
     throw new Refused('invalid_license', sentence);
   }
   return { element, resource };

@@ -10,7 +10,8 @@ import { changeAsOperator } from './change.ts';
 /** Creates an account (see `createBuyerAccount`). Every call makes another one. */
 export function openBuyer(deps: CredentialDeps, actor: Actor, request: Parameters<typeof createBuyerAccount>[1] = {}) {
   return changeAsOperator<Awaited<ReturnType<typeof createBuyerAccount>>>(deps, actor, {
-    ...{ action: 'buyer.create', target: ({ accountId }: { accountId: string }) => accountId },
+    action: 'buyer.create',
+    target: ({ accountId }: { accountId: string }) => accountId,
     look: async (_sql, made) => (made === undefined ? null : { last4: made.token.slice(-4) }),
     make: (database) => createBuyerAccount({ ...deps, database }, request),
   });
@@ -19,7 +20,8 @@ export function openBuyer(deps: CredentialDeps, actor: Actor, request: Parameter
 /** Issues another key of an account. Throws not_found. */
 export function issueBuyerKey(deps: CredentialDeps, actor: Actor, accountId: string): Promise<{ readonly token: string }> {
   return changeAsOperator(deps, actor, {
-    ...{ action: 'buyer.issue_key', target: accountId },
+    action: 'buyer.issue_key',
+    target: accountId,
     look: async (_sql, made) => (made === undefined ? null : { last4: made.token.slice(-4) }),
     make: (database) => mintBuyerKey({ ...deps, database }, accountId),
   });
@@ -28,7 +30,8 @@ export function issueBuyerKey(deps: CredentialDeps, actor: Actor, accountId: str
 /** Revokes a key of an account. Throws not_found. */
 export function withdrawBuyerKey(deps: CredentialDeps, actor: Actor, token: string): Promise<void> {
   return changeAsOperator(deps, actor, {
-    ...{ action: 'buyer.revoke_key', target: null },
+    action: 'buyer.revoke_key',
+    target: null,
     look: async () => ({ last4: token.slice(-4) }),
     make: (database) => revokeBuyerKey({ ...deps, database }, token),
   });
@@ -37,12 +40,14 @@ export function withdrawBuyerKey(deps: CredentialDeps, actor: Actor, token: stri
 /** Makes an OAuth client of an account. Throws as `createAccountClient`. */
 export function openBuyerClient(deps: CredentialDeps, actor: Actor, request: Parameters<typeof createAccountClient>[1]) {
   return changeAsOperator(deps, actor, {
-    ...{ action: 'buyer.create_client', target: ({ clientId }: { clientId: string }) => clientId },
+    action: 'buyer.create_client',
+    target: ({ clientId }: { clientId: string }) => clientId,
     look: async (_sql, made) =>
       made === undefined
         ? null
         : {
-            ...{ accountId: request.accountId, by: request.jwks === undefined ? 'secret' : 'jwks' },
+            accountId: request.accountId,
+            by: request.jwks === undefined ? 'secret' : 'jwks',
             ...(request.isOwner ? { isOwner: true } : {}),
           },
     make: (database) => createAccountClient({ ...deps, database }, request),
@@ -52,7 +57,8 @@ export function openBuyerClient(deps: CredentialDeps, actor: Actor, request: Par
 /** Revokes an OAuth client. Throws not_found. */
 export function withdrawBuyerClient(deps: { readonly database: Transactional }, actor: Actor, clientId: string): Promise<void> {
   return changeAsOperator(deps, actor, {
-    ...{ action: 'buyer.revoke_client', target: clientId },
+    action: 'buyer.revoke_client',
+    target: clientId,
     look: async () => null,
     make: (database) => revokeAccountClient({ database }, clientId),
   });

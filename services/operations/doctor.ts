@@ -208,12 +208,11 @@ async function examineKeys(read: NonNullable<DoctorParts['licenceKeys']>): Promi
 async function examinePepper({ database }: SettlementDeps, previousId: string): Promise<Finding[]> {
   const left = await countHashesUnder(database, previousId);
   if (left.length === 0) {
-    const advice = 'The rotation is over: take API_KEY_PEPPER_PREVIOUS away and restart the API processes.';
+    const advice = 'The rotation is complete: remove API_KEY_PEPPER_PREVIOUS and restart the API processes.';
     return [judge('pepper', 'no active credential is left under the previous one', 'warn', advice)];
   }
   const found = `active and under the previous one or an unknown one: ${left.map(({ kind, count }) => `${count} ${kind}`).join(', ')}`;
-  const advice =
-    'Each moves when it is next used; issue anew or revoke what nobody uses. Keep API_KEY_PEPPER_PREVIOUS until then.';
+  const advice = 'Each moves when it is next used; reissue or revoke unused ones. Keep API_KEY_PEPPER_PREVIOUS until then.';
   return [judge('pepper', found, 'warn', advice)];
 }
 
@@ -222,7 +221,7 @@ async function examineSecrets({ database }: SettlementDeps, keyId: string): Prom
   const found = `${left} sealed secrets are not known to be under SECRETS_KEY`;
   const advice =
     left === 0
-      ? 'The rotation is over: take SECRETS_KEY_PREVIOUS away and restart the API and worker processes.'
+      ? 'The rotation is complete: remove SECRETS_KEY_PREVIOUS and restart the API and worker processes.'
       : 'Run `admin secrets rotate`. Keep SECRETS_KEY_PREVIOUS until then.';
   return [judge('secrets key', found, 'warn', advice)];
 }

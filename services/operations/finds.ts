@@ -42,7 +42,7 @@ export function searchPayments(
 ): Promise<Listed<Awaited<ReturnType<typeof findPayments>>[number]>> {
   if (txHash !== null) {
     if (Object.values(wanted).some((one) => one !== null)) {
-      throw new ServiceError('invalid_parameter', 'a transaction stands for itself: leave the other options out');
+      throw new ServiceError('invalid_parameter', 'a transaction is looked up alone: leave out the other options');
     }
     return listed(asked, (page) => findPaymentsOfTransaction(deps.database, page, txHash));
   }
@@ -110,7 +110,7 @@ function placeOf(text: string | null): Place | null {
   const [time = '', id = ''] = text.split('_');
   const at = new Date(time);
   if (Number.isNaN(at.getTime()) || !/^[0-9a-f-]{36}$/.test(id)) {
-    throw new ServiceError('invalid_parameter', '--after takes the "next" of the page before');
+    throw new ServiceError('invalid_parameter', '--after takes the "next" of the previous page');
   }
   return { at, id };
 }

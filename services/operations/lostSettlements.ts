@@ -85,8 +85,18 @@ async function settledBy({ network, rpc }: Chain, { hash, from, nonce, input }: 
     if (!payment) return []; // another's call in a transaction of a key that was used elsewhere
     const legs = payment.legs.map(({ toAddress, amountMicro }) => ({ toAddress, amountMicro: amountMicro.toString() }));
     return {
-      ...{ network: network.id, asset: network.asset, payer: moved.payer, nonce: moved.nonce, txHash: hash, relayer: from },
-      ...{ relayerNonce: nonce, blockNumber: receipt.blockNumber, blockTime, payTo: moved.to, amountMicro: moved.value, legs },
+      network: network.id,
+      asset: network.asset,
+      payer: moved.payer,
+      nonce: moved.nonce,
+      txHash: hash,
+      relayer: from,
+      relayerNonce: nonce,
+      blockNumber: receipt.blockNumber,
+      blockTime,
+      payTo: moved.to,
+      amountMicro: moved.value,
+      legs,
     };
   });
 }

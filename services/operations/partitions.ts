@@ -1,12 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import type { DayPartition } from '../../db/operator/partitions.ts';
 import { dropDayPartition, firstKeptDay, listDayPartitions } from '../../db/operator/partitions.ts';
 import { ServiceError } from '../../domain/errors.ts';
-
-/** How often a day that is in use is tried, and how long writers are left alone in between. */
-const TRIES = 40;
-const PAUSE_MS = 300;
+import { TRIES, whileBusy } from './whileBusy.ts';
 
 /** The days of observations. */
 export interface PartitionReport {
@@ -24,7 +20,7 @@ export async function reportPartitions(database: Database): Promise<PartitionRep
 export async function planDrop(database: Database, before: string): Promise<readonly DayPartition[]> {
   const { firstKeptDay: limit, partitions } = await reportPartitions(database);
   if (before > limit) {
-    throw new ServiceError('invalid_parameter', `the longest plan's observations stay: --before may be ${limit} at the latest`);
+    throw new ServiceError('invalid_parameter', `the longest plan keeps its observations: --before must be ${limit} or earlier`);
   }
   return partitions.filter(({ day }) => day < before);
 }
@@ -36,7 +32,7 @@ export async function planDrop(database: Database, before: string): Promise<read
 export async function dropPartitions(owner: Database, planned: readonly DayPartition[], tries = TRIES): Promise<string[]> {
   const dropped: string[] = [];
   for (const partition of planned) {
-    const outcome = await tryToDrop(owner, partition, tries);
+    const outcome = await whileBusy(() => dropDayPartition(owner, partition), tries);
     if (outcome === 'busy') {
       const text = `${partition.name} is in use all the time; ${dropped.length} were dropped before it: run it again later`;
       throw new ServiceError('conflict', text);
@@ -44,12 +40,4 @@ export async function dropPartitions(owner: Database, planned: readonly DayParti
     if (outcome === 'dropped') dropped.push(partition.name);
   }
   return dropped;
-}
-
-async function tryToDrop(owner: Database, partition: DayPartition, most: number): Promise<'dropped' | 'gone' | 'busy'> {
-  for (let tries = 1; ; tries++) {
-    const outcome = await dropDayPartition(owner, partition);
-    if (outcome !== 'busy' || tries === most) return outcome;
-    await sleep(PAUSE_MS);
-  }
 }

@@ -36,7 +36,7 @@ export async function watchProcess(
       isWrong = isClockWrong({ database, chains: valuesOf('svc.chain.clock_skew') });
       if (isWrong && !wasWrong) deps.log.error({ databaseAheadSeconds: database }, 'the clock of this process is wrong');
     } catch (error) {
-      deps.log.warn({ error: String(error) }, 'clocks and nodes could not be looked at');
+      deps.log.warn({ error: String(error) }, 'clocks and nodes could not be checked');
     }
     isLooking = false;
   };

@@ -1,8 +1,9 @@
 import { receiptOf } from '../../chain/evidence/receipts.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import { listRelayers, pauseRelayer } from '../../db/operator/operations.ts';
+import { listAttempts } from '../../db/settlement/attempts.ts';
 import type { Batch, RelayerRef } from '../../db/settlement/relayer.ts';
-import { listAttempts, listHeldFrom, setNextNonce } from '../../db/settlement/relayer.ts';
+import { listHeldFrom, setNextNonce } from '../../db/settlement/relayer.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { firstFreeNonce } from '../../domain/payment/relayerNonce.ts';
 import { releaseOvertaken } from '../settlement/batch/batches.ts';
@@ -46,7 +47,7 @@ export async function setNonce(deps: SettlementDeps, order: RelayerOrder, nonce:
   if (nonce !== before.freeNonce) {
     throw new ServiceError(
       'conflict',
-      `only ${before.freeNonce} leaves neither a gap nor a nonce that is taken; nothing was changed`,
+      `only ${before.freeNonce} avoids both a gap and a nonce already taken; nothing was changed`,
     );
   }
   const asked = { nonce: `${nonce}`, before: `${before.nextNonce}` };

@@ -73,7 +73,8 @@ async function setPaused(
   reason: string | null,
 ): Promise<void> {
   await changeAsOperator(deps, actor, {
-    ...{ action, target: `${network} ${address}` },
+    action,
+    target: `${network} ${address}`,
     look: async (sql) => ({ pausedReason: await findPausedReason(sql, network, address) }),
     make: (database) => pauseRelayer(database, network, address, reason),
   });
@@ -81,8 +82,8 @@ async function setPaused(
 
 /**
  * Fills a nonce of a queue with a transfer of nothing to itself. A batch that holds it gets the transfer as another attempt: its
- * payments go back only when that is mined, so nothing is decided here (safety 8). Who ordered it is written down first. Throws conflict when the nonce is mined, and when no
- * batch took it yet: the next one will, and would be lost to the transfer.
+ * payments go back only when that is mined, so nothing is decided here (safety 8). Who ordered it is written down first. Throws conflict
+ * when the nonce is mined, and when no batch took it yet: the next one will, and would be lost to the transfer.
  */
 export async function voidNonce(deps: SettlementDeps, order: RelayerOrder, nonce: bigint): Promise<string> {
   const { actor, network, address } = order;
@@ -98,7 +99,7 @@ export async function voidNonce(deps: SettlementDeps, order: RelayerOrder, nonce
     if (!(await voidHeldBatch(deps, chain, rpc, batchId))) {
       throw new ServiceError(
         'conflict',
-        `batch ${batchId} is done, voided already, or was just sent again; look at it once more`,
+        `batch ${batchId} is finished, already voided, or was just sent again; check it once more`,
       );
     }
     return `batch ${batchId} is voided; its payments go out again when the transfer is mined`;
@@ -119,11 +120,11 @@ export async function voidNonce(deps: SettlementDeps, order: RelayerOrder, nonce
 export async function rebroadcastPayment(deps: SettlementDeps, paymentId: string): Promise<string> {
   const found = await findBatchOfPayment(deps.database, paymentId);
   if (!found) throw new ServiceError('not_found', 'there is no such payment');
-  if (found.batchId === null) return 'nothing of it was signed yet: it waits for a batch, or for nothing';
+  if (found.batchId === null) return 'nothing of it has been signed: it waits for a batch, or needs none';
   const { network, rpc } = chainOf(deps, found.network);
   const batch = await findBatch(deps.database, found.batchId);
   if (batch && !isRelayed(batch)) {
-    return 'another rail carries it, which the sweeper asks again by itself: there are no bytes of ours';
+    return 'another rail carries it, which the sweeper asks again automatically: there are no bytes of ours';
   }
   const isSent = await sendBatch(deps, network, rpc, found.batchId);
   return isSent ? `the bytes of batch ${found.batchId} went out again` : `batch ${found.batchId} is mined: nothing was sent`;

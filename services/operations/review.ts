@@ -52,7 +52,9 @@ export async function closeReview(
     deps,
     { actor, tenantId: payment.tenantId },
     {
-      ...{ action: 'payment.close_review', target: paymentId, mayBeClosed: true },
+      action: 'payment.close_review',
+      target: paymentId,
+      mayBeClosed: true,
       look: (sql) => findReview(sql, payment),
       make: async (database) => {
         if (await closeReviewRow(database, payment, reason)) return;
@@ -70,10 +72,12 @@ export async function recheckPayment(deps: Pick<SettlementDeps, 'database'>, act
     deps,
     { actor, tenantId: ref.tenantId },
     {
-      ...{ action: 'payment.recheck', target: paymentId, mayBeClosed: true },
+      action: 'payment.recheck',
+      target: paymentId,
+      mayBeClosed: true,
       look: (sql) => findReview(sql, ref),
       make: async (database) => {
-        await requestRecheck(database, paymentId);
+        await requestRecheck(database, ref);
       },
     },
   );

@@ -104,7 +104,7 @@ async function prepare(deps: SettlementDeps, networkId: string): Promise<Prepare
   }
   const own = (await listRelayers(deps.database)).find((one) => one.network === network.id && one.address === key.address);
   if (own && own.unfinishedBatches > 0) {
-    throw new ServiceError('conflict', `${key.address} has batches on their way, and a deployment would take a nonce of theirs`);
+    throw new ServiceError('conflict', `${key.address} has batches in flight, and a deployment would take one of their nonces`);
   }
   const { to, data } = deployRouterTransaction();
   const [estimate, baseFeeWei, balanceWei, nonce] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { OidcVerifier } from '../../adapters/tokens/oidc.ts';
 import type { OwnerName, OwnerTokenState } from '../../db/credentials/owners.ts';
-import { findOwnerToken, listOwnedSites } from '../../db/credentials/owners.ts';
+import { findOwnerToken, listOwnedTenants } from '../../db/credentials/owners.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Actor } from '../../domain/access/auditEntry.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -49,7 +49,8 @@ const PREFIX = 'svc_owner_';
  * Lets an owner in, by a token of `bin/admin` or by a JWT of the identity provider whose subject, at this issuer, owns a site. Read from Postgres in
  * this call: a revoked token, and a site given to somebody else, are gone in the very next one. Owners of a suspended site are
  * let in, and may read; its plan does not matter. Where sites are added by their owners, a user of the provider without a site is let in
- * too. Throws missing_credential; unknown_credential for anybody else who is not an open site's owner, always with the same sentence; identity_unavailable when the provider's keys cannot be had; database_unavailable.
+ * too. Throws missing_credential; unknown_credential for anybody else who is not an open site's owner, always with the same sentence;
+ * identity_unavailable when the provider's keys cannot be had; database_unavailable.
  */
 export async function authenticateOwner(deps: OwnerDeps, bearer: string | null): Promise<Owner> {
   if (bearer === null || bearer === '') {
@@ -87,7 +88,7 @@ async function findToken(deps: OwnerDeps, bearer: string): Promise<OwnerTokenSta
 export function ownerOfToken({ clock }: Pick<OwnerDeps, 'clock'>, token: OwnerTokenState): Owner | null {
   if (token.revokedAt !== null || token.status === 'closed') return null;
   if (token.expiresAt !== null && clock() >= token.expiresAt.getTime()) return null;
-  return { userId: token.userId, via: 'token', tenantIds: [token.tenantId, ...token.addedSites] };
+  return { userId: token.userId, via: 'token', tenantIds: [token.tenantId, ...token.addedTenants] };
 }
 
 async function ownerOfJwt(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
@@ -101,6 +102,6 @@ export async function ownerOfUser(
   { database, signUp }: Pick<OwnerDeps, 'database' | 'signUp'>,
   name: OwnerName,
 ): Promise<Owner | null> {
-  const tenantIds = await atDatabase(() => listOwnedSites(database, name));
+  const tenantIds = await atDatabase(() => listOwnedTenants(database, name));
   return tenantIds.length === 0 && !signUp ? null : { userId: name.userId, via: 'oidc', tenantIds };
 }

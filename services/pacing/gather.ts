@@ -31,44 +31,44 @@ interface Queue<Item, Result> {
  * A run begins after everything it answers was asked, so that its reads are never older than the call. `run` answers in the order
  * of its items. When a run of several throws something else than an outage, each runs alone: one poison item hurts no other.
  */
-export function gathered<Place extends object, Item, Result>(
-  run: (place: Place, items: readonly Item[]) => Promise<readonly Result[]>,
+export function gathered<Key extends object, Item, Result>(
+  run: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>,
   options: GatherOptions<Item>,
-): (place: Place, item: Item) => Promise<Result> {
-  const queues = new WeakMap<Place, Queue<Item, Result>>();
-  const wake = (place: Place, queue: Queue<Item, Result>): void => {
+): (key: Key, item: Item) => Promise<Result> {
+  const queues = new WeakMap<Key, Queue<Item, Result>>();
+  const wake = (key: Key, queue: Queue<Item, Result>): void => {
     if (queue.isWoken || queue.running >= options.concurrency || queue.waiting.length === 0) return;
     queue.isWoken = true;
     setImmediate(() => {
       queue.isWoken = false;
-      pump(place, queue);
+      pump(key, queue);
     });
   };
-  const pump = (place: Place, queue: Queue<Item, Result>): void => {
+  const pump = (key: Key, queue: Queue<Item, Result>): void => {
     while (queue.running < options.concurrency && queue.waiting.length > 0) {
       queue.running += 1;
-      void answer(place, take(queue, options)).finally(() => {
+      void answer(key, take(queue, options)).finally(() => {
         queue.running -= 1;
-        wake(place, queue);
+        wake(key, queue);
       });
     }
   };
-  const answer = async (place: Place, entries: readonly Waiting<Item, Result>[]): Promise<void> => {
+  const answer = async (key: Key, entries: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
       const { items, indexes } = distinct(entries, options.same);
-      const results = await run(place, items);
+      const results = await run(key, items);
       for (const [index, entry] of entries.entries()) entry.resolve(results[indexes[index] ?? index] as Result);
     } catch (error) {
       if (entries.length === 1 || options.isOutage(error)) for (const entry of entries) entry.reject(error);
-      else for (const entry of entries) await answer(place, [entry]);
+      else for (const entry of entries) await answer(key, [entry]);
     }
   };
-  return (place, item) =>
+  return (key, item) =>
     new Promise((resolve, reject) => {
-      const queue = queues.get(place) ?? { waiting: [], running: 0, isWoken: false };
-      queues.set(place, queue);
+      const queue = queues.get(key) ?? { waiting: [], running: 0, isWoken: false };
+      queues.set(key, queue);
       queue.waiting.push({ item, resolve, reject });
-      wake(place, queue);
+      wake(key, queue);
     });
 }
 
@@ -79,12 +79,12 @@ function distinct<Item, Result>(
 ): { readonly items: readonly Item[]; readonly indexes: readonly number[] } {
   if (!same) return { items: entries.map(({ item }) => item), indexes: [] };
   const items: Item[] = [];
-  const placeOf = new Map<string, number>();
+  const indexOf = new Map<string, number>();
   const indexes = entries.map(({ item }) => {
     const text = same(item);
-    const place = placeOf.get(text) ?? items.push(item) - 1;
-    placeOf.set(text, place);
-    return place;
+    const index = indexOf.get(text) ?? items.push(item) - 1;
+    indexOf.set(text, index);
+    return index;
   });
   return { items, indexes };
 }

@@ -137,7 +137,8 @@ class BucketRates implements Rates {
       return { kind, name, bucket, ...spend(bucket.fullAtMs, cost, this.#rates[kind], nowMs) };
     });
     const refused = spent.reduce((most, one) => (one.waitMs > most.waitMs ? one : most), {
-      ...{ kind: KINDS[0] as RateKind, name: '' },
+      kind: KINDS[0] as RateKind,
+      name: '',
       waitMs: 0,
     });
     if (refused.waitMs > 0) {

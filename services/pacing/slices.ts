@@ -1,19 +1,22 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import { leftOfTurnMs } from './loop.ts';
 
-/** How long the event loop is kept at one time, in milliseconds; one step of the work may take a millisecond more. */
-const SLICE_MS = 4;
+/** How long the event loop is kept at one time, in milliseconds; one step of the work may take a millisecond more. A quote waits so long. */
+const SLICE_MS = 1;
+/** A slice has what calls of the same turn left of the time, and at least this: calls without end must not stop what was begun. */
+const LEAST_MS = 0.25;
 
 /** Work that is on its way, the piece whose turn is next first. */
 const waiting: (() => boolean)[] = [];
 
 /**
- * Runs work that stops at each `yield` in slices of a few milliseconds. Everything that came in meanwhile is done between two slices,
+ * Runs work that stops at each `yield` in slices of a millisecond. Everything that came in meanwhile is done between two slices,
  * of whatever work: several pieces at once take turns. Rejects with what the work throws.
  */
 export function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   return new Promise((resolve, reject) => {
     waiting.push(() => {
-      const until = performance.now() + SLICE_MS;
+      const until = performance.now() + Math.max(LEAST_MS, Math.min(SLICE_MS, leftOfTurnMs()));
       try {
         do {
           const step = steps.next();

@@ -17,7 +17,11 @@ const TASK_TIMEOUT = '5s';
  */
 export async function ensureStanding(client: Client, { workflow, workflowId, taskQueue, input }: Standing): Promise<void> {
   await client.workflow.signalWithStart(workflow, {
-    ...{ taskQueue, workflowId, workflowTaskTimeout: TASK_TIMEOUT, args: [input] },
-    ...{ signal: 'setInterval', signalArgs: [input.intervalMs] },
+    taskQueue,
+    workflowId,
+    workflowTaskTimeout: TASK_TIMEOUT,
+    args: [input],
+    signal: 'setInterval',
+    signalArgs: [input.intervalMs],
   });
 }

@@ -86,7 +86,7 @@ export async function askForPage(
   const { tenantId } = site.tenant;
   let leave: () => void;
   try {
-    leave = await (slow.has(tenantId) ? turnsOfSlow : turns).enter(tenantId);
+    leave = await (slow.has(tenantId) ? turnsOfSlow : turns).enter([tenantId]);
   } catch {
     return { ok: false, reason: 'busy' };
   }

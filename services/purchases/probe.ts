@@ -25,7 +25,9 @@ export async function probePage(deps: PageDeps, url: string): Promise<Probed> {
     return { ...place, kind: 'free', page };
   }
   const reason = answer.ok ? 'answered_otherwise' : answer.reason;
-  const says = answer.ok ? `the site answered ${answer.status} for this page` : `the page cannot be had from its site: ${reason}`;
+  const says = answer.ok
+    ? `the site answered ${answer.status} for this page`
+    : `the page is not available from its site: ${reason}`;
   return { ...place, kind: 'absent', reason, says };
 }
 

@@ -32,7 +32,10 @@ export async function relayPage(
 ): Promise<Relayed> {
   const instructions = readInstructions(url, licence);
   const not = (reason: Extract<Relayed, { relayed: false }>['reason'], says: string): Relayed => ({
-    ...{ relayed: false, reason, says, instructions },
+    relayed: false,
+    reason,
+    says,
+    instructions,
   });
   try {
     const place = await requireSitePage(deps, url);
@@ -40,7 +43,7 @@ export async function relayPage(
     const answer = await askForPage(deps, place, { authorization: `License ${licence}` });
     if (answer.ok && answer.page) return { relayed: true, page: answer.page, instructions };
     if (answer.ok) return not('answered_otherwise', `the site answered ${answer.status} to the licence`);
-    return not(answer.reason, `the page cannot be had from its site: ${answer.reason}`);
+    return not(answer.reason, `the page is not available from its site: ${answer.reason}`);
   } catch (error) {
     if (isServiceError(error) && error.kind === 'unavailable') return not('unavailable', 'its text cannot be fetched right now');
     throw error;

@@ -1,6 +1,6 @@
 /** The site that sells a page to whoever comes to the service itself, without a key of that site. */
 import type { Database } from '../../db/database.ts';
-import { findSiteOfHost } from '../../db/licences/sites.ts';
+import { findTenantOfHost } from '../../db/licences/offering.ts';
 import { findGate } from '../../db/tenants/tenants.ts';
 import { hasApiAccess } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -53,7 +53,7 @@ function sellerOf(tenant: TenantSnapshot): Seller {
 }
 
 async function ownerOf(database: Database, host: string): Promise<string> {
-  const site = await atDatabase(() => findSiteOfHost(database, host));
+  const site = await atDatabase(() => findTenantOfHost(database, host));
   if (!site) throw nobody();
   return site.tenantId;
 }

@@ -158,7 +158,7 @@ function isNobody({ operator, category, terms }: Asker): boolean {
 /** What a page that is refused is answered with; it may be another answer after so many milliseconds, where that is known. */
 export function agentRefused(changesInMs: number | null = null): ServiceError {
   const wait = changesInMs === null ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(changesInMs / 1_000)) };
-  return new ServiceError('agent_refused', 'the owner of this site does not give this page to this agent', wait);
+  return new ServiceError('agent_refused', 'the owner of this site refuses this page to this agent', wait);
 }
 
 /** A new quote of a page with its terms. Throws payee_blocked (503). */
@@ -258,7 +258,11 @@ function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key
 /** Where these authors are paid on some networks. */
 function destinationsOf({ authors }: PageCredits, networks: readonly Network[]): readonly NetworkDestination[] {
   return networks.map(({ id, asset, router, v1Name, assetName, assetVersion }) => ({
-    ...{ network: id, asset, router, v1Name, payTo: payToOf(authors, router).payTo },
+    network: id,
+    asset,
+    router,
+    v1Name,
+    payTo: payToOf(authors, router).payTo,
     extra: { name: assetName, version: assetVersion },
   }));
 }
@@ -277,7 +281,11 @@ function makeQuote(destinations: readonly NetworkDestination[], page: PricedPage
     kind: page.kind,
     priceMicro: page.micro,
     authors,
-    ...{ network, asset, router, payTo, others },
+    network,
+    asset,
+    router,
+    payTo,
+    others,
     ...(isNobody(page.asker) ? {} : { asker: page.asker }),
   };
   const terms = buildTerms({ ...facts, quoteId: '' }, words.length > 1 ? words : null);

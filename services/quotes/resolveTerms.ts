@@ -98,11 +98,11 @@ export function quotedTerms(deps: TermsDeps, request: TermsRequest): Terms {
 function termsOfToken(deps: TermsDeps, request: TermsRequest, resource: ResourceUrl, token: string): Terms {
   const { tenant, quote } = request;
   const read = readToken(deps.quoteTokenSecrets, token);
-  if (!read || read.issued.tenantId !== tenant.tenantId) throw refused('the quoteToken is not one of ours for this site');
+  if (!read || read.issued.tenantId !== tenant.tenantId) throw refused('the quoteToken was not issued for this site');
   const { issued, terms } = read;
   requireOwned(tenant.hosts, issued.host);
   const difference = differenceOf(read, quote);
-  if (difference !== null) throw refused(`the quote's ${difference} is not the one we quoted`);
+  if (difference !== null) throw refused(`the quote's ${difference} differs from what we quoted`);
   if (terms.resourceKey !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
   if (deps.clock() >= issued.expiresAtMs) throw new ServiceError('quote_expired', 'the quote has expired; ask for a new one');
   return { ...terms, ...(request.taken ?? destinationOf(deps, request, [terms, ...issued.others])) };

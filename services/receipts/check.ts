@@ -19,10 +19,10 @@ export async function checkReceipt(
   const receipt = read.claims as Record<string, unknown>;
   const { resourceUrl, payer } = receipt;
   const url = typeof resourceUrl === 'string' && typeof payer === 'string' ? URL.parse(resourceUrl) : null;
-  if (!url) return { valid: false, says: 'this is signed, and no receipt' };
+  if (!url) return { valid: false, says: 'this is signed, but it is not a receipt' };
   const { did: signedBy } = read;
   if (signedBy !== didOf(baseUrl) && signedBy !== didOf(url.href)) {
-    return { valid: false, says: 'this is signed in the name of somebody who did not sell it' };
+    return { valid: false, says: 'this is signed in the name of a party that did not sell it' };
   }
   return { valid: true, signedBy, receipt };
 }

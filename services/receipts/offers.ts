@@ -26,8 +26,14 @@ export async function signOffers(
   const offers = await Promise.all(
     destinations.map(async ({ network, asset, payTo }, acceptIndex) => {
       const payload = {
-        ...{ version: 1, resourceUrl: quote.resource, scheme: 'exact', network },
-        ...{ asset: checksumAddress(asset), payTo: checksumAddress(payTo), amount: String(quote.price), validUntil },
+        version: 1,
+        resourceUrl: quote.resource,
+        scheme: 'exact',
+        network,
+        asset: checksumAddress(asset),
+        payTo: checksumAddress(payTo),
+        amount: String(quote.price),
+        validUntil,
       };
       return { format: 'jws', acceptIndex, signature: await signer.sign(kid, payload, named) };
     }),

@@ -22,31 +22,33 @@ export interface RecordDeps {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The public record of a payment; of one that moved nothing, that of the payment which paid for it. Throws not_found, the same for an id that nobody has, for a payment that is not settled or was a
- * test's, and where the owner shows none: whoever guesses learns nothing. Throws database_unavailable.
+ * The public record of a payment; of one that moved nothing, that of the payment which paid for it. Throws not_found, the same for an id
+ * that nobody has, for a payment that is not settled or was a test's, and where the owner shows none: whoever guesses learns nothing.
+ * Throws database_unavailable.
  */
 export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentRecord> {
   const found = UUID.test(id) ? await atDatabase(() => findPublicPayment(deps.database, id)) : null;
-  if (!found) throw new ServiceError('not_found', 'there is no receipt of this id');
+  if (!found) throw new ServiceError('not_found', 'there is no receipt with this id');
   const { payment } = found;
   const evidence = transactionOf(payment);
-  const transfers = evidence ? await transfersOf(deps, payment, evidence) : [];
+  const transfers = evidence ? await transfersOf(deps, found, evidence) : [];
   const network = deps.networks.find(payment.network);
   const sold = soldOf(deps, found);
   const { payer: from, payTo: to, amountMicro: value, validAfter, validBefore, nonce, signature } = payment;
   return recordOf(
     {
       receipt: {
-        ...{ version: 1, network: payment.network, resourceUrl: sold.resourceUrl, payer: payment.payer },
+        version: 1,
+        network: payment.network,
+        resourceUrl: sold.resourceUrl,
+        payer: payment.payer,
         issuedAt: Math.floor((payment.decidedAt ?? payment.at).getTime() / 1000),
         ...(evidence ? { transaction: evidence.txHash } : {}),
       },
-      ...{
-        id: payment.paymentId,
-        url: recordUrl(deps.baseUrl, payment.paymentId),
-        isFinal: payment.facts.state === 'final',
-        sold,
-      },
+      id: payment.paymentId,
+      url: recordUrl(deps.baseUrl, payment.paymentId),
+      isFinal: payment.facts.state === 'final',
+      sold,
       transfers,
       authorization: { from, to, value, validAfter, validBefore, nonce, signature },
       domain: network && { name: network.assetName, version: network.assetVersion },
@@ -63,10 +65,17 @@ function transactionOf({ facts: { evidence }, mode }: PublicPayment['payment']):
 
 async function transfersOf(
   { database }: RecordDeps,
-  { network, asset, payTo, legWords }: PublicPayment['payment'],
+  { payment: { network, asset, payTo, legWords, decidedAt, at }, blockTime }: PublicPayment,
   { txHash, logIndex: own }: EvidenceRef,
 ): Promise<readonly RecordTransfer[]> {
-  const place = { network, txHash, asset, position: own, split: legWords === null ? null : payTo };
+  const place = {
+    network,
+    txHash,
+    asset,
+    position: own,
+    split: legWords === null ? null : payTo,
+    at: blockTime ?? decidedAt ?? at,
+  };
   const found = await atDatabase(() => listTransfersBeside(database, place));
   return found.map(({ position, ...transfer }) => ({
     ...transfer,

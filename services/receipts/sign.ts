@@ -31,7 +31,11 @@ export async function signReceipt(
   const { network, payer, issuedAtSeconds: issuedAt, transaction, kid, name, paymentId } = facts;
   const resourceUrl = resourceOf(facts, baseUrl);
   const payload: ReceiptPayload = {
-    ...{ version: 1, network, resourceUrl, payer, issuedAt },
+    version: 1,
+    network,
+    resourceUrl,
+    payer,
+    issuedAt,
     ...(transaction === null ? {} : { transaction }),
   };
   const signature = await signer.sign(kid, payload, { kid: `${nameOf(facts, name, baseUrl)}#${kid}` });

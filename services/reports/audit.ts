@@ -8,6 +8,7 @@ import { listAuthorIds } from '../../db/reports/earnings/authors.ts';
 import { cursorFromNumber, cursorToNumber, spanFrom } from '../../db/reports/earnings/pages.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
+import { OTHER } from '../../domain/gate/agent.ts';
 import { isKnownCrawler } from '../../domain/gate/crawlers.ts';
 import { NO_CREDITS } from '../../domain/pricing/pricing.ts';
 import type { ReadableWindow, Span } from '../../domain/reports/window.ts';
@@ -90,6 +91,8 @@ export interface AuditQuery extends ReportQuery {
   readonly verdict: string | null;
   /** A label, or the exact name an agent gave. */
   readonly agent: string | null;
+  /** Of the label `agent`, those under exactly this name: the User-Agent or verified host they gave, or `unknown`. */
+  readonly agentName?: string | null;
   readonly slug?: string | null;
   /** A wallet, in lower case: what payments stand behind that pay it, with its part of their amounts. */
   readonly author?: string | null;
@@ -105,14 +108,16 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
     const { window } = frame;
     const { host, kind, verdict } = query;
     const cut = (query.series ?? []).map((asked) => bucketsOf(window, asked, frame.generatedAtMs));
-    const agent = await agentFilter(sql, site.tenantId, query.agent);
+    const agent = await agentFilter(sql, site.tenantId, query);
     const rest = { slug: query.slug ?? null, wallets: query.author ? [query.author] : null };
     const scope = { tenantId: site.tenantId, host, kind, verdict, agent, ...rest };
     const cursor = query.cursorMs === null ? null : cursorFromNumber(query.cursorMs);
     const listed = spanFrom(bounded(window, frame.generatedAtMs), cursor);
-    const { sums, agents, recent } = await readAuditOverview(sql, scope, window, { listed, limit: query.limit, cursor });
+    const tellsHosts = query.groupBy === 'host' || query.groupBy === 'kind';
+    const parts = { listed, limit: query.limit, cursor, tellsHosts };
+    const { sums, agents, recent } = await readAuditOverview(sql, scope, window, parts);
     const before = query.compare ? comparedWindow(query, frame, site) : null;
-    const breakdown = query.groupBy && (await breakDown(sql, scope, window, query.groupBy, sums));
+    const breakdown = query.groupBy && (await breakDown(sql, { scope, window, groupBy: query.groupBy }, sums));
     const byAgent = agentRows(agents);
     return {
       ...frame,
@@ -144,18 +149,21 @@ function bounded(window: ReadableWindow, nowMs: number): ReadableWindow {
 }
 
 /** Labels are read from the rollups, any other name from the rows (safety 23). */
-async function agentFilter(sql: Sql, tenantId: string, agent: string | null): Promise<ObservationScope['agent']> {
+async function agentFilter(
+  sql: Sql,
+  tenantId: string,
+  { agent, agentName = null }: Pick<AuditQuery, 'agent' | 'agentName'>,
+): Promise<ObservationScope['agent']> {
+  if (agentName !== null) return { ...(agent === null ? {} : { label: agent }), name: agentName };
   if (agent === null) return null;
-  const mayBeHost = /^[a-z0-9.-]{1,253}$/.test(agent);
-  const isLabel = agent === 'other' || isKnownCrawler(agent) || (mayBeHost && (await knowsAgentLabel(sql, tenantId, agent)));
+  const mayBeSeen = /^[a-z0-9._-]{1,253}$/.test(agent);
+  const isLabel = agent === OTHER || isKnownCrawler(agent) || (mayBeSeen && (await knowsAgentLabel(sql, tenantId, agent)));
   return isLabel ? { label: agent } : { name: agent };
 }
 
 async function breakDown(
   sql: Sql,
-  scope: ObservationScope,
-  window: Span,
-  groupBy: AuditGroup,
+  { scope, window, groupBy }: { readonly scope: ObservationScope; readonly window: Span; readonly groupBy: AuditGroup },
   sums: readonly ObservationSum[],
 ): Promise<AuditGroupRow[]> {
   const readers = { slug: sumBySlug, author: sumByAuthor, agent: sumByAgent } as const;

@@ -1,7 +1,7 @@
 import type { BatchSums } from '../../db/reports/batches.ts';
 import { sumBatches } from '../../db/reports/batches.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
-import { readReport } from './request.ts';
+import { readShortReport } from './request.ts';
 
 /** What the batches of a window carried and cost. */
 export interface BatchReport extends ReportFrame {
@@ -11,11 +11,8 @@ export interface BatchReport extends ReportFrame {
 
 /** The mined batches that carry a site's live payments of a window. Throws database_unavailable. */
 export function readBatches(deps: ReportDeps, site: ReportSite, asked: AskedWindow): Promise<BatchReport> {
-  return readReport(
-    deps,
-    site,
-    asked,
-    async (sql, frame) => ({ ...frame, networks: await sumBatches(sql, site.tenantId, frame.window) }),
-    { mayBeOne: true },
-  );
+  return readShortReport(deps, site, asked, async (sql, frame) => ({
+    ...frame,
+    networks: await sumBatches(sql, site.tenantId, frame.window),
+  }));
 }

@@ -43,7 +43,7 @@ export function bucketsOf(window: Span, { every, timeZone }: AskedSeries, nowMs:
   if (borders === null) {
     throw new ServiceError(
       'invalid_parameter',
-      `every: this window has more than ${MAX_BUCKETS} buckets by ${every}; give a shorter window, or a longer bucket`,
+      `every: this window has more than ${MAX_BUCKETS} buckets by ${every}; use a shorter window or a longer bucket`,
       { parameter: 'every' },
     );
   }

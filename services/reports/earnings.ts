@@ -22,7 +22,7 @@ import type { Span } from '../../domain/reports/window.ts';
 import type { AskedSeries } from './calendar.ts';
 import { bucketsOf } from './calendar.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite, Totals } from './request.ts';
-import { comparedWindow, readReport, untilCursor } from './request.ts';
+import { comparedWindow, readReport, readShortReport, untilCursor } from './request.ts';
 
 /** What REST breaks earnings down by. */
 export const EARNINGS_GROUPS = ['host', 'slug', 'author', 'kind'] as const;
@@ -132,7 +132,7 @@ export function readEarnings(deps: ReportDeps, site: ReportSite, query: Earnings
       recent,
     };
   };
-  return readReport(deps, site, query, work, { mayBeOne });
+  return (mayBeOne ? readShortReport : readReport)(deps, site, query, work);
 }
 
 /** Which crossings a query means in a window. */
@@ -227,7 +227,10 @@ function rowsOf(
   const rows = groups.map(({ reads, citations, micro, ...group }) => ({
     ...NO_NOTES,
     ...group,
-    ...{ events: reads + citations, reads, citations, grossMicro: micro },
+    events: reads + citations,
+    reads,
+    citations,
+    grossMicro: micro,
   }));
   return sorted(groupBy === 'author-id' ? byAuthorId(rows) : rows);
 }
@@ -236,7 +239,8 @@ function rowsOf(
 function byAuthorId(wallets: readonly BreakdownRow[]): BreakdownRow[] {
   return [...Map.groupBy(wallets, ({ key, authorId }) => authorId ?? key)].map(([key, rows]) => ({
     ...NO_NOTES,
-    ...{ key, authorId: rows[0]?.authorId ?? null },
+    key,
+    authorId: rows[0]?.authorId ?? null,
     events: rows.reduce((sum, { events }) => sum + events, 0),
     reads: rows.reduce((sum, { reads }) => sum + reads, 0),
     citations: rows.reduce((sum, { citations }) => sum + citations, 0),

@@ -5,8 +5,8 @@ import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Span } from '../../domain/reports/window.ts';
 import { atDatabase } from '../outage.ts';
+import type { HeavyWork } from '../pacing/heavy.ts';
 import { csvHeader, exportRows } from './exportRows.ts';
-import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
 import { frameOf } from './request.ts';
 
@@ -18,6 +18,12 @@ export const MAX_EXPORT_ROWS = 50_000;
  * own limit is for statements that nobody's line slows down.
  */
 const MAX_DOWNLOAD_MS = 600_000;
+/**
+ * How long a download counts as heavy work of its site. All rows there may be take a second; one that is not done then waits for its client,
+ * costs little at a time, and must not keep the site from its reports.
+ */
+const MAX_TURN_MS = 2_000;
+
 /** A CSV on its way; `chunks` are read at the client's pace. Whoever gets one closes it, on every path. */
 export interface CsvExport extends ReportFrame {
   /** Rows the file holds, without its header. */
@@ -30,14 +36,20 @@ export interface CsvExport extends ReportFrame {
 
 /**
  * The legs of a window as CSV, one row a leg, newest first; rows and their count come from one snapshot. Throws throttled,
- * overloaded and database_unavailable before anything is read.
+ * overloaded and database_unavailable before anything is read. `gone`: its client is.
  */
 export async function exportCsv(
-  deps: ReportDeps & { readonly exports: ExportSlots },
+  deps: ReportDeps & { readonly heavy: HeavyWork },
   site: ReportSite & { readonly keyId: string },
   asked: AskedWindow,
+  gone?: AbortSignal,
 ): Promise<CsvExport> {
-  const giveBack = deps.exports.take(site);
+  const place = await deps.heavy.beginFile(site, gone);
+  const timer = setTimeout(place.endTurn, MAX_TURN_MS);
+  const giveBack = (): void => {
+    clearTimeout(timer);
+    place.giveBack();
+  };
   try {
     const frame = frameOf(deps, site, asked);
     const { window } = frame;
@@ -65,7 +77,10 @@ async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<voi
     yield* chunks;
   } catch (error) {
     if (!isStatementTimeout(error)) return await atDatabase(() => Promise.reject(error));
-    throw new ServiceError('overloaded', `the database ended an export; a download may take ${MAX_DOWNLOAD_MS / 60_000} minutes`);
+    throw new ServiceError(
+      'overloaded',
+      `the database ended this export; a download may take at most ${MAX_DOWNLOAD_MS / 60_000} minutes`,
+    );
   }
   await close();
 }

@@ -1,12 +1,15 @@
 import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { atDatabase } from '../outage.ts';
+import type { HeavyWork } from '../pacing/heavy.ts';
 import { MAX_EXPORT_ROWS, newestLegs } from './exportCsv.ts';
-import type { ExportSlots } from './exportSlots.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
 import { frameOf } from './request.ts';
 import type { Drawing } from './statement/drawing.ts';
 import { startDrawing } from './statement/drawing.ts';
 import { readStatement } from './statement/read.ts';
+
+/** Rows are handed over in pieces of about this size: Postgres sends them by a few kilobytes, and each piece takes two turns of the loop. */
+const PIECE_BYTES = 65_536;
 
 /**
  * A window's statement as a PDF, of the whole site or of one author (what legs that name him come to, and nothing of anybody else): totals,
@@ -14,11 +17,12 @@ import { readStatement } from './statement/read.ts';
  * Throws throttled, overloaded and database_unavailable, and not_found for an author the site does not know.
  */
 export async function exportPdf(
-  deps: ReportDeps & { readonly exports: ExportSlots; readonly startDrawing?: () => Drawing },
+  deps: ReportDeps & { readonly heavy: HeavyWork; readonly startDrawing?: () => Drawing },
   site: ReportSite & { readonly keyId: string },
   asked: AskedWindow & { readonly authorId: string | null },
+  gone?: AbortSignal,
 ): Promise<ReportFrame & { readonly bytes: Uint8Array }> {
-  const giveBack = deps.exports.take(site, { isDrawn: true });
+  const { giveBack } = await deps.heavy.beginFile(site, gone);
   let drawing: Drawing | null = null;
   try {
     const frame = frameOf(deps, site, asked);
@@ -30,7 +34,8 @@ export async function exportPdf(
         const started = (deps.startDrawing ?? startDrawing)();
         drawing = started;
         if (authorId === null) {
-          for await (const rows of newestLegs(snapshot, site.tenantId, frame.window)) await started.addRows(rows);
+          const rows = newestLegs(snapshot, site.tenantId, frame.window);
+          for await (const piece of inPieces(rows, PIECE_BYTES)) await started.addRows(piece);
         }
         return { found, started };
       } finally {
@@ -42,4 +47,18 @@ export async function exportPdf(
     await (drawing as Drawing | null)?.end();
     giveBack();
   }
+}
+
+/** The same bytes in fewer pieces, each as large as told or a little larger. */
+async function* inPieces(pieces: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let kept: Buffer[] = [];
+  let length = 0;
+  for await (const piece of pieces) {
+    kept.push(piece);
+    length += piece.length;
+    if (length < bytes) continue;
+    yield Buffer.concat(kept);
+    [kept, length] = [[], 0];
+  }
+  if (length > 0) yield Buffer.concat(kept);
 }

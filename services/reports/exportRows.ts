@@ -8,8 +8,22 @@ import { shownWallet } from './wallet.ts';
 
 /** The columns, in order. */
 const COLUMNS = [
-  ...['at_iso', 'at_ms', 'host', 'slug', 'kind', 'amount_micro', 'amount_usdc', 'author_id', 'wallet', 'share', 'role'],
-  ...['settlement_ref', 'settlement_ref_kind', 'payer', 'agent', 'licence_jti'],
+  'at_iso',
+  'at_ms',
+  'host',
+  'slug',
+  'kind',
+  'amount_micro',
+  'amount_usdc',
+  'author_id',
+  'wallet',
+  'share',
+  'role',
+  'settlement_ref',
+  'settlement_ref_kind',
+  'payer',
+  'agent',
+  'licence_jti',
 ];
 
 /** The file is made and sent in pieces of about this size. */
@@ -112,8 +126,22 @@ function specialRow(copied: string, shown: Shown): string {
   const leg = cellsOfRow(Buffer.from(copied, 'latin1').toString('utf8')) as unknown as ExportedLeg;
   const [at, host, slug, kind, amount, author, to, part, as, ref, how, from, by, jti] = leg;
   const row = [
-    ...[shown.time(at), at, host, slug, kind, amount, shown.usdc(amount), author, shown.wallet(to), shown.share(part), as],
-    ...[ref ?? '', settlementRefKind(ref, how), shown.wallet(from), by, jti],
+    shown.time(at),
+    at,
+    host,
+    slug,
+    kind,
+    amount,
+    shown.usdc(amount),
+    author,
+    shown.wallet(to),
+    shown.share(part),
+    as,
+    ref ?? '',
+    settlementRefKind(ref, how),
+    shown.wallet(from),
+    by,
+    jti,
   ];
   return Buffer.from(csvRows([row]), 'utf8').toString('latin1');
 }

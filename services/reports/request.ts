@@ -66,23 +66,27 @@ export function comparedWindow(
   return before ? readableWindow(before, plan, generatedAtMs) : previousWindow(window, plan, generatedAtMs);
 }
 
+type ReportWork<T> = (sql: Sql, frame: ReportFrame) => Promise<T>;
+
+/** Runs a report on one snapshot of the database (safety 23). Throws database_unavailable. */
+export function readReport<T>(deps: ReportDeps, site: ReportSite, asked: AskedWindow, work: ReportWork<T>): Promise<T> {
+  const frame = frameOf(deps, site, asked);
+  return atDatabase(() => deps.database.transaction((sql) => work(sql, frame), 'repeatable read read only'));
+}
+
 /**
- * Runs a report on one snapshot of the database (safety 23). `mayBeOne`: as a rule the work asks one statement, which is a snapshot by
- * itself and needs no transaction around it; where it asks another one, the work runs again in one. Throws database_unavailable.
+ * The same for work that asks one statement as a rule, which is a snapshot of its own and needs no transaction around it; where it asks
+ * another one, the work runs again in one.
  */
-export function readReport<T>(
+export async function readShortReport<T>(
   deps: ReportDeps,
   site: ReportSite,
   asked: AskedWindow,
-  work: (sql: Sql, frame: ReportFrame) => Promise<T>,
-  { mayBeOne = false } = {},
+  work: ReportWork<T>,
 ): Promise<T> {
   const frame = frameOf(deps, site, asked);
-  return atDatabase(async () => {
-    const alone = mayBeOne ? await askOnce(deps.database, (sql) => work(sql, frame)) : ANOTHER;
-    if (alone !== ANOTHER) return alone;
-    return await deps.database.transaction((sql) => work(sql, frame), 'repeatable read read only');
-  });
+  const alone = await atDatabase(() => askOnce(deps.database, (sql) => work(sql, frame)));
+  return alone === ANOTHER ? await readReport(deps, site, asked, work) : alone;
 }
 
 /** Stands for what took more than one statement. */

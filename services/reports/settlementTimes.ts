@@ -1,7 +1,7 @@
 import type { Times, TimesScope } from '../../db/reports/settlementTimes.ts';
 import { readTimes } from '../../db/reports/settlementTimes.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
-import { readReport } from './request.ts';
+import { readShortReport } from './request.ts';
 
 /** How long payments took to be settled, and to be final. */
 export interface SettlementTimes extends ReportFrame {
@@ -20,5 +20,5 @@ export function readSettlementTimes(
     ...frame,
     ...(await readTimes(sql, scope, frame.window)),
   });
-  return readReport(deps, site, asked, work, { mayBeOne: true });
+  return readShortReport(deps, site, asked, work);
 }

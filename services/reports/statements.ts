@@ -40,7 +40,7 @@ export function readStatements(deps: ReportDeps, site: ReportSite, asked: AskedW
   return readReport(deps, site, asked, async (sql, frame) => {
     const authors = await sumAuthors(sql, site.tenantId, frame.window);
     const most = { each: MAX_STATEMENT_LINES, all: MAX_LINES };
-    const statements = await withLines(sql, site.tenantId, frame.window, authors, most);
+    const statements = await withLines(sql, { tenantId: site.tenantId, window: frame.window }, authors, most);
     return { ...frame, statements, totalMicro: statements.reduce((sum, statement) => sum + statement.grossMicro, 0n) };
   });
 }
@@ -57,8 +57,7 @@ export async function sumAuthors(sql: Sql, tenantId: string, window: Span): Prom
 /** The statements of these authors: at most `most.each` lines of one, and as many as they are, or `most.all`, of all together. */
 export async function withLines(
   sql: Sql,
-  tenantId: string,
-  window: Span,
+  { tenantId, window }: { readonly tenantId: string; readonly window: Span },
   authors: readonly AuthorTotals[],
   most: { readonly each: number; readonly all: number },
 ): Promise<Statement[]> {
@@ -67,7 +66,7 @@ export async function withLines(
     authors.map(({ events }) => Math.min(events, most.each)),
     most.all,
   );
-  const lines = Map.groupBy(await listStatementLines(sql, tenantId, window, wallets, each), ({ wallet }) => wallet);
+  const lines = Map.groupBy(await listStatementLines(sql, tenantId, window, { wallets, limit: each }), ({ wallet }) => wallet);
   const ids = await listAuthorIds(sql, tenantId, wallets);
   return authors.map(({ key: wallet, ...totals }) => ({
     ...totals,

@@ -5,6 +5,7 @@ import { KEPT_OBSERVATIONS_DAYS } from '../../db/operator/partitions.ts';
 import type { Ending, PlaceInTime } from '../../db/operator/retention.ts';
 import {
   AGENT_DIRECTORIES,
+  AGENT_NAMES,
   BUDGET_ALERTS,
   COUNTED_MAILS,
   COUNTED_USAGE,
@@ -69,6 +70,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
     await ended([USAGE_REPORTS], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),
     await ended([AGENT_DIRECTORIES], before(7 * DAY_MS)),
+    await ended([AGENT_NAMES], before(10 * DAY_MS)),
     await slices(deps, 'licence_offer', () => dropOffers(deps.database, before(HOUR_MS), SLICE)),
     await ended(CREDENTIALS, before(retention.signIns * DAY_MS)),
     await ended([MAILS, BUDGET_ALERTS], before(retention.webhooks * DAY_MS)),

@@ -58,7 +58,9 @@ export async function simulateRules(
     const seen = groups.map((group) => placed(pricing, group, atMs ?? moments[group.span - 1] ?? fromMs));
     const said = await inSlices(askAll(pricing, seen));
     return {
-      ...{ ...frame, version, requests },
+      ...frame,
+      version,
+      requests,
       ...replay(seen, (request) => said.get(request) ?? saidOf(pricing, request)),
       replayed: groups.reduce((sum, { hits }) => sum + hits, 0),
       assumedPaths: seen.reduce((sum, { hits, isAssumed }) => (isAssumed ? sum + hits : sum), 0),
@@ -102,10 +104,22 @@ function placed({ articlePrefixes }: CompiledPricing, group: AskedGroup, atMs: n
   const path = canonicalPath(page?.path ?? `/${slug}`);
   const operator = group.isVerified ? agent : null;
   return {
-    ...{ host, path, agent, hits, micro, isUnnamed, was: FATES[verdict], isTurnedAway: group.isByPolicy },
+    host,
+    path,
+    agent,
+    hits,
+    micro,
+    isUnnamed,
+    was: FATES[verdict],
+    isTurnedAway: group.isByPolicy,
     asked: {
-      ...{ path, slug: page === null ? null : slugOf(articlePrefixes, page.path), kind },
-      ...{ operator, category: crawler === null ? null : categoryOf(crawler), terms: [], atMs },
+      path,
+      slug: page === null ? null : slugOf(articlePrefixes, page.path),
+      kind,
+      operator,
+      category: crawler === null ? null : categoryOf(crawler),
+      terms: [],
+      atMs,
     },
     isAssumed: known === null && (articlePrefixes?.length ?? 0) > 1,
   };

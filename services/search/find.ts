@@ -55,7 +55,7 @@ export async function findPages(deps: FindDeps, request: FindRequest): Promise<F
   const sites = hosts && (await Promise.all(hosts.map((host) => findLiveSite(deps, host)))).filter((site) => site !== null);
   const tenantIds = sites && [...new Set(sites.map(({ tenant }) => tenant.tenantId))];
   if (words === '' || tenantIds?.length === 0) return { pages: [], isPartial: false };
-  const leave = await turns.enter('search');
+  const leave = await turns.enter(['search']);
   let found: readonly SearchedPage[];
   try {
     found = await atDatabase(() => searchPages(deps.database, { words, tenantIds, limit: MAX_LOOKED_AT + 1 }));

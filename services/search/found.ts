@@ -50,7 +50,10 @@ export async function foundPageOf(deps: FindDeps, row: SearchedPage, named: Read
   const pattern = exactPattern(path);
   const terms = TERMS.filter((term) => row.sellsTraining || !includesTraining([term]));
   return {
-    ...{ url: resource.url, host, title: row.title ?? row.slug, relays: row.relays },
+    url: resource.url,
+    host,
+    title: row.title ?? row.slug,
+    relays: row.relays,
     kinds: sold.map(({ kind, price }) => ({ kind, priceMicro: 'micro' in price ? price.micro : 0n })),
     authors: [...new Set(credits?.authors.map(({ authorId }) => authorId))],
     licence: pattern.length <= MAX_PATTERN_CHARS ? { pattern, terms } : null,

@@ -114,7 +114,7 @@ export function createBatchStarter(deps: { start: StartBatch; log: Log; takers?:
       for (const payment of asked) if (!known.has(payment.paymentId)) take(queue, payment);
       if (untaken.length > 0) pump(queue);
     } catch (error) {
-      deps.log.warn({ error: String(error) }, 'whether payments were taken could not be read; it is again');
+      deps.log.warn({ error: String(error) }, 'whether payments were taken could not be read; retrying');
     }
   };
   const pump = (queue: Queue): void => {

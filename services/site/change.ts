@@ -1,4 +1,4 @@
-import { lockSite } from '../../db/credentials/owners.ts';
+import { lockTenant } from '../../db/credentials/owners.ts';
 import type { Sql, Transactional } from '../../db/database.ts';
 import { joinTransaction } from '../../db/database.ts';
 import { insertAuditEntry } from '../../db/operator/auditLog.ts';
@@ -40,7 +40,8 @@ export interface SiteChange<T> {
 /**
  * Makes a change of a site and its one entry in the audit log, in one database transaction: both or neither. Changes of one site
  * come one after the other. Throws not_found for a site that is not there or closed, site_suspended (an operator may change a
- * suspended site, its owner only reads it), conflict at another version than `ifVersion`, database_unavailable, and whatever the change itself throws; nothing is written then.
+ * suspended site, its owner only reads it), conflict at another version than `ifVersion`, database_unavailable, and whatever the change
+ * itself throws; nothing is written then.
  */
 export async function changeSite<T>(
   deps: { readonly database: Transactional },
@@ -49,7 +50,7 @@ export async function changeSite<T>(
 ): Promise<T> {
   return await atDatabase(() =>
     deps.database.transaction(async (sql) => {
-      const site = await lockSite(sql, tenantId);
+      const site = await lockTenant(sql, tenantId);
       requireOpen(change.mayBeClosed && site?.status === 'closed' ? 'active' : (site?.status ?? null), actor);
       requireVersion(site?.version, ifVersion);
       const before = await change.look(sql, undefined);
@@ -70,7 +71,7 @@ export async function changeSite<T>(
 
 /** Refuses a site that is not open to this actor's changes; for work that has to be done before or outside a change. */
 export async function requireOpenSite(deps: { readonly database: Transactional }, { actor, tenantId }: SiteCall): Promise<void> {
-  const site = await atDatabase(() => deps.database.transaction((sql) => lockSite(sql, tenantId)));
+  const site = await atDatabase(() => deps.database.transaction((sql) => lockTenant(sql, tenantId)));
   requireOpen(site?.status ?? null, actor);
 }
 
@@ -84,7 +85,7 @@ function requireOpen(status: TenantStatus | null, actor: Actor): void {
 /** Refuses a change that was decided by what is not there any more: read under the lock, so that of two such changes one is refused. */
 function requireVersion(version: number | undefined, expected: number | undefined): void {
   if (expected === undefined || version === expected) return;
-  throw new ServiceError('conflict', 'somebody changed this site meanwhile: look again, then decide');
+  throw new ServiceError('conflict', 'somebody changed this site in the meantime: look again, then decide');
 }
 
 /** What JSON keeps of a state: times as text, nothing undefined. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OwnerName } from '../../db/credentials/owners.ts';
-import { countSitesAlone, findBegunSite, namedBySite } from '../../db/credentials/owners.ts';
+import { countTenantsAlone, findBegunTenant, namedByTenant } from '../../db/credentials/owners.ts';
 import type { Sql } from '../../db/database.ts';
 import { joinTransaction } from '../../db/database.ts';
 import { findHostState } from '../../db/hosts/removal.ts';
@@ -47,7 +47,7 @@ export async function createOwnSite(
   const name = nameOf(deps, owner);
   const host = requireProvable(deps, request.host);
   const actor = { userId: owner.userId, via: owner.via };
-  const begun = await atDatabase(() => findBegunSite(deps.database, name, host));
+  const begun = await atDatabase(() => findBegunTenant(deps.database, name, host));
   if (begun !== null) return opened(begun, await openSiteHost(deps, { actor, tenantId: begun }, { ...request, host }));
   const call: SiteCall = { actor, tenantId: randomUUID() };
   const { tenantId } = call;
@@ -67,13 +67,13 @@ export async function createOwnSite(
 
 function requireSignUp({ signUp }: Pick<OwnSiteDeps, 'signUp'>): SignUp {
   if (signUp) return signUp;
-  throw new ServiceError('scope_missing', 'the operator of this service adds sites: ask for yours');
+  throw new ServiceError('scope_missing', 'only the operator of this service can add sites: ask for yours');
 }
 
 /** Who owns what is added: a user of the provider, or of the site whose token was shown. */
 function nameOf({ oidc }: Pick<OwnSiteDeps, 'oidc'>, { userId, via, tenantIds }: Owner): OwnerName {
   const [site] = tenantIds;
-  if (via === 'token' && site !== undefined) return namedBySite(site, userId);
+  if (via === 'token' && site !== undefined) return namedByTenant(site, userId);
   if (via === 'oidc' && oidc) return { issuer: oidc.issuer, userId };
   throw new ServiceError('internal', 'an owner whom nobody names');
 }
@@ -89,14 +89,14 @@ async function requireRoom(
   },
 ): Promise<void> {
   const { name, owner, signUp, host, nowMs } = asked;
-  const count = await countSitesAlone(sql, name, owner.tenantIds, new Date(nowMs - DAY_MS));
+  const count = await countTenantsAlone(sql, name, owner.tenantIds, new Date(nowMs - DAY_MS));
   if (count.suspended > 0) throw new ServiceError('site_suspended', 'a site of yours is suspended: ask the operator first');
-  if ((await findBegunSite(sql, name, host)) !== null) throw new ServiceError('conflict', 'you have just added this site');
-  if (count.sites >= signUp.sitesOfUser) {
-    throw new ServiceError('conflict', `you have ${count.sites} sites, closed ones counted: ask the operator for more`);
+  if ((await findBegunTenant(sql, name, host)) !== null) throw new ServiceError('conflict', 'you have just added this site');
+  if (count.tenants >= signUp.sitesOfUser) {
+    throw new ServiceError('conflict', `you have ${count.tenants} sites, including closed ones: ask the operator for more`);
   }
   if (count.ofAll < signUp.sitesPerDay) return;
-  throw new ServiceError('throttled', 'no more sites are added today', { retryAfterSeconds: HOUR_SECONDS });
+  throw new ServiceError('throttled', 'no more sites can be added today', { retryAfterSeconds: HOUR_SECONDS });
 }
 
 function opened(tenantId: string, outcome: OpenOutcome): BegunSite {

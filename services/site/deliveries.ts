@@ -15,7 +15,9 @@ export function pingSiteEndpoint(
   call: SiteCall,
   endpointId: string,
 ): Promise<{ readonly eventId: string; readonly deliveryId: string }> {
-  return send(deps, call, 'endpoint.ping', endpointId, (database) => pingEndpoint({ database }, call.tenantId, endpointId));
+  return send(deps, call, { action: 'endpoint.ping', target: endpointId }, (database) =>
+    pingEndpoint({ database }, call.tenantId, endpointId),
+  );
 }
 
 /** Delivers the event of a delivery once more, under a new delivery id. Throws as `redeliver`. Each call makes a further one. */
@@ -24,7 +26,9 @@ export function redeliverSiteEvent(
   call: SiteCall,
   deliveryId: string,
 ): Promise<{ readonly deliveryId: string }> {
-  return send(deps, call, 'delivery.redeliver', deliveryId, (database) => redeliver({ database }, call.tenantId, deliveryId));
+  return send(deps, call, { action: 'delivery.redeliver', target: deliveryId }, (database) =>
+    redeliver({ database }, call.tenantId, deliveryId),
+  );
 }
 
 /** Delivers every event of a range to an endpoint, at most 1,000 a call. Throws as `replay`. Each call makes further deliveries. */
@@ -34,7 +38,7 @@ export function replaySiteEvents(
   endpointId: string,
   range: { readonly fromMs: number; readonly toMs: number; readonly after?: ReplayCursor },
 ): Promise<{ readonly deliveries: number; readonly next: ReplayCursor | null }> {
-  return send(deps, call, 'endpoint.replay', endpointId, async (database) => ({
+  return send(deps, call, { action: 'endpoint.replay', target: endpointId }, async (database) => ({
     ...(await replay({ database }, call.tenantId, endpointId, range)),
     range,
   }));
@@ -47,7 +51,7 @@ export function recoverSiteDeliveries(
   endpointId: string,
   sinceMs: number,
 ): Promise<{ readonly deliveries: number; readonly isMore: boolean }> {
-  return send(deps, call, 'endpoint.recover', endpointId, async (database) => ({
+  return send(deps, call, { action: 'endpoint.recover', target: endpointId }, async (database) => ({
     ...(await recover({ database }, call.tenantId, endpointId, sinceMs)),
     sinceMs,
   }));
@@ -57,8 +61,7 @@ export function recoverSiteDeliveries(
 function send<T extends object>(
   deps: SiteDeliveryDeps,
   call: SiteCall,
-  action: string,
-  target: string,
+  { action, target }: { readonly action: string; readonly target: string },
   make: (database: Transactional) => Promise<T>,
 ): Promise<T> {
   return changeSite(deps, call, { action, target, look: async (_sql, made) => made ?? null, make });

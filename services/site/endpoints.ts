@@ -35,15 +35,15 @@ export async function changeSiteEndpoint(
   deps: Pick<SiteEndpointDeps, 'database'>,
   call: SiteCall,
   endpointId: string,
-  action: 'endpoint.update' | 'endpoint.enable' | 'endpoint.disable',
-  change: EndpointChange,
+  change: EndpointChange & { readonly action: 'endpoint.update' | 'endpoint.enable' | 'endpoint.disable' },
 ): Promise<EndpointRow> {
+  const { action, ...to } = change;
   return await changeSite(deps, call, {
     action,
     target: endpointId,
     look: (sql) => endpointState(sql, call.tenantId, endpointId),
     make: async (database) => {
-      await updateEndpoint({ database }, call.tenantId, endpointId, change);
+      await updateEndpoint({ database }, call.tenantId, endpointId, to);
       return (await lockEndpoint(database, call.tenantId, endpointId)) as EndpointRow;
     },
   });

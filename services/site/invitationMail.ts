@@ -32,7 +32,7 @@ export async function mailInvitation(
   const { address: toAddress, mailbox } = readEmail(invitation.email);
   const counted = { tenantId, kind: 'invitation', mailboxHashes: mailboxHashes(deps.pepper, tenantId, mailbox) } as const;
   const sent = await countMails(sql, counted);
-  if (sent.ofSite >= MAX_A_DAY.site || sent.toMailbox >= MAX_A_DAY.mailbox) {
+  if (sent.ofTenant >= MAX_A_DAY.site || sent.toMailbox >= MAX_A_DAY.mailbox) {
     throw new ServiceError('throttled', 'today’s invitations to this address, or from this site, are used up', {
       retryAfterSeconds: DAY_SECONDS,
     });

@@ -65,7 +65,7 @@ export async function revokeSiteInvitation(
     look: (sql) => findMember(sql, tenantId, authorId),
     make: async (database) => {
       const outcome = await revokeInvitationRow(database, tenantId, authorId);
-      if (outcome === 'none') throw new ServiceError('not_found', 'no such author is invited');
+      if (outcome === 'none') throw new ServiceError('not_found', 'no such author has been invited');
       if (outcome === 'accepted') throw new ServiceError('conflict', 'this author has accepted: remove the member instead');
     },
   });

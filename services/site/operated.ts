@@ -36,7 +36,8 @@ export async function createSite(deps: TenantDeps, actor: Actor, input: TenantIn
 export async function setSitePlan(deps: Deps, call: SiteCall, plan: Plan | null): Promise<void> {
   const { tenantId } = call;
   await changeSite(deps, call, {
-    ...{ action: 'site.plan', target: null },
+    action: 'site.plan',
+    target: null,
     look: (sql) => findStanding(sql, tenantId),
     make: (database) => setTenantPlan({ database }, { tenantId, plan }),
   });
@@ -46,7 +47,9 @@ export async function setSitePlan(deps: Deps, call: SiteCall, plan: Plan | null)
 export async function setSiteStatus(deps: Deps, call: SiteCall, status: TenantStatus): Promise<void> {
   const { tenantId } = call;
   await changeSite(deps, call, {
-    ...{ action: 'site.status', target: null, mayBeClosed: true },
+    action: 'site.status',
+    target: null,
+    mayBeClosed: true,
     look: (sql) => findStanding(sql, tenantId),
     make: (database) => setTenantStatus({ database }, { tenantId, status }),
   });
@@ -57,7 +60,8 @@ export async function addSiteHost(deps: Deps, call: SiteCall, name: string): Pro
   const { tenantId } = call;
   const host = requireHost(name);
   return await changeSite(deps, call, {
-    ...{ action: 'host.add', target: host },
+    action: 'host.add',
+    target: host,
     look: (sql) => findHostState(sql, tenantId, host),
     make: async (database) => {
       if (await addVerifiedHost(database, tenantId, host, new Date())) return { host };

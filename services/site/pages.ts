@@ -1,6 +1,6 @@
 import type { Networks } from '../../chain/network.ts';
 import type { Database } from '../../db/database.ts';
-import { findImportedPages, readOfferingRules, removeImportedPages } from '../../db/licences/sites.ts';
+import { findImportedPages, readOfferingRules, removeImportedPages } from '../../db/licences/offering.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { PeriodFactor } from '../../domain/licence/period.ts';
 import type { ImportLimits, PageInput } from '../licences/offering.ts';

@@ -30,7 +30,7 @@ export async function changePricing(
   action: 'price.set' | 'credits.set' | 'prefixes.set' | 'slugs.set_free' | 'rules.set' | 'price.set_read_again',
   pricing: PricingChange,
 ): Promise<PriceChange> {
-  return await changePricingOf(deps, call, action, null, () => pricing);
+  return await changePricingOf(deps, call, { action, target: null }, () => pricing);
 }
 
 /**
@@ -39,7 +39,7 @@ export async function changePricing(
  */
 export async function setPageCredits(deps: SitePriceDeps, call: SiteCall, slug: string, credits: unknown): Promise<PriceChange> {
   const action = credits === null ? 'credits.remove_page' : 'credits.set_page';
-  return await changePricingOf(deps, call, action, slug, (current) =>
+  return await changePricingOf(deps, call, { action, target: slug }, (current) =>
     credits === null ? withoutPageCredits(current, slug) : withPageCredits(current, slug, credits),
   );
 }
@@ -59,8 +59,7 @@ export function withoutPageCredits(current: Pricing, slug: string): PricingChang
 async function changePricingOf(
   deps: SitePriceDeps,
   call: SiteCall,
-  action: string,
-  target: string | null,
+  { action, target }: { readonly action: string; readonly target: string | null },
   changeOf: (current: Pricing) => PricingChange,
 ): Promise<PriceChange> {
   const { tenantId } = call;

@@ -49,7 +49,7 @@ export interface TestPurchase {
 }
 
 const UNPRICED: Readonly<Record<Unpriced, string>> = {
-  no_credits: 'the page is free, because nobody is named who could be paid: say who wrote it, or name a default payee',
+  no_credits: 'the page is free, because no author is named to be paid: say who wrote it, or name a default payee',
   free_slug: 'the page is on the free list',
   no_price: 'the price is 0, so every page is free: set a price',
   free_rule: 'a price rule makes the page free',
@@ -79,12 +79,13 @@ export async function testPurchase(
   const { slug, host } = page;
   const counted = { tenantId, host: host ?? '', atMs: deps.clock() };
   if (!(await atDatabase(() => admitLook(deps.database, counted, deps.hosts.caps.perHour)))) {
-    throw new ServiceError('throttled', 'too many purchases were played this hour', { retryAfterSeconds: 120 });
+    throw new ServiceError('throttled', 'too many test purchases were made this hour', { retryAfterSeconds: 120 });
   }
   const played = await play(deps, tenantId, page);
   const failed = played.steps.find(({ passed }) => passed === false)?.step ?? null;
   return await changeSite(deps, call, {
-    ...{ action: 'page.test', target: slug },
+    action: 'page.test',
+    target: slug,
     look: async (_sql, result) => (result === undefined ? null : { passed: result.passed, failed }),
     make: async () => played,
   });

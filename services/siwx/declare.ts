@@ -27,7 +27,9 @@ function declareSignIn(
   const facts = nonceFacts(nowMs + PROOF_LIFE_MS, randomBytes(16).toString('hex'));
   return {
     info: {
-      ...{ domain, uri: at.uri, version: '1' },
+      domain,
+      uri: at.uri,
+      version: '1',
       nonce: buildNonce(facts, macOf(pepper.current, hostTagText(domain, facts)).digest('hex')),
       issuedAt: new Date(nowMs).toISOString(),
       expirationTime: new Date(nowMs + PROOF_LIFE_MS).toISOString(),

@@ -1,5 +1,5 @@
 import { isSignedByKey } from '../../chain/signature/message.ts';
-import { useProof } from '../../db/licences/check.ts';
+import { useOnce } from '../../db/credentials/usedOnce.ts';
 import type { ResourceUrl } from '../../domain/hosts/host.ts';
 import { plainSlug, requireOwned, requireResource, slugOf } from '../../domain/pages/resource.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
@@ -63,7 +63,7 @@ export async function provePurchase(deps: ProveDeps, { tenant, key }: Caller, qu
   const isKey = isSignedByKey(shown);
   const isAskable = deps.rpc.networkId === `eip155:${shown.chainId}`;
   if (!isKey && !isAskable)
-    return refused('the signature was not made by the key of this wallet, and wallets with code are not asked on its chain');
+    return refused('the signature was not made by the key of this wallet, and contract wallets cannot be verified on its chain');
   const caller = { tenant, mode: key.mode };
   const buyer = { wallet: shown.address, network: isKey ? null : deps.rpc.networkId };
   const holding = await findHolding(deps, caller, { resource, kind: question.kind, buyer });
@@ -75,7 +75,7 @@ export async function provePurchase(deps: ProveDeps, { tenant, key }: Caller, qu
   deps.keyring.current(); // before the nonce is used up
   const { tenantId } = tenant;
   const { nonce, expiresAt } = shown;
-  if (!(await atDatabase(() => useProof(deps.database, { tenantId, jti: USED_AS, nonce, expiresAt }))))
+  if (!(await atDatabase(() => useOnce(deps.database, { kind: 'proof', tenantId, jti: USED_AS, nonce }, expiresAt))))
     return refused('the nonce was used');
   return { entitled: true, license: await holding.mint(), expiresAt: holding.expiresAtSeconds * 1_000 };
 }

@@ -9,7 +9,7 @@ import type { Plan, TenantStatus } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/hosts/host.ts';
 import { parseName } from '../../domain/hosts/hostname.ts';
-import { parseIssuer, parseOrigin } from '../../domain/hosts/siteAddress.ts';
+import { parseIssuer, parseOrigin } from '../../domain/hosts/origin.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
 import { requireFloor, requireRuleFloor, validatePricing } from '../../domain/pricing/pricing.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { areTokensAlive } from '../../db/licences/check.ts';
-import { findSiteOfHost } from '../../db/licences/sites.ts';
+import { findTenantOfHost } from '../../db/licences/offering.ts';
 import type { LicensedPage } from '../../db/usage/write.ts';
 import { findLicensedPage, writeUsage } from '../../db/usage/write.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -57,15 +57,22 @@ export async function reportUse(deps: Deps, accountId: string | null, report: Us
   const { day, endsInSeconds } = countedDay(nowMs);
   const { host } = resource;
   const row = {
-    ...{ tenantId, licenceJti, idempotencyId, host, slug, use, count },
-    ...{ withinTerms: isWithinTerms(use, terms), at: new Date(atMs) },
+    tenantId,
+    licenceJti,
+    idempotencyId,
+    host,
+    slug,
+    use,
+    count,
+    withinTerms: isWithinTerms(use, terms),
+    at: new Date(atMs),
     requestHash: hash('sha256', JSON.stringify([host, slug, use, count, report.at ?? null]), 'base64url'),
   };
   const written = await atDatabase(() => writeUsage(deps.database, row, { day, most }));
   if (written === 'other')
-    throw new ServiceError('idempotency_conflict', 'this idempotencyId stands for another report of the licence');
+    throw new ServiceError('idempotency_conflict', 'this idempotencyId was used for another report under this licence');
   if (written === 'full') {
-    const sentence = `a day takes ${most} reports of this; several uses of a page go into one, by its count`;
+    const sentence = `at most ${most} reports a day are accepted here; report several uses of a page at once, with count`;
     throw new ServiceError('throttled', sentence, { retryAfterSeconds: endsInSeconds });
   }
 }
@@ -92,22 +99,28 @@ function rightOf(deps: Deps, accountId: string | null, { licence, jti }: UsageRe
 
 /** One sentence for whatever is wrong with a token, so that a guess learns nothing. */
 function refuseToken(): never {
-  throw new ServiceError('unknown_credential', 'this licence gave no right to the resource at that moment');
+  throw new ServiceError('unknown_credential', 'this licence did not cover the resource at that moment');
 }
 
 /** What a licence in the report itself shows: it must entitle to the page at the moment of the use, as a check at that moment would say. */
 async function rightOfToken(deps: Deps, licence: string, { resource, atMs }: Use): Promise<Shown> {
   const claims = await deps.keyring.verify(licence);
-  const site = claims && (await atDatabase(() => findSiteOfHost(deps.database, resource.host)));
+  const site = claims && (await atDatabase(() => findTenantOfHost(deps.database, resource.host)));
   const tenant = site && (await deps.snapshots.tenant(site.tenantId, site.version));
   if (!claims || !tenant || tenant.status !== 'active') return refuseToken();
   const { tenantId } = tenant;
   const slug = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
   const granted = findEntitlement(claims, {
-    ...{ issuer: issuerOf(deps, tenant), tenantId, host: resource.host, path: resource.path, slug: slug ?? '' },
-    ...{ kind: 'read', nowSeconds: Math.floor(atMs / 1_000), mode: 'live' },
+    issuer: issuerOf(deps, tenant),
+    tenantId,
+    host: resource.host,
+    path: resource.path,
+    slug: slug ?? '',
+    kind: 'read',
+    nowSeconds: Math.floor(atMs / 1_000),
+    mode: 'live',
   });
-  if (!granted?.namesSite) return refuseToken();
+  if (!granted?.namesTenant) return refuseToken();
   if (granted.holder !== null) {
     throw new ServiceError(
       'unknown_credential',

@@ -1,6 +1,6 @@
 import type { RetryLease } from '../../db/webhooks/leases.ts';
 import { leaseRetry } from '../../db/webhooks/leases.ts';
-import type { AttemptOutcome } from '../../domain/webhook/retry.ts';
+import type { AttemptOutcome } from '../../domain/webhook/deliveryWorkflow.ts';
 import { freezeChatBodies } from './chatBodies.ts';
 import type { WebhookDeps } from './deps.ts';
 import { postDelivery, recordOf } from './post.ts';

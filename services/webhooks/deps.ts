@@ -3,7 +3,7 @@ import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import type { EndpointRef } from '../../db/webhooks/cooling.ts';
 import type { Metrics } from '../../domain/metrics.ts';
-import type { RetryStart } from '../../domain/webhook/retry.ts';
+import type { RetryStart } from '../../domain/webhook/deliveryWorkflow.ts';
 import type { Wake } from './wake.ts';
 
 /** Starts durable workflows; a second start of the same one does nothing. */

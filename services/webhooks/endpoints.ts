@@ -68,7 +68,7 @@ export async function createEndpoint(
 
 function checkUrl(deps: Pick<EndpointDeps, 'outbound'>, { url, channel }: EndpointSettings): void {
   if (!isChannelUrl(channel, url)) {
-    throw new ServiceError('invalid_parameter', `a ${channel} URL is one that ${channel} itself gave out`, { parameter: 'url' });
+    throw new ServiceError('invalid_parameter', `a ${channel} URL must be one that ${channel} issued`, { parameter: 'url' });
   }
   requireReceiver(deps, url, channel === 'raw' ? WEBHOOK_PORTS : []);
 }

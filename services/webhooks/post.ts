@@ -2,8 +2,8 @@ import type { Outbound, OutboundRequest } from '../../adapters/outbound/outbound
 import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
 import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
 import { isChannelUrl } from '../../domain/webhook/channel.ts';
-import type { AttemptResult } from '../../domain/webhook/schedule.ts';
-import { judgeAttempt } from '../../domain/webhook/schedule.ts';
+import type { AttemptResult } from '../../domain/webhook/retrySchedule.ts';
+import { judgeAttempt } from '../../domain/webhook/retrySchedule.ts';
 import type { WebhookDeps } from './deps.ts';
 import type { SigningKey } from './sign.ts';
 import { signHeaders } from './sign.ts';

@@ -105,7 +105,11 @@ export async function pingEndpoint(
     const eventId = `${PING_PREFIX}${randomUUID()}`;
     const deliveryId = createDeliveryId();
     await insertEvent(sql, {
-      ...{ tenantId, eventId, type, host: null, ...buildPingData(type, tenantId, Date.now()) },
+      tenantId,
+      eventId,
+      type,
+      host: null,
+      ...buildPingData(type, tenantId, Date.now()),
       deliveries: [{ deliveryId, endpointId, bucket: bucketOf(endpointId) }],
     });
     return { eventId, deliveryId };

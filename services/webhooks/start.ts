@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
+import type { RetryStart } from '../../domain/webhook/deliveryWorkflow.ts';
 import type { RecoveryStart } from '../../domain/webhook/recovery.ts';
-import type { RetryStart } from '../../domain/webhook/retry.ts';
 import type { RetryStarter } from './deps.ts';
 
 /** Workflow tasks are short; a worker that died is noticed soon (safety 20). */

@@ -23,6 +23,8 @@ const WHAT: Readonly<Record<Kit, string>> = {
   python: 'the clients of PyPI',
   go: 'the Go client mark3labs/x402-go',
   'go-x402': 'the Go client x402-foundation/x402/go/v2',
+  supertab: "Supertab's client of npm",
+  'supertab-python': "Supertab's client of PyPI",
 };
 /** Of the whole run, installation included. */
 const LIMIT_MS = 230_000;

@@ -1,7 +1,7 @@
 /** Every published client that is held against this service: where it comes from, and the program that buys with it as its own documentation says. */
 
-/** What has to be installed before a client can run. `go-x402` is the foundation's module, `go` that of mark3labs. */
-export type Kit = 'node' | 'python' | 'go' | 'go-x402';
+/** What has to be installed before a client can run. `go-x402` is the foundation's module, `go` that of mark3labs; Supertab has two clients. */
+export type Kit = 'node' | 'python' | 'go' | 'go-x402' | 'supertab' | 'supertab-python';
 
 /** A client, as the table of docs/clients.md names it. */
 export interface HeldClient {
@@ -35,8 +35,11 @@ export const PAGE_BUYERS: readonly HeldClient[] = [
 
 function python(version: string, dialect: 'v1' | 'v2'): readonly HeldClient[] {
   return ['httpx', 'requests'].map((library) => ({
-    ...{ name: `Python \`x402\` with ${library}`, version, speaks: `x402 ${dialect}` },
-    ...{ kit: 'python', program: `${library}-${dialect}.py` },
+    name: `Python \`x402\` with ${library}`,
+    version,
+    speaks: `x402 ${dialect}`,
+    kit: 'python',
+    program: `${library}-${dialect}.py`,
   }));
 }
 
@@ -49,8 +52,11 @@ export const MCP_BUYERS: readonly HeldClient[] = [
   cloudflare('client-2', '`@modelcontextprotocol/client` 2.4.0, as it comes'),
   cloudflare('client-2-auto', '`@modelcontextprotocol/client` 2.4.0, revision 2026-07-28'),
   {
-    ...{ name: 'By hand, from the specification', version: 'transports-v2', speaks: 'JSON-RPC, payment as an object' },
-    ...{ kit: 'node', program: 'mcp-spec.js' },
+    name: 'By hand, from the specification',
+    version: 'transports-v2',
+    speaks: 'JSON-RPC, payment as an object',
+    kit: 'node',
+    program: 'mcp-spec.js',
   },
 ];
 
@@ -64,3 +70,20 @@ function cloudflare(line: string, speaks: string): HeldClient {
     line,
   };
 }
+
+/** Supertab's client for Node. */
+export const SUPERTAB = { name: '@getsupertab/supertab-connect-sdk', version: '2.2.4' } as const;
+/** Supertab's client for Python. */
+export const SUPERTAB_PYTHON = { name: 'supertab-connect-sdk', version: '1.0.0' } as const;
+
+/** Those that ask for a token of RSL. */
+export const TOKEN_BUYERS: readonly HeldClient[] = [
+  { name: `\`${SUPERTAB.name}\``, version: SUPERTAB.version, speaks: 'robots.txt', kit: 'supertab', program: 'supertab.js' },
+  {
+    name: `Python \`${SUPERTAB_PYTHON.name}\``,
+    version: SUPERTAB_PYTHON.version,
+    speaks: '/license.xml',
+    kit: 'supertab-python',
+    program: 'supertab.py',
+  },
+];

@@ -6,7 +6,14 @@ export default defineConfig({
   test: {
     include: ['test/clients/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    ...{ pool: 'forks', maxWorkers: 2, allowOnly: false, retry: 0, isolate: false },
-    ...{ testTimeout: 90_000, hookTimeout: 60_000, teardownTimeout: 20_000, expect: { poll: { timeout: 30_000, interval: 50 } } },
+    pool: 'forks',
+    maxWorkers: 2,
+    allowOnly: false,
+    retry: 0,
+    isolate: false,
+    testTimeout: 90_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    expect: { poll: { timeout: 30_000, interval: 50 } },
   },
 });

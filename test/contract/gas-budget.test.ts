@@ -211,7 +211,8 @@ test('a batch as it is planned is mined and moves every good payment, whatever t
       if (items.length > 1) await expectPlanHolds(items);
     }),
     {
-      ...{ numRuns: 14, endOnFailure: true },
+      numRuns: 14,
+      endOnFailure: true,
       // The batch that no block would take: 22 payments to one split, 4 KiB of signature each.
       examples: [2, 3, 10, 50].map((legs): [Page[], BatchItem['payerKind']] => [
         [{ legs, good: 22, bad: 0, signatureBytes: 4_096 }],

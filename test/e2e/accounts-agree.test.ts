@@ -50,7 +50,7 @@ test('totals, statements, CSV, reconciliation and audit agree with each other an
     quotes.map(async (quote, n) => {
       const payer = payers[n];
       if (!payer) throw new Error('no payer');
-      return sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote), 60_000);
+      return sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote));
     }),
   );
   expect(answers.map((answer) => answer.status)).toEqual(SALES.map(() => 200));

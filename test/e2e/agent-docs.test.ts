@@ -52,10 +52,10 @@ test('every command of the page runs as it is written, and costs what it says', 
   };
   const shell = openShell({ folder, scratch: folder, environment });
   const [key = '', ...blocks] = shellBlocks(PAGE).map((block) => filledIn(block, values));
-  const address = /0x[0-9a-fA-F]{40}/.exec(await shell.paste(key, 60_000))?.[0]?.toLowerCase() as `0x${string}`;
+  const address = /0x[0-9a-fA-F]{40}/.exec(await shell.paste(key, 180_000))?.[0]?.toLowerCase() as `0x${string}`;
   await mintUsdc(service.chain.rpcUrl, address, 1_000_000n);
   const said: string[] = [];
-  for (const block of blocks) said.push(await shell.paste(block, 60_000));
+  for (const block of blocks) said.push(await shell.paste(block, 180_000));
   await shell.end();
   expect(values.size).toBe(0);
   expect(readFileSync(join(folder, 'page.html'), 'utf8')).toBe('<p>trio</p>');

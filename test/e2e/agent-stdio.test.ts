@@ -53,7 +53,9 @@ async function startServer(): Promise<{ readonly pid: number; call(name: string,
   const client = new Client({ name: 'agent', version: '1.0.0' });
   const env = { ...process.env, NODE_OPTIONS: '', CONTENT_SETTLEMENT_HOME: home.folder } as Record<string, string>;
   const transport = new StdioClientTransport({
-    ...{ command: process.execPath, args: [AGENT_COMMAND, 'mcp'], stderr: 'ignore' },
+    command: process.execPath,
+    args: [AGENT_COMMAND, 'mcp'],
+    stderr: 'ignore',
     env: { ...env, CONTENT_SETTLEMENT_SERVICE: world.service.baseUrl },
   });
   await client.connect(transport);

@@ -213,20 +213,16 @@ test('the key is in no output, error or ledger, whatever is done with it', async
   const environment = { CONTENT_SETTLEMENT_KEY: home.privateKey, CONTENT_SETTLEMENT_SERVICE: service.baseUrl };
   const wrong = { ...environment, CONTENT_SETTLEMENT_KEY: `${home.privateKey}00` };
   const runs = [
-    ...[
-      ['key', 'address'],
-      ['key', 'new'],
-      ['read', page('trio'), '--json'],
-      ['buy', page('duo'), home.privateKey],
-      ['spending'],
-      ['licences'],
-    ],
-    ...[
-      ['read', 'http://127.0.0.1:1/x'],
-      ['receipt', home.privateKey],
-      [home.privateKey],
-      ['read', page('trio'), '--max', home.privateKey],
-    ],
+    ['key', 'address'],
+    ['key', 'new'],
+    ['read', page('trio'), '--json'],
+    ['buy', page('duo'), home.privateKey],
+    ['spending'],
+    ['licences'],
+    ['read', 'http://127.0.0.1:1/x'],
+    ['receipt', home.privateKey],
+    [home.privateKey],
+    ['read', page('trio'), '--max', home.privateKey],
   ];
   const said = [];
   for (const argv of runs) said.push(await runAgent(home, argv, { environment }));

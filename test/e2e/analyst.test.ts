@@ -15,7 +15,6 @@ import { useTestService } from '../support/service.ts';
 /** An analyst's session: the questions of docs/graphql.md, asked of a service that really sold pages. */
 
 const [A, B, C, D] = WALLETS as [string, string, string, string];
-const DECIDED_MS = 60_000;
 /** Pages sold: solo twice, trio once, duo once as a citation; 1,000 micro a read, ten times that a citation. */
 const SALES = [
   ['solo', 'read'],
@@ -42,7 +41,7 @@ beforeAll(async () => {
   for (const [slug, kind] of SALES) {
     const quote = await askQuote(service.baseUrl, site.key, slug, kind);
     const buyer = await service.payer(BigInt(quote.price));
-    const sold = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(buyer, quote), DECIDED_MS);
+    const sold = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(buyer, quote));
     expect(sold.status, sold.text).toBe(200);
     earnedMicro += quote.price;
     for (const leg of quote.legs) {
@@ -62,7 +61,7 @@ afterAll(async () => {
 /** A payer without money: the payment fails. */
 async function failOnce(poor: PrivateKeyAccount): Promise<void> {
   const quote = await askQuote(service.baseUrl, site.key, 'solo');
-  const failed = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(poor, quote), DECIDED_MS);
+  const failed = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(poor, quote));
   expect(failed.status).toBe(402);
 }
 
@@ -70,7 +69,12 @@ async function failOnce(poor: PrivateKeyAccount): Promise<void> {
 async function observe(): Promise<void> {
   const report = (slug: string, agent: object = { ua: 'GPTBot/1.0' }) => ({
     resource: `https://${site.host}/articles/${slug}`,
-    ...{ slug, verdict: 'denied', classifiedAs: 'agent', kind: 'read', priceMicro: 1_000, agent },
+    slug,
+    verdict: 'denied',
+    classifiedAs: 'agent',
+    kind: 'read',
+    priceMicro: 1_000,
+    agent,
   });
   for (const body of [report('trio'), report('trio'), report('trio', { ua: 'GPTBot/1.0', sigInvalid: true }), report('solo')]) {
     const answer = await fetch(`${service.baseUrl}/_svc/observe`, {

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audited, settled } from '../support/browser.ts';
+import { changed, figuresOf, usdc, whole } from '../support/consoleFigures.ts';
 import type { ConsoleSite } from '../support/consoleSite.ts';
+import { HOSTILE } from '../support/consoleSite.ts';
 import type { ConsoleWindow } from '../support/consoleWindow.ts';
 import { CONSOLE, startConsoleWindow } from '../support/consoleWindow.ts';
 import { textsOf } from '../support/pdf.ts';
@@ -17,29 +19,20 @@ let line: CutProxy;
 let world: ConsoleSite;
 let page: Page;
 let open: ConsoleWindow['open'];
+let shown: ReturnType<typeof figuresOf>;
+let figure: typeof shown.figure;
 beforeAll(async () => {
   opened = await startConsoleWindow('ada@login.example');
   ({ service, line, world, open } = opened);
   page = opened.visitor.page;
+  shown = figuresOf(page);
+  ({ figure } = shown);
   await page.goto(CONSOLE);
   await page.getByLabel('Owner token').fill(world.token);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });
 afterAll(() => opened?.stop());
-
-/** What a figure says without loss. */
-async function figure(label: string): Promise<string | null> {
-  const box = page.locator('.figure').filter({ has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) });
-  const exact = box.locator('.value .sr');
-  return (await exact.count()) > 0 ? exact.textContent() : box.locator('.value').textContent();
-}
-
-const usdc = (micro: number | string): string => {
-  const digits = BigInt(micro).toString().replace('-', '').padStart(7, '0');
-  return `${BigInt(micro) < 0n ? '−' : ''}${Number(digits.slice(0, -6)).toLocaleString('en-US')}.${digits.slice(-6)} USDC`;
-};
-const whole = (n: number): string => n.toLocaleString('en-US');
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes
 async function rest(path: string, parameters: Readonly<Record<string, string>>): Promise<any> {
@@ -158,6 +151,227 @@ test('every figure of the agents is what REST says of the same window, of all to
     expect(compared.toSorted(), said).toEqual(told.toSorted());
     if (days === ofAll) expect(shown.length).toBeGreaterThan(5);
   }
+});
+
+/** Rows that no report of REST has, from plain SQL over the moments of a screen; `$1` is the site, `$2` and `$3` are its ends. */
+const sql = (statement: string, { from, to }: { readonly from: string; readonly to: string }) =>
+  service.database.query<Record<string, string>>(statement, [world.site.tenantId, new Date(Number(from)), new Date(Number(to))]);
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+test('what waits, how long sales take, and how each figure changed is what the rows and REST say', async () => {
+  // The one sale on the chain moves no more, and nobody looks there for those that are rows alone.
+  await expect.poll(finalAt, { timeout: 60_000 }).not.toBe(null);
+  await Promise.all(service.workers.map((worker) => worker.stop()));
+  for (const days of [...drawn(2), { from: drawn(1)[0]?.from ?? today(), to: today() }]) {
+    const window = await openFor('/', days);
+    const said = JSON.stringify(days);
+    const [earnings, audit] = [
+      await rest('earnings', { ...window, compare: '1' }),
+      await rest('audit', { ...window, compare: '1' }),
+    ];
+    const before = { ...earnings.previous.totals, ...audit.previous.totals };
+    const now = { ...earnings.totals, ...audit.totals };
+    for (const [label, name] of [
+      ['Earned', 'grossMicroUsdc'],
+      ['Missed', 'missedMicroUsdc'],
+      ['Failed', 'failedMicroUsdc'],
+      ['Agents’ requests', 'agentHits'],
+    ] as const) {
+      expect(await shown.change(label), `${said} ${label}`).toBe(changed(now[name], before[name]));
+    }
+    expect(await shown.note('Missed'), said).toMatch(new RegExp(`${whole(now.denied)} refused$`));
+    expect(await shown.note('Failed'), said).toMatch(new RegExp(`${whole(now.paymentFailed)} payments$`));
+    expect(await shown.note('Earned'), said).toMatch(new RegExp(`${whole(now.events)} sales?$`));
+    const [waiting] = await sql(
+      `select count(*) as payments, coalesce(sum(amount_micro), 0) as micro from payment p left join settlement_batch b using (batch_id)
+       where p.tenant_id = $1 and p.state in ('accepted', 'held', 'broadcast', 'settled', 'review') and p.final_at is null
+         and b.final_at is null and $2::timestamptz < $3`,
+      window,
+    );
+    expect(await figure('Waiting for the chain'), said).toBe(usdc(waiting?.['micro'] ?? 0));
+    expect(await shown.note('Waiting for the chain'), said).toBe(`${whole(Number(waiting?.['payments']))} payments`);
+    const [took] = await sql(
+      `select percentile_disc(0.5) within group (order by ms) as p50, percentile_disc(0.95) within group (order by ms) as p95
+       from (select (extract(epoch from coalesce(settled_at, decided_at) - accepted_at) * 1000)::bigint as ms
+         from payment where tenant_id = $1 and state in ('settled', 'final') and accepted_at >= $2 and accepted_at < $3) took`,
+      window,
+    );
+    const spanOf = (ms: string | null | undefined): string => (ms ? `${whole(Number(ms))} ms` : 'none');
+    const p95 = await page.locator('.figure', { hasText: 'Sale to settled' }).locator('.note span[title]').getAttribute('title');
+    expect([await figure('Sale to settled'), p95], said).toEqual([spanOf(took?.['p50']), spanOf(took?.['p95'])]);
+  }
+});
+
+async function finalAt(): Promise<unknown> {
+  const [row] = await service.database.query(
+    'select coalesce(p.final_at, b.final_at) as at from payment p left join settlement_batch b using (batch_id) where payment_id = $1',
+    [world.paymentId],
+  );
+  return row?.['at'] ?? null;
+}
+
+test('each day of a chart, the best pages and the best agents are what REST says of them', async () => {
+  const last = Math.floor(Math.random() * 24);
+  const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const days = { from: day(last + 3), to: day(last) };
+  const window = await openFor('/', days);
+  const said = JSON.stringify(days);
+  const earned = await shown.trend();
+  expect(earned.length, said).toBe(4);
+  const midnights = await page.evaluate(
+    (from) => Array.from({ length: 5 }, (_, n) => new Date(new Date(from).setDate(new Date(from).getDate() + n)).getTime()),
+    Number(window.from),
+  );
+  for (const [n, [, grossText, missedText]] of earned.entries()) {
+    const of = { from: String(midnights[n]), to: String(midnights[n + 1]) };
+    const [{ totals }, audit] = [await rest('earnings', of), await rest('audit', of)];
+    expect([grossText, missedText], `${said} ${n}`).toEqual([usdc(totals.grossMicroUsdc), usdc(audit.totals.missedMicroUsdc)]);
+  }
+
+  const wide = { from: day(28), to: today() };
+  for (const some of [wide, ...drawn(2)]) {
+    const ends = await openFor('/', some);
+    const { breakdown } = await rest('earnings', { ...ends, groupBy: 'slug', limit: '500' });
+    const pages = (breakdown as readonly Group[]).filter(({ key }) => !key.startsWith('licence:')).slice(0, 8);
+    expect(await shown.ranking('Best pages'), JSON.stringify(some)).toEqual(
+      pages.map(({ key, events, grossMicroUsdc }) => [key, `${whole(events)} sold`, usdc(grossMicroUsdc)]),
+    );
+    const agents = (await rest('audit', { ...ends, groupBy: 'agent', limit: '500' })).breakdown as readonly AgentGroup[];
+    const best = agents.toSorted((a, b) => b.earnedMicroUsdc - a.earnedMicroUsdc || (a.key < b.key ? -1 : 1)).slice(0, 8);
+    expect(await shown.ranking('Best agents'), JSON.stringify(some)).toEqual(
+      best.map(({ key, hits, earnedMicroUsdc }) => [key, `${whole(hits)} requests`, usdc(earnedMicroUsdc)]),
+    );
+  }
+});
+
+type Group = { readonly key: string; readonly label: string; readonly grossMicroUsdc: number; readonly events: number };
+type AgentGroup = {
+  readonly key: string;
+  readonly hits: number;
+  readonly earnedMicroUsdc: number;
+  readonly missedMicroUsdc: number;
+};
+
+/** Sums of crossings by something, as REST has no group for it. */
+const grouped = (by: string): string => `select ${by} as key, sum(sign(micro)) as events, sum(micro) as gross
+  from crossing c where tenant_id = $1 and at >= $2 and at < $3 group by 1`;
+
+test('earnings by author, agent, purpose and buyer are the sums of REST, or of the rows where it has none', async () => {
+  for (const days of [{ from: drawn(1)[0]?.from ?? today(), to: today() }, ...drawn(1)]) {
+    for (const [by, label] of [
+      ['author', 'Earnings by authors'],
+      ['agent', 'Earnings by agents'],
+      ['purpose', 'Earnings by purpose'],
+      ['buyer', 'Earnings by buyers'],
+    ] as const) {
+      const window = await openFor('/earnings', { ...days, by });
+      const told = new Map<string, { sales: number; micro: number }>();
+      const add = (name: string, sales: number, micro: number): void => {
+        const key = name.toLowerCase(); // wallets are shown with their checksum
+        const sum = told.get(key) ?? { sales: 0, micro: 0 };
+        told.set(key, { sales: sum.sales + sales, micro: sum.micro + micro });
+      };
+      if (by === 'author') {
+        const { breakdown } = await rest('earnings', { ...window, groupBy: 'author', limit: '500' });
+        for (const row of breakdown as readonly Group[]) add(row.label, row.events, row.grossMicroUsdc);
+      } else {
+        const column = {
+          agent: 'agent',
+          purpose: "case when slug = 'licence:' || payment_id then 'licence' else 'page' end",
+          buyer: 'payer',
+        }[by];
+        for (const row of await sql(grouped(column), window)) add(row['key'] ?? '', Number(row['events']), Number(row['gross']));
+      }
+      const rows = await shown.table(label);
+      const said = `${JSON.stringify(days)} ${by}`;
+      const name = Object.keys(rows[0] ?? {})[0] ?? '';
+      // A group that earned in the window before alone stands there with nothing.
+      expect(
+        rows.map((row) => [row[name]?.toLowerCase(), row['Sales'], row['Earned']]),
+        said,
+      ).toEqual(
+        rows.map((row) => {
+          const { sales, micro } = told.get(row[name]?.toLowerCase() ?? '') ?? { sales: 0, micro: 0 };
+          return [row[name]?.toLowerCase(), whole(sales), usdc(micro)];
+        }),
+      );
+      const earning = [...told].filter(([, { sales, micro }]) => sales !== 0 || micro !== 0).map(([key]) => key);
+      const names = rows.map((row) => row[name]?.toLowerCase());
+      expect(
+        earning.filter((key) => !names.includes(key)),
+        said,
+      ).toEqual([]);
+    }
+  }
+});
+
+test('the money of each agent, and how the figures of all changed, are what REST says', async () => {
+  for (const days of [...drawn(2), { from: drawn(1)[0]?.from ?? today(), to: today() }]) {
+    const window = await openFor('/agents', days);
+    const said = JSON.stringify(days);
+    const { totals, previous, breakdown } = await rest('audit', { ...window, compare: '1', groupBy: 'agent', limit: '500' });
+    const rows = await shown.table('Agents');
+    expect(rows.map((row) => [row['Agent'], row['Requests'], row['Missed'], row['Earned']]).toSorted(), said).toEqual(
+      (breakdown as readonly AgentGroup[])
+        .map(({ key, hits, missedMicroUsdc, earnedMicroUsdc }) => [
+          key,
+          whole(hits),
+          usdc(missedMicroUsdc),
+          usdc(earnedMicroUsdc),
+        ])
+        .toSorted(),
+    );
+    for (const [label, name] of [
+      ['Agents’ requests', 'agentHits'],
+      ['Paid', 'paid'],
+      ['Refused', 'denied'],
+      ['Spoofed', 'masqueradeAttempts'],
+      ['Earned', 'earnedMicroUsdc'],
+      ['Missed', 'missedMicroUsdc'],
+    ] as const) {
+      expect(await shown.change(label), `${said} ${label}`).toBe(changed(totals[name], previous.totals[name]));
+    }
+  }
+});
+
+test('an agent that names itself is an agent of the table; the largest names inside `other` lead to exactly their requests', async () => {
+  const userAgents = ['NewBot/1.0', 'NewBot/2.0', ...HOSTILE.flatMap((name, n) => Array.from({ length: n + 1 }, () => name))];
+  const reports = userAgents.map((ua) => ({
+    resource: `https://${world.site.host}/articles/trio`,
+    slug: 'trio',
+    verdict: 'denied',
+    classifiedAs: 'agent',
+    priceMicro: 700,
+    agent: { ua },
+  }));
+  const told = await fetch(`${service.baseUrl}/_svc/observe`, {
+    method: 'POST',
+    body: JSON.stringify(reports),
+    headers: { authorization: `Bearer ${world.site.key}`, 'content-type': 'application/json' },
+  });
+  expect(told.status).toBe(202);
+
+  await open('/agents', { sort: 'HITS' });
+  const newBot = page
+    .locator('[aria-label="Agents"] tbody tr')
+    .filter({ has: page.getByRole('link', { name: 'newbot', exact: true }) });
+  expect(await newBot.locator('td').first().textContent()).toContain('2');
+  await open('/agents', { agent: 'other' });
+  const names = page.locator('[aria-label="Names inside other"] tbody tr');
+  await names.first().waitFor();
+  const shown = await names.locator('th').allTextContents();
+  expect(shown.filter((name) => name !== 'unknown')).toEqual(HOSTILE.toReversed()); // the sale of this world named nobody
+  expect(await audited(page)).toEqual([]);
+  for (const [n, name] of HOSTILE.entries()) {
+    await open('/agents', { agent: 'other' });
+    await names.nth(shown.indexOf(name)).getByRole('link').click();
+    await page.locator('h1').filter({ hasText: name }).waitFor();
+    await settled(page);
+    expect([await figure('Agents’ requests'), await figure('Missed')], name).toEqual([whole(n + 1), usdc(700 * (n + 1))]);
+    const seen = page.locator('[aria-label="Requests"] tbody tr td:nth-child(4) .cut');
+    expect(await seen.evaluateAll((all) => all.map((cell) => cell.getAttribute('title')))).toEqual(Array(n + 1).fill(name));
+  }
+  expect(await page.locator('main img, main script, main iframe, [onerror], [onload], [onmouseover]').count()).toBe(0);
 });
 
 test('an answer of before is drawn as such where a newer one does not come, and is replaced once it does', async () => {

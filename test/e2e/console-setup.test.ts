@@ -28,8 +28,12 @@ let trial: Trial;
 beforeAll(async () => {
   web = await startSandboxWeb(0);
   const environment = {
-    ...{ PUBLIC_BASE_URL: '', TEST_KEYS_ENABLED: 'true', SELF_SIGN_UP: 'true', SELF_SIGN_UP_PLAN: 'studio' },
-    ...{ OUTBOUND_SANDBOX_WEB: web.url, HOST_CHECK_GAP_MS: '0' },
+    PUBLIC_BASE_URL: '',
+    TEST_KEYS_ENABLED: 'true',
+    SELF_SIGN_UP: 'true',
+    SELF_SIGN_UP_PLAN: 'studio',
+    OUTBOUND_SANDBOX_WEB: web.url,
+    HOST_CHECK_GAP_MS: '0',
   };
   service = await startTestService({ environment, apis: 0 });
   const { tenantId } = await service.site();
@@ -66,7 +70,7 @@ const heading = (name: string) => page.getByRole('heading', { name, exact: true 
 /** Nothing is wrong with the page as it is. */
 const expectAccessible = async (): Promise<void> => expect(await audited(page)).toEqual([]);
 
-test('a stranger sets a site up in the console, and its first page sells', { timeout: 120_000 }, async () => {
+test('a stranger sets a site up in the console, and its first page sells', async () => {
   await page.goto(`${service.baseUrl}/_svc/console`);
   await page.getByRole('link', { name: 'Open the demo site' }).click();
   await page.getByRole('link', { name: 'Set up', exact: true }).click();
@@ -130,10 +134,20 @@ test('a stranger sets a site up in the console, and its first page sells', { tim
   await press('Buy it', /^Sold\. Transaction 0x/);
   await page.getByText('Your site sells.').waitFor();
   await page.getByText('8 of 8 done').waitFor();
+
+  await page.getByRole('link', { name: 'Earnings', exact: true }).click();
+  await page.getByRole('link', { name: 'Payments', exact: true }).click();
+  const payments = page.getByRole('region', { name: 'Payments', exact: true }).locator('tbody tr');
+  await payments.nth(2).waitFor();
+  const tests = payments.filter({ has: page.getByText('Test', { exact: true }) });
+  expect([await payments.count(), await tests.count()]).toEqual([3, 2]); // both test purchases were paid, before the page sold and after
+  await tests.first().getByRole('link').click();
+  await page.getByText('A test payment: no money moved.').waitFor();
+  await expectAccessible();
   expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 
-test('keys are shown once and revoked with a word about the effect; hostile names stay text', { timeout: 60_000 }, async () => {
+test('keys are shown once and revoked with a word about the effect; hostile names stay text', async () => {
   const name = '<img src=x onerror=alert(1)>';
   await page.getByRole('link', { name: 'Keys and members' }).click();
   await button('Mint a key').click();
@@ -156,7 +170,7 @@ test('keys are shown once and revoked with a word about the effect; hostile name
   expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 
-test('an invited author accepts by the link alone, and the roster says so', { timeout: 60_000 }, async () => {
+test('an invited author accepts by the link alone, and the roster says so', async () => {
   await page.getByRole('link', { name: 'Members', exact: true }).click();
   await button('Invite an author').first().click();
   await field('Author').fill('ann');
@@ -175,9 +189,7 @@ test('an invited author accepts by the link alone, and the roster says so', { ti
   expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 
-test('a host is proven by DNS and removed with a word about the effect; after that DNS alone proves it', {
-  timeout: 60_000,
-}, async () => {
+test('a host is proven by DNS and removed with a word about the effect; after that DNS alone proves it', async () => {
   const host = 'second.sandbox.example';
   await page.getByRole('link', { name: 'Hosts' }).click();
   await page.getByRole('row', { name: HOST }).waitFor();
@@ -203,6 +215,36 @@ test('a host is proven by DNS and removed with a word about the effect; after th
   await field('Host name').fill(host);
   await button('Add').click();
   await page.getByText('_svc-challenge').waitFor();
+  expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
+});
+
+test('a host is proven by a line in the head of its front page', async () => {
+  const host = 'third.sandbox.example';
+  const front = (head: string) =>
+    fetch(`${web.controlUrl}/pages`, {
+      method: 'POST',
+      body: JSON.stringify({
+        host,
+        path: '/',
+        body: `<html><head>${head}</head><body>Hello</body></html>`,
+        headers: { 'content-type': 'text/html' },
+      }),
+    });
+  await front('<title>Third</title>');
+  await page.getByRole('link', { name: 'Hosts' }).click();
+  await button('Add a host').first().click();
+  await field('Host name').fill(host);
+  await button('Add').click();
+  await button('Meta tag').click();
+  await page.getByText('Put this line into the head').waitFor();
+  await button('Check now').click();
+  await page.getByText('The front page has no such tag yet.').waitFor();
+  await expectAccessible();
+  const [line = '', url] = await page.locator('.publish code').allTextContents();
+  expect([line, url]).toEqual([expect.stringMatching(/^<meta name="[\w-]+" content="[\w-]+" ?\/?>$/), `https://${host}/`]);
+  await front(line);
+  await button('Check now').click();
+  await page.getByText(`${host} is proven`).waitFor();
   expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
 

@@ -74,7 +74,7 @@ test('a price shows its effect, is refused at its field, is told of a change mea
   await confirm('Change the price');
   await says('Saved. Quotes show it within two seconds.');
   await page.getByRole('row').filter({ hasText: '$0.01, a citation 5 ×$0.002, a citation 5 ×you' }).waitFor();
-  await expect.poll(quoted, { timeout: 10_000 }).toBe(10_000);
+  await expect.poll(quoted).toBe(10_000);
 });
 
 test('authors of a page are shown as what each gets of a read, and hostile titles stay text', async () => {
@@ -171,7 +171,11 @@ test('a revoked licence entitles to nothing from the next check on', async () =>
   const { api } = world;
   const { accountId, token } = await createBuyerAccount(api.deps);
   const { jti } = await sellLicence(api, accountId, {
-    ...{ host: site.host, scope: ['/articles/trio'], terms: ['ai-input'], periodDays: 30, kind: 'read' as const },
+    host: site.host,
+    scope: ['/articles/trio'],
+    terms: ['ai-input'],
+    periodDays: 30,
+    kind: 'read' as const,
   });
   const { license } = (await api.post(`/_svc/licenses/${jti}/access`, token, {})).body;
   const check = async (): Promise<unknown> =>

@@ -163,19 +163,52 @@ test('the keyboard alone reaches every screen, a chart’s days, and a payment',
   await page.getByRole('heading', { name: 'What proves it' }).waitFor();
 });
 
+/** What each screen says, and each view of one, where the site has nothing to show. */
+const NOTHING: Readonly<Record<string, string>> = {
+  '/': 'Nothing was sold or missed in this window',
+  '/earnings': 'Nothing was sold in this window.',
+  '/earnings?by=payments': 'No payment in this window.',
+  '/earnings/payments/': 'The site has no payment with this id.',
+  '/agents': 'No agent came by in this window.',
+  '/agents?agent=gptbot': 'No request in this window.',
+  '/licences': 'No licence is in force.',
+  '/licences?show=all': 'No licence was sold yet.',
+  '/pages': 'No page yet',
+  '/pages?view=prices': 'the first',
+  '/pages?view=rules': 'No rule yet',
+  '/pages?view=crawlers': 'Gate looks at',
+  '/hosts': 'No host yet',
+  '/webhooks': 'Nobody is told yet',
+  '/webhooks?view=deliveries': 'Nothing was sent yet.',
+  '/webhooks/019ac000-0000-7000-8000-000000000000': 'It may have been deleted.',
+  '/settings': 'No rule yet: nobody is told when something goes wrong.',
+  '/setup': '2 of 8 done',
+  '/access': 'No key yet',
+  '/access?view=members': 'Nobody yet',
+  '/audit-log': 'Nothing was changed in this window.',
+  '/no/such/screen': 'No screen has this address.',
+};
+
 test('a site on which nothing happened says so on every screen', async () => {
+  await open('/');
+  const known = (await screens()).map((path) => path.replace(world.paymentId, ''));
+  expect(known.filter((path) => !(path in NOTHING))).toEqual([]);
   const other = await openVisitor(baseUrl, { timezoneId: TIME_ZONE });
   await other.page.goto(CONSOLE);
   await other.page.getByLabel('Owner token').fill(world.emptyToken);
   await other.page.keyboard.press('Enter');
   await other.page.getByText('Nothing was sold or missed').waitFor();
-  for (const path of ['', '/earnings', '/agents', `/earnings/payments/${world.paymentId}`, '/no/such/screen']) {
-    await other.page.goto(`${CONSOLE}${path}?site=${world.site.tenantId}`);
+  for (const [path, said] of Object.entries(NOTHING)) {
+    const { pathname, searchParams } = new URL(path.endsWith('/') ? `${path}${world.paymentId}` : path, 'http://console');
+    searchParams.set('site', world.site.tenantId); // that of another owner’s token
+    await other.page.goto(`${CONSOLE}${path === '/' ? '' : pathname}?${searchParams.toString()}`);
     await settled(other.page);
+    expect(await other.page.locator('main').textContent(), path).toContain(said);
     expect(await other.page.locator('.notice.bad').count(), path).toBe(0);
-    expect(await audited(other.page), path).toEqual([]);
+    if (searchParams.size === 1) expect(await audited(other.page), path).toEqual([]); // a view has nothing that its screen has not
     expect(await other.page.locator('body').textContent(), path).not.toContain(world.site.host);
   }
+  expect([other.mishaps, other.strangers]).toEqual([[], []]);
   await other.close();
 });
 

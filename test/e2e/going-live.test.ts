@@ -24,7 +24,7 @@ import { filledIn, openShell, shellBlocks } from '../support/pasted.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENT = join(ROOT, 'docs/going-live.md');
 const AUTHOR: Address = `0x${'5e'.repeat(20)}`;
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 300_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'going-live-'));
 let chain: Chain;

@@ -76,13 +76,11 @@ async function startProxy(server: number, environment: Readonly<Record<string, s
     });
   // From an address that no test counts.
   await expect
-    .poll(
-      () =>
-        ask('/', '127.0.0.200').then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      ask('/', '127.0.0.200').then(
+        ({ status }) => status,
+        () => 0,
+      ),
     )
     .toBe(200);
   return { ask, said: () => said.join('') };

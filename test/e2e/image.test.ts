@@ -59,7 +59,7 @@ describe.skipIf(whyNoImage !== null)(`the image${whyNoImage === null ? '' : ` (s
     expect(readdirSync(join(image.root, 'app/node_modules/.cache/content-settlement'))).toHaveLength(2);
   });
 
-  test('runs as uid 1000, says what it starts, and carries a bill of its packages', () => {
+  test('runs as uid 1000, says what it starts, and carries a bill of all its packages', () => {
     expect(image.config).toMatchObject({ User: '1000:1000', WorkingDir: '/app', Cmd: ['node', 'bin/api.ts'] });
     expect(image.config.Env).toContain('NODE_ENV=production');
     const bill = JSON.parse(readFileSync(join(image.root, 'app/sbom.cdx.json'), 'utf8')) as {
@@ -68,7 +68,13 @@ describe.skipIf(whyNoImage !== null)(`the image${whyNoImage === null ? '' : ` (s
     };
     const names = bill.components.map(({ name }) => name);
     expect(bill.bomFormat).toBe('CycloneDX');
-    expect(names).toEqual(expect.arrayContaining(['pg', 'viem', 'secp256k1', '@temporalio/worker']));
+    const packages = readdirSync(join(image.root, 'app/node_modules'))
+      .filter((name) => !name.startsWith('.'))
+      .flatMap((name) =>
+        name.startsWith('@') ? readdirSync(join(image.root, 'app/node_modules', name)).map((one) => `${name}/${one}`) : name,
+      );
+    expect(packages).toContain('pg');
+    expect(packages.filter((name) => !names.includes(name))).toEqual([]);
     expect(names).not.toContain('@foundry-rs/anvil');
   });
 
@@ -77,7 +83,9 @@ describe.skipIf(whyNoImage !== null)(`the image${whyNoImage === null ? '' : ` (s
     const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
     const { RELAYER_PRIVATE_KEYS: relayers = '', ...shared } = {
       ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
-      ...{ NODE_ENV: 'production', PUBLIC_BASE_URL: TEST_ISSUER, OUTBOUND_ALLOW_LOOPBACK: 'false' },
+      NODE_ENV: 'production',
+      PUBLIC_BASE_URL: TEST_ISSUER,
+      OUTBOUND_ALLOW_LOOPBACK: 'false',
     };
     const port = await choosePort(0);
     const log = (name: string): string => join(folder, `${name}.log`);
@@ -110,7 +118,7 @@ describe.skipIf(whyNoImage !== null)(`the image${whyNoImage === null ? '' : ` (s
     const payer = await service.payer(1_000_000n);
     const base = `http://127.0.0.1:${port}`;
     const quote = await askQuote(base, site.key, 'trio');
-    const answer = await sellUntilDecided(base, site.key, quote, await payFor(payer, quote), 60_000);
+    const answer = await sellUntilDecided(base, site.key, quote, await payFor(payer, quote));
     expect(answer.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
     expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
     await Promise.all(parts.map((part) => part.stop()));

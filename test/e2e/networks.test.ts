@@ -201,7 +201,8 @@ test('a licence over many pages is offered on both networks and bought on the se
   const body = { host: site.host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' };
   const at = `${service.baseUrl}/_svc/licenses`;
   const offer = await fetch(at, {
-    ...{ method: 'POST', body: JSON.stringify(body) },
+    method: 'POST',
+    body: JSON.stringify(body),
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   });
   expect(requirements(offer).map(({ network }) => network)).toEqual([A, B]);
@@ -225,7 +226,7 @@ test('sales of both networks are in earnings and statements, and each is reconci
     { network: A, micro: '2000' },
     { network: B, micro: '5000' },
   ]);
-  await expect.poll(async () => (await report('/reconciliation')).outstanding, { timeout: 15_000 }).toMatchObject({ legs: 0 });
+  await expect.poll(async () => (await report('/reconciliation')).outstanding).toMatchObject({ legs: 0 });
   // Gas of both is charged to the site in the coin of the first network: a POL is a five-thousandth of an ether.
   const charged = `select sum(ceil(case network when $1 then gas_wei else gas_wei / 5000 end)) as wei from settlement_batch
     where kind = 'settle' and gas_wei is not null`;
@@ -273,7 +274,7 @@ test('a network whose nodes are away leaves the offers by itself, a payment for 
   const buyer = await payerOn(A, B);
   const late = await signedFor(B, buyer, 'solo');
   await chainOf(B).stop();
-  await expect.poll(() => quoted('solo'), { timeout: 20_000 }).toEqual([A]);
+  await expect.poll(() => quoted('solo')).toEqual([A]);
   expect((await sell(late)).status).toBe(503);
   expect((await sell(await signedFor(A, buyer, 'trio'))).status).toBe(200);
   expect(await (await fetch(`${service.baseUrl}/readyz`)).json()).toMatchObject({

@@ -123,10 +123,27 @@ test('the generated client calls every operation, and every answer has a status 
     }
   }
   expect(Object.fromEntries(answered)).toMatchObject({
-    ...{ getQuote: 200, observe: 202, verifyPayment: 402, checkLicense: 200, getEnforceConfig: 200, getEnforceStatus: 200 },
-    ...{ getTenantSelf: 200, listMembers: 200, getEarnings: 200, getStatements: 200, getReconciliation: 200 },
-    ...{ exportEarningsCsv: 200, exportEarningsPdf: 200, getAudit: 200, listHostChallenges: 200, listHeldLicences: 200 },
-    ...{ openLicenceAccess: 404, quoteLicence: 200, buyLicence: 402, getOpenApi: 200, getJwks: 200 },
+    getQuote: 200,
+    observe: 202,
+    verifyPayment: 402,
+    checkLicense: 200,
+    getEnforceConfig: 200,
+    getEnforceStatus: 200,
+    getTenantSelf: 200,
+    listMembers: 200,
+    getEarnings: 200,
+    getStatements: 200,
+    getReconciliation: 200,
+    exportEarningsCsv: 200,
+    exportEarningsPdf: 200,
+    getAudit: 200,
+    listHostChallenges: 200,
+    listHeldLicences: 200,
+    openLicenceAccess: 404,
+    quoteLicence: 200,
+    buyLicence: 402,
+    getOpenApi: 200,
+    getJwks: 200,
   });
 });
 

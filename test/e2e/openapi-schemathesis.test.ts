@@ -75,14 +75,14 @@ test(
       String(EXAMPLES),
       '--checks',
       CHECKS,
+      '--generation-database',
+      'none', // a run has the cases of its seed, whatever earlier ones found
       '--no-color',
     ];
     const asBuyer = ['-H', `Authorization: Bearer ${token}`, '--include-path-regex', BUYERS];
     const asPublisher = ['-H', `Authorization: Bearer ${site.key}`, '--exclude-path-regex', BUYERS];
-    for (const role of [asPublisher, asBuyer]) {
-      const { code, text } = await run(program, [...base, ...role], RUN_MS);
-      expect([code, code === 0 ? '' : text]).toEqual([0, '']);
-    }
+    const runs = await Promise.all([asPublisher, asBuyer].map((role) => run(program, [...base, ...role], RUN_MS)));
+    for (const { code, text } of runs) expect([code, code === 0 ? '' : text]).toEqual([0, '']);
   },
-  2 * RUN_MS + 240_000,
+  RUN_MS + 240_000,
 );

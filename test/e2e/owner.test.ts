@@ -77,7 +77,7 @@ test('an owner signs in, mints a key, sets a price, hears of a sale, and revokes
   const endpoint = await change(owner, 'createEndpoint', { url: receiver.url }, 'endpointId secret');
   const quote = await askQuote(service.baseUrl, key, 'solo');
   const payer = await service.payer(100_000n);
-  const sale = await sellUntilDecided(service.baseUrl, key, quote, await payFor(payer, quote), 60_000);
+  const sale = await sellUntilDecided(service.baseUrl, key, quote, await payFor(payer, quote));
   expect(sale.body).toMatchObject({ ok: true, chargedMicro: '4000' });
   await receiver.until(1);
   const [delivery] = receiver.received;

@@ -51,7 +51,7 @@ describe.each([
       // A page whose price nobody knows is free for the moment, and the owner hears of it.
       expect((await shop.get('/articles/trio', agent)).status).toBe(200);
       expect(shop.decisions.at(-1)).toMatchObject({ act: 'serve', as: 'away', resource: `https://${site.host}/articles/trio` });
-      expect(shop.failures.at(-1)).toMatchObject({ what: 'quote', count: 1 });
+      expect(shop.failures).toContainEqual(expect.objectContaining({ what: 'quote', count: 1 }));
       // A known price stays one, also when it is no longer fresh.
       offsetMs = 300_000;
       expect((await shop.get('/articles/solo', agent)).status).toBe(402);
@@ -86,9 +86,12 @@ describe.each([
   });
 });
 
-/** What the package asked since call `from` so that it could answer a reader: reports leave by the clock, whoever reads. */
+/** What leaves by the clock, whoever reads, also from a site that is closed: reports, and words about pages that were sold. */
+const BY_THE_CLOCK = ['/_svc/observe', '/_svc/receipts/bodies'];
+
+/** What the package asked since call `from` so that it could answer a reader. */
 function askedForReaders(service: MoodyService, from: number): string[] {
-  return service.asked.slice(from).filter((path) => path !== '/_svc/observe');
+  return service.asked.slice(from).filter((path) => !BY_THE_CLOCK.includes(path));
 }
 
 async function sold(shop: PublisherSite, header: string): Promise<string> {
@@ -154,7 +157,7 @@ test('a revoked key: readers notice nothing, agents read free, a payment is neit
   while ((await gone.quote({ resource: `https://${own.host}/articles/solo` })).ok);
   expect((await shop.get('/articles/trio', { 'user-agent': UA.person })).status).toBe(200);
   expect((await shop.get('/articles/trio', agent)).status).toBe(200);
-  expect(shop.failures.at(-1)).toMatchObject({ what: 'key', status: 401 });
+  expect(shop.failures).toContainEqual(expect.objectContaining({ what: 'key', status: 401 }));
   const paid = await shop.get('/articles/solo', { ...agent, 'payment-signature': header });
   expect([paid.status, paid.headers.get('payment-required')]).toEqual([503, null]);
   expect(await balancesOf(service, [account.address])).toEqual([5_000n]);

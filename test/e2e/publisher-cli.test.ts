@@ -300,7 +300,10 @@ test('what a gate gave away while the service was away is told by doctor and sta
   open.push(moody);
   moody.mood = 'dead';
   const gateThere = contentSettlement({
-    ...{ serviceUrl: moody.url, apiKey: own.key, origin: `https://${own.host}`, log: () => undefined },
+    serviceUrl: moody.url,
+    apiKey: own.key,
+    origin: `https://${own.host}`,
+    log: () => undefined,
   });
   const served = await openSite({}, gateThere, own.host);
   expect((await fetch(`${served.url}/articles/trio`, { headers: { 'user-agent': 'GPTBot/1.3' } })).status).toBe(200);
@@ -316,7 +319,7 @@ describe('status', () => {
     const own = await service.site();
     const silent = await run(['status'], own.key);
     expect([silent.code, silent.text]).toEqual([1, expect.stringContaining(own.host)]);
-    expect(silent.text).toMatch(/✗ idle .*\n.*→ No gate has ever asked/);
+    expect(silent.text).toMatch(/✗ idle .*\n.*→ No gate has ever reported/);
     await fetch(`${service.baseUrl}/_svc/quote?slug=solo`, { headers: { authorization: `Bearer ${own.key}` } });
     await expect.poll(async () => (await run(['status', '--json'], own.key)).code).toBe(0);
     const { hosts, attention } = JSON.parse((await run(['status', '--json'], own.key)).text);
@@ -360,7 +363,9 @@ describe('selftest', () => {
     expect(unknown).toEqual({ code: 2, text: expect.stringMatching(/does not know this key.*TEST_KEYS_ENABLED/) });
     const complaints: string[] = [];
     const code = await runCommand({
-      ...{ argv, environment: { SVC_URL: service.baseUrl, SVC_API_KEY: 'svc_test_x' }, now: Date.now },
+      argv,
+      environment: { SVC_URL: service.baseUrl, SVC_API_KEY: 'svc_test_x' },
+      now: Date.now,
       screen: { write: () => undefined, columns: 80, hasColours: false },
       complain: (text) => void complaints.push(text),
       loadSigner: () => Promise.reject(new Error('not installed')),

@@ -1,4 +1,8 @@
 /** Sites that sell through the publisher's package, to stock clients, on the whole service. */
+import { decodePaymentRequiredHeader } from '@x402/core/http';
+import type { PaymentPayload } from '@x402/core/types';
+import type { DiscoveryExtension } from '@x402/extensions/bazaar';
+import { extractDiscoveryInfo, validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -122,6 +126,23 @@ describe.each([
     const [asked, again] = [offer, page].map(offerOf);
     expect(again).toEqual(asked);
     expect(await page.text()).toContain('<li>bob (30 %)</li>');
+  });
+
+  test("@x402/extensions takes the offer off the site's own 402 for a valid entry of a catalogue, and files all its articles under one route", async () => {
+    const found = await Promise.all(
+      ['solo', 'trio', 'duo'].map(async (slug) => {
+        const answer = await shop.get(`/articles/${slug}`, { 'user-agent': UA.agent });
+        const offer = decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '');
+        const bazaar = offer.extensions?.['bazaar'] as DiscoveryExtension;
+        expect([answer.status, validateDiscoveryExtension(bazaar)]).toEqual([402, { valid: true }]);
+        expect(validateDiscoveryExtensionSpec({ ...bazaar })).toEqual({ valid: true });
+        // What a client sends back, and a facilitator catalogues: the resource and the extensions as they came.
+        const echoed = { ...offer, accepted: offer.accepts[0], payload: {} } as unknown as PaymentPayload;
+        return extractDiscoveryInfo(echoed, offer.accepts[0] as never);
+      }),
+    );
+    const entry = { method: 'GET', serviceName: site.host, mimeType: 'text/html' };
+    expect(found).toMatchObject(Array(3).fill({ ...entry, resourceUrl: `https://${site.host}/articles/:slug` }));
   });
 
   test('a page that cannot be made, and one with nothing in it, cost nothing', async () => {

@@ -129,7 +129,12 @@ describe.each([
     expect(info).toMatchObject({ domain: site.host, uri: page('trio'), version: '1' });
     expect(info.nonce).not.toBe(next.nonce);
     const foreign = encodeSIWxHeader({
-      ...{ ...info, domain: 'evil.example', address: '0x', chainId: 'eip155:84532', type: 'eip191', signature: '0x00' },
+      ...info,
+      domain: 'evil.example',
+      address: '0x',
+      chainId: 'eip155:84532',
+      type: 'eip191',
+      signature: '0x00',
     });
     const answer = await shop.raw('/articles/trio', { 'user-agent': UA.agent, 'sign-in-with-x': foreign });
     expect([answer.status, JSON.parse(answer.body).error]).toEqual([402, 'unknown_credential: the message is for another site']);

@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, expect, inject, test } from 'vitest';
 import { choosePort, releasePort } from '../../sandbox/parts/ports.ts';
-import { filledIn, openShell, shellBlocks } from '../support/pasted.ts';
+import { blocksOf, filledIn, openShell, shellBlocks } from '../support/pasted.ts';
 import { expectTenAnswers } from '../support/sandbox-questions.ts';
 import type { SandboxRun } from '../support/sandboxRun.ts';
 import { ANY_PORT, hasBegun, startSandbox } from '../support/sandboxRun.ts';
 
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 600_000;
+/** A block of a page installs packages, or buys. */
+const BLOCK_MS = 180_000;
 const folder = join(inject('parts').folder, 'sandbox');
 const contractFile = join(folder, 'sandbox.json');
 const started: SandboxRun[] = [];
@@ -46,11 +48,12 @@ test(
         .filter((line) => line.length > 80 && !line.endsWith('sandbox.json')),
     ).toEqual([]);
     expect(first.printed()).not.toContain('\u001b');
+    expectPurchaseOfReadme(first.printed());
     expect(existsSync(contractFile)).toBe(false);
 
     const second = start([]);
     await hasBegun(second, folder);
-    expect(second.output()).not.toContain('starting anew');
+    expect(second.output()).not.toContain('starting fresh');
     expect(statSync(contractFile).mode & 0o777).toBe(0o600);
     const contract = JSON.parse(readFileSync(contractFile, 'utf8'));
     expectShape(contract);
@@ -80,7 +83,7 @@ test(
   async () => {
     rmSync(join(folder, 'chain', 'state.json'));
     const run = start(['--exit', '--no-history']);
-    expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/starting anew.*the chain/)]);
+    expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/starting fresh.*the chain/)]);
   },
   LIMIT_MS,
 );
@@ -113,6 +116,18 @@ test('an unknown argument ends the run at once', async () => {
   expect(await run.ended).toBe(2);
   expect(run.output()).toContain('--exti');
 });
+
+/** Each line of the purchase in README is one that this program prints, but for addresses and hashes. */
+function expectPurchaseOfReadme(printed: string): void {
+  const shapes = (text: string) => text.split('\n').map((line) => line.trim().replace(/0x\w{8}…\w{6}/g, '0x…'));
+  const recorded = blocksOf(fileURLToPath(new URL('../../README.md', import.meta.url))).filter(
+    ({ language }) => language === 'text',
+  );
+  const wanted = recorded.flatMap(({ text }) => shapes(text.trim()));
+  const lines = shapes(printed);
+  expect(wanted.length).toBeGreaterThan(10);
+  expect(wanted.filter((line) => !lines.includes(line))).toEqual([]);
+}
 
 /** The demo site has earned for 28 days, and nothing was sold there by these two runs. */
 // biome-ignore lint/suspicious/noExplicitAny: the shape is what expectShape has checked
@@ -212,7 +227,7 @@ async function expectGuideSells(): Promise<void> {
   const shell = openShell({ folder: root, scratch: inject('parts').folder, environment: {} });
   let said = '';
   for (const block of shellBlocks(join(root, 'docs/integrating-publisher.md'))) {
-    said += await shell.paste(filledIn(block, values), 60_000);
+    said += await shell.paste(filledIn(block, values), BLOCK_MS);
   }
   await shell.end();
   expect(said).toMatch(/person: +200\ncrawler: +402\n/);
@@ -227,7 +242,7 @@ async function expectAgentGuidesHold(): Promise<void> {
   const paste = async (page: string): Promise<string> => {
     let said = '';
     for (const block of shellBlocks(join(root, 'docs', page)))
-      said += await shell.paste(filledIn(block, new Map(values)), 60_000);
+      said += await shell.paste(filledIn(block, new Map(values)), BLOCK_MS);
     return said;
   };
   const agents = await paste('agents.md');
@@ -239,7 +254,7 @@ async function expectAgentGuidesHold(): Promise<void> {
     /"token":"svc_buyer_.*status: 402.*approval_required.*"state":"approved".*status: 200.*"spentMicro":1000/s,
   );
   const alerts = await paste('budget-alerts.md');
-  const file = await shell.paste('cat spending.csv; rm spending.csv', 5_000);
+  const file = await shell.paste('cat spending.csv; rm spending.csv', BLOCK_MS);
   await shell.end();
   expect(alerts).toMatch(/"settledMicro":1000.*"key":"alpha\.example".*"secret":"whsec_/s);
   expect(file).toMatch(

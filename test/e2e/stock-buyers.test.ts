@@ -169,8 +169,14 @@ async function expectLicence(
   expect(payload.sub).toBe(`${NETWORK}:${sale.payer}`);
   expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(600);
   expect(payload['svc']).toMatchObject({
-    ...{ v: 1, grant: 'read', kind: 'read', slug: sale.slug, amountMicro: 1_000, network: NETWORK },
-    ...{ settlementRef: sale.txHash, settlementRefKind: 'txHash' },
+    v: 1,
+    grant: 'read',
+    kind: 'read',
+    slug: sale.slug,
+    amountMicro: 1_000,
+    network: NETWORK,
+    settlementRef: sale.txHash,
+    settlementRefKind: 'txHash',
     payees: sale.legs.map(([toAddress, micro]) => ({ toAddress, amountMicro: Number(micro) })),
   });
   const again = await fetch(`${shop.url}/articles/${sale.slug}`, { headers: { authorization: `License ${licence}` } });

@@ -30,7 +30,7 @@ afterAll(async () => {
 async function buy(slug: string): Promise<{ readonly ref: string; readonly price: number }> {
   const quote = await askQuote(service.baseUrl, site.key, slug);
   const payer = await service.payer(100_000n);
-  const answer = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote), 60_000);
+  const answer = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote));
   return { ref: answer.body.settlementRef, price: quote.price };
 }
 

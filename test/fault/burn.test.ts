@@ -75,7 +75,7 @@ test('a key whose money leaves in our block burns the gas of no more than thirty
   await sendAll(world);
   const left = await world.database.query("select 1 as one from payment where state in ('accepted', 'broadcast')");
   expect(left).toEqual([]);
-}, 120_000);
+});
 
 test('money that is away in our block and back after it is a strike each time, on pages of several authors too', async () => {
   await start();
@@ -99,7 +99,7 @@ test('money that is away in our block and back after it is a strike each time, o
     { state: 'failed', raw_reason: 'payer_struck' },
   ]);
   expect(await world.database.query('select 1 as one from settlement_batch')).toHaveLength(1);
-}, 120_000);
+});
 
 test('a key that turns out to have code keeps no buyer of a site waiting behind its rows', async () => {
   await start();
@@ -123,7 +123,7 @@ test('a key that turns out to have code keeps no buyer of a site waiting behind 
   for (let batch = 0; batch < 4; batch += 1) await look(world, await sendAll(world));
   expect(await stateOf(world, honest)).toMatchObject({ state: 'settled' });
   for (let batch = 0; batch < 60; batch += 1) await look(world, await sendAll(world));
-}, 240_000);
+});
 
 test('one round in which a node counts too much releases no batch that is still unmined', async () => {
   let lying = false;

@@ -1,24 +1,38 @@
-/** Parts of a cluster killed under load: what was acknowledged stays, nothing is charged twice, all comes back by itself. */
+/**
+ * Everything that needs a Temporal server on Postgres and processes behind a proxy, on one cluster: it takes longer to start than most of
+ * these tests. The runbook is first: its alerts look at all processes that ever ran.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import type { TestCluster } from '../support/cluster.ts';
 import { CLUSTER_LIMIT_MS, startTestCluster, whyNoCluster } from '../support/cluster.ts';
 import { startReports } from '../support/clusterFaults.ts';
+import { testPurchases } from '../support/onCluster/purchases.ts';
+import type { ClusterWatch } from '../support/onCluster/runbook.ts';
+import { testRunbook, watchCluster } from '../support/onCluster/runbook.ts';
 import type { TestSite } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 
 let cluster: TestCluster;
+let watched: ClusterWatch;
 let site: TestSite;
 
 beforeAll(async () => {
   if (whyNoCluster !== null) return;
-  cluster = await startTestCluster({ environment: { SETTLE_WAIT_MS: '3000' } });
+  watched = await watchCluster();
+  cluster = await startTestCluster({
+    environment: {
+      SETTLE_WAIT_MS: '5000',
+      METRICS_PORT: '0',
+      METRICS_INTERVAL_MS: '500',
+      OTEL_EXPORTER_OTLP_ENDPOINT: watched.watch.url,
+    },
+  });
+  watched.follow(cluster);
   site = await cluster.service.site();
 }, CLUSTER_LIMIT_MS);
-afterEach(async () => {
-  if (whyNoCluster === null) await cluster.checkInvariants();
-});
 afterAll(() => cluster?.stop());
 
 /** A payer, a quote and his payment for it. */
@@ -30,7 +44,7 @@ async function newPurchase(slug = 'trio') {
 
 /** Sent again until decided: one charge, one crossing. */
 async function expectSettledOnce({ payer, quote, payment }: Awaited<ReturnType<typeof newPurchase>>): Promise<void> {
-  const answer = await sellUntilDecided(cluster.proxy.url, site.key, quote, payment, 60_000);
+  const answer = await sellUntilDecided(cluster.proxy.url, site.key, quote, payment);
   expect(answer.body).toMatchObject({ ok: true, chargedMicro: String(quote.price) });
   expect(await balancesOf(cluster.service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
   const rows = await cluster.service.database.query('select 1 from crossing where payer = $1', [payer.address.toLowerCase()]);
@@ -61,7 +75,15 @@ async function loseDatabase(end: () => Promise<void>): Promise<void> {
   expect([...load.acknowledged].filter((slug) => !written.has(slug))).toEqual([]);
 }
 
-describe.skipIf(whyNoCluster !== null)(`a cluster${whyNoCluster === null ? '' : ` (skipped: ${whyNoCluster})`}`, () => {
+const skipped = whyNoCluster === null ? '' : ` (skipped: ${whyNoCluster})`;
+const on = describe.skipIf(whyNoCluster !== null);
+
+on(`the runbook${skipped}`, () => testRunbook(() => ({ ...watched, cluster, site })));
+on(`a cluster and its buyers${skipped}`, () => testPurchases(() => ({ cluster, site })));
+/** Parts killed under load: what was acknowledged stays, nothing is charged twice, all comes back by itself. */
+on(`a cluster${skipped}`, () => {
+  afterEach(() => cluster.checkInvariants());
+
   test(
     'loses no acknowledged row and charges nobody twice when Postgres is killed under load, and goes on by itself',
     {

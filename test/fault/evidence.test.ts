@@ -102,8 +102,14 @@ test('a front-run that a reorg puts into a lower block than the one our look saw
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   const { latest } = await blockNumbers(world.rpc);
   const raw = await stranger.signTransaction({
-    ...{ type: 'eip1559', chainId: world.network.chainId, nonce: 0, to: world.network.asset, gas: 300_000n },
-    ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n, data: transferCall(payment) },
+    type: 'eip1559',
+    chainId: world.network.chainId,
+    nonce: 0,
+    to: world.network.asset,
+    gas: 300_000n,
+    maxFeePerGas: 10n ** 11n,
+    maxPriorityFeePerGas: 1n,
+    data: transferCall(payment),
   });
   await chainCall(world, 'anvil_reorg', 3, [[raw, 0]]);
   expect((await blockNumbers(world.rpc)).latest).toBe(latest);
@@ -219,7 +225,7 @@ test('when one purchase fails and its twin settles in the same round, what waite
   const [failing, settling, waiting] = payments;
   if (!failing || !settling || !waiting) throw new Error('no payments');
   // Two may be undecided at once after a reorg or a release: the twin is made to be.
-  await world.database.query("update payment set state = 'accepted' where nonce = $1", [settling.authorization.nonce]);
+  await world.database.query("update test.payment set state = 'accepted' where nonce = $1", [settling.authorization.nonce]);
   await submitAlone(world, settling);
   const [first] = await listPayments(world.database, await refsOf(failing));
   const [twin] = await listPayments(world.database, await refsOf(settling));
@@ -268,7 +274,7 @@ test('a watch ends by the time of the safe block, not by our clock: what a slow 
   const terms = termsFor(world, newAuthors(1n), { slug: 'slow-chain' });
   const payment = await paymentFor(world, await newPayer(world), terms);
   await attempt(world, terms, payment);
-  await world.database.query("update payment set state = 'failed', reason = 'settlement_failed' where nonce = $1", [
+  await world.database.query("update test.payment set state = 'failed', reason = 'settlement_failed' where nonce = $1", [
     payment.authorization.nonce,
   ]);
   await mine(world, 80);

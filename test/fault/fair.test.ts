@@ -106,7 +106,7 @@ test('a signature of 4 KiB is malformed, and with the longest that is taken ever
   const receipts = await sendEverything();
   expect(receipts.map(({ status }) => status)).toEqual(receipts.map(() => '0x1'));
   for (const payment of [...payments, innocent]) expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
-}, 120_000);
+});
 
 test('a wallet of code with money for one of ninety payments costs no more than five failed ones an hour, and is refused from then on', async () => {
   await start();
@@ -126,7 +126,7 @@ test('a wallet of code with money for one of ninety payments costs no more than 
   expect(gas).toBeLessThan(5 * 330_000);
   expect(await strikes(evil)).toBeLessThanOrEqual(5);
   expect(await world.database.query("select 1 as one from payment where state in ('accepted', 'broadcast')")).toEqual([]);
-}, 120_000);
+});
 
 test('rows of a wallet of code that were taken in before its strikes are not sent after them, and never more than three at once', async () => {
   await start();
@@ -137,10 +137,10 @@ test('rows of a wallet of code that were taken in before its strikes are not sen
     const terms = termsFor(world, authors, { slug: `page${page}` });
     const payment = await paymentFor(world, signer, terms, { from: evil });
     // Hidden from admission, as if several API processes had let them in at once.
-    await world.database.query("update payment set lane = 'plain'");
+    await world.database.query("update test.payment set payer_kind = 'plain'");
     expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   }
-  await world.database.query("update payment set lane = 'contract'");
+  await world.database.query("update test.payment set payer_kind = 'contract'");
   let gas = 0;
   for (const receipt of await sendEverything()) gas += receipt.gas;
   const [sent] = await world.database.query<{ most: number }>('select max(batch_size)::int as most from payment');
@@ -151,7 +151,7 @@ test('rows of a wallet of code that were taken in before its strikes are not sen
     "select count(*)::int as count from payment where raw_reason = 'payer_struck' and state = 'failed'",
   );
   expect(refused[0]?.count).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test('a strike is written with the decision it belongs to, and what must wait for its payer starts no batch after batch', async () => {
   await start();
@@ -164,9 +164,9 @@ test('a strike is written with the decision it belongs to, and what must wait fo
   const terms = termsFor(world, newAuthors(1n), { slug: 'page3' });
   const fourth = await paymentFor(world, signer, terms, { from: evil });
   expect((await attempt(world, terms, fourth)).code).toBe('payer_limited');
-  await world.database.query("update payment set lane = 'plain'");
+  await world.database.query("update test.payment set payer_kind = 'plain'");
   expect((await attempt(world, terms, fourth)).code).toBe('settlement_pending');
-  await world.database.query("update payment set lane = 'contract'");
+  await world.database.query("update test.payment set payer_kind = 'contract'");
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
   const again = { network: world.network.id, batchId: randomUUID(), payments: [] };
@@ -179,7 +179,7 @@ test('a strike is written with the decision it belongs to, and what must wait fo
     statement.includes('payer_strike') ? Promise.reject(new Error('died')) : database.query(statement, ...rest);
   await look(world, batchId, { ...world.deps, database: { ...database, query } });
   expect(await strikes(evil)).toBe(3);
-}, 60_000);
+});
 
 test('a wallet of code is sent no more payments than its money pays, counted one after the other', async () => {
   await start();
@@ -197,7 +197,7 @@ test('a wallet of code is sent no more payments than its money pays, counted one
   expect(states.map((row) => row?.state).sort()).toEqual(['failed', 'settled', 'settled']);
   expect(states.find((row) => row?.state === 'failed')).toMatchObject({ reason: 'insufficient_funds' });
   expect(await strikes(wallet)).toBe(0);
-}, 60_000);
+});
 
 test('a site with 420 payments of fifty authors keeps another waiting for no batch, and is itself refused with 503 beyond its share', async () => {
   await start();
@@ -214,7 +214,7 @@ test('a site with 420 payments of fifty authors keeps another waiting for no bat
   const refused = codes.filter((code) => code === 'overloaded').length;
   expect(refused).toBeGreaterThan(300);
   // As if far more had been let in before an outage: the other site does not pay for that.
-  await query(world.ownerUrl, "update payment set planned_gas = 10 * planned_gas where state = 'accepted'");
+  await query(world.ownerUrl, "update test.payment set planned_gas = 10 * planned_gas where state = 'accepted'");
   const other = randomUUID();
   await world.database.query("insert into tenant (tenant_id, status, price_usdc) values ($1, 'active', '0.001')", [other]);
   const terms = { ...termsFor(world, newAuthors(1n), { slug: 'honest' }), tenantId: other };
@@ -232,7 +232,7 @@ test('a site with 420 payments of fifty authors keeps another waiting for no bat
   expect(sent.rest.length).toBeGreaterThan(0);
   expect((await sendEverything()).every(({ status }) => status === '0x1')).toBe(true);
   expect(await world.database.query("select 1 as one from payment where state = 'accepted'")).toEqual([]);
-}, 240_000);
+});
 
 test('a site whose batches fill the queue keeps the last place from no other: its sale is sent at once, though nothing was mined', async () => {
   await start();

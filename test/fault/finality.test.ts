@@ -66,7 +66,9 @@ test('evidence that moved keeps its batch open and no other payment of it: those
   const { batchId, payments } = await settledTogether(3);
   const [moved, ...others] = payments;
   if (!moved) throw new Error('no payment');
-  await world.database.query('update payment set block_number = block_number - 1 where nonce = $1', [moved.authorization.nonce]);
+  await world.database.query('update test.payment set block_number = block_number - 1 where nonce = $1', [
+    moved.authorization.nonce,
+  ]);
   await mine(world, 3);
   await watch();
   expect(await told([moved, ...others])).toEqual(['settled', 'final', 'final']);
@@ -107,13 +109,14 @@ test('a payment that settles while its batch is made final is not final unseen',
   let making: Promise<ReadonlySet<string>> | null = null;
   const beside = {
     ...world.database,
-    transaction: ((work, isolation) =>
+    // As a longer one, which is open after all is written: a short one is committed with it.
+    shortTransaction: ((work) =>
       world.database.transaction(async (sql) => {
-        const done = await work(sql);
+        const done = await (await work(sql))();
         making = finaliseBatches(world.database, [batchId], [provenOf(seen)]);
         await isWaiting();
         return done;
-      }, isolation)) as typeof world.database.transaction,
+      })) as typeof world.database.shortTransaction,
   };
   await applyEvents(beside, [{ tenantId, paymentId, event: { type: 'evidence', transfer } }]);
   expect(await making).toEqual(new Set());
@@ -123,5 +126,5 @@ test('a payment that settles while its batch is made final is not final unseen',
 /** Until a database transaction waits for the lock of another. */
 async function isWaiting(): Promise<void> {
   const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-  await expect.poll(async () => (await world.database.query(waits)).length, { timeout: 5_000, interval: 10 }).toBe(1);
+  await expect.poll(async () => (await world.database.query(waits)).length, { interval: 10 }).toBe(1);
 }

@@ -33,7 +33,7 @@ async function flood(count: number): Promise<void> {
   await sendAll(world);
   expect(await stateOf(world, broke)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
   const columns = await world.database.query<{ name: string }>(
-    "select column_name as name from information_schema.columns where table_name = 'payment' order by ordinal_position",
+    "select column_name as name from information_schema.columns where table_schema = 'public' and table_name = 'payment' order by ordinal_position",
   );
   const other: Readonly<Record<string, string>> = {
     payment_id: 'gen_random_uuid()',
@@ -43,7 +43,7 @@ async function flood(count: number): Promise<void> {
   };
   const names = columns.map(({ name }) => name);
   await world.database.query(
-    `insert into payment (${names.join(', ')}) select ${names.map((name) => other[name] ?? name).join(', ')}
+    `insert into test.payment (${names.join(', ')}) select ${names.map((name) => other[name] ?? name).join(', ')}
        from (select * from payment where nonce = $2) one, generate_series(1, $1) n`,
     [count, broke.authorization.nonce],
   );
@@ -65,18 +65,18 @@ test('refusals that cost nobody anything keep no sent payment from its turn, and
   await attempt(world, terms, payment);
   const batchId = await sendAll(world);
   await world.database.query(
-    "update payment set state = 'failed', reason = 'settlement_failed', batch_id = $2, tx_hash = null where nonce = $1",
+    "update test.payment set state = 'failed', reason = 'settlement_failed', batch_id = $2, tx_hash = null where nonce = $1",
     [payment.authorization.nonce, batchId],
   );
   await flood(50);
-  await world.database.query('update payment set checked_at = now() where nonce = $1', [payment.authorization.nonce]);
+  await world.database.query('update test.payment set checked_at = now() where nonce = $1', [payment.authorization.nonce]);
   const watched = await listWatched(world.database, world.network.id, 10, 0);
   expect(watched.map(({ nonce }) => nonce)).toContain(payment.authorization.nonce);
   const old = await paymentFor(world, await newPayer(world), terms);
   await attempt(world, terms, old);
   await query(
     world.ownerUrl,
-    "update payment set state = 'failed', reason = 'settlement_failed', accepted_at = now() - interval '1 hour', checked_at = now() - interval '1 minute' where nonce = $1",
+    "update test.payment set state = 'failed', reason = 'settlement_failed', accepted_at = now() - interval '1 hour', checked_at = now() - interval '1 minute' where nonce = $1",
     [old.authorization.nonce],
   );
   const [first] = (await listWatched(world.database, world.network.id, 10, 0)).filter(({ facts }) => facts.batchId === null);
@@ -88,7 +88,7 @@ test('among a flood of unused authorizations, the one that a stranger submitted 
   const terms = termsFor(world, newAuthors(1n), { slug: 'late' });
   const late = await paymentFor(world, await newPayer(world), terms);
   await attempt(world, terms, late);
-  await world.database.query("update payment set state = 'failed', reason = 'settlement_failed' where nonce = $1", [
+  await world.database.query("update test.payment set state = 'failed', reason = 'settlement_failed' where nonce = $1", [
     late.authorization.nonce,
   ]);
   await flood(300);

@@ -61,7 +61,9 @@ const finish = async (payment: ParsedPayment): Promise<Row> => {
 const at = (ms: number): SettlementWorld => ({ ...world, settleDeps: { ...world.settleDeps, now: () => ms } });
 /** What a crash between a release and its batch, or a guard that saw less, would leave. */
 const hold = (payment: ParsedPayment) =>
-  world.database.query("update payment set state = 'held', successor_id = null where nonce = $1", [payment.authorization.nonce]);
+  world.database.query("update test.payment set state = 'held', successor_id = null where nonce = $1", [
+    payment.authorization.nonce,
+  ]);
 
 test('finality does not begin the ten seconds of a citation again: a second citation after them is a sale and is charged', async () => {
   const terms = citation();

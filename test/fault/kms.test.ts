@@ -135,10 +135,10 @@ test('while the service hangs or fails payments wait, one alert is raised, and a
     const asked = took.length;
     await sendAll(world);
     await sendAll(world);
-    // Of two rounds one asks at most: the key rests. It gives up after 1.5 s; twice that is told apart from no limit, on a busy machine too.
+    // Of two rounds one asks at most: the key rests. It gives up after 1.5 s; four times that is told apart from no limit, 10 s, on a busy machine too.
     const waited = took.slice(asked);
     expect(waited.length, mood).toBeLessThanOrEqual(1);
-    expect(Math.max(0, ...waited), mood).toBeLessThan(3_000);
+    expect(Math.max(0, ...waited), mood).toBeLessThan(6_000);
     expect([await stateOf(world, payment), (await sent()).length, await alerts()]).toMatchObject([
       { state: 'accepted' },
       before,
@@ -150,7 +150,7 @@ test('while the service hangs or fails payments wait, one alert is raised, and a
     await sendAll(world);
     return (await stateOf(world, payment))?.state === 'broadcast';
   };
-  await expect.poll(isSent, { timeout: 20_000, interval: 250 }).toBe(true);
+  await expect.poll(isSent, { interval: 250 }).toBe(true);
   await sweep(world, 3);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
   expect((await sent()).length).toBe(before + 1);

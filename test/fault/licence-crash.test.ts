@@ -50,7 +50,9 @@ test.for([
     expect(undecided.body).toEqual({ error: expect.stringContaining('settlement_pending') });
   }
   const worker = await service.startWorker();
-  await expect.poll(async () => (await call(url, { token, body, headers })).status, { timeout: 60_000, interval: 500 }).toBe(200);
+  await expect
+    .poll(async () => (await call(url, { token, body, headers })).status, { timeout: 180_000, interval: 500 })
+    .toBe(200);
   const answer = await call(url, { token, body, headers });
   const held = await call(`${url}/held`, { token });
   expect(held.body.licences.map(({ jti }: { jti: string }) => jti)).toEqual([answer.body.jti]);
@@ -87,7 +89,7 @@ test('wallets of one account that pay for one licence at once, at two processes,
     answers = await payAll();
     return answers.map(({ status }) => status);
   };
-  await expect.poll(settled, { timeout: 60_000, interval: 500 }).toEqual([200, 200, 200, 200]);
+  await expect.poll(settled, { timeout: 180_000, interval: 500 }).toEqual([200, 200, 200, 200]);
   const held = await call(`${url}/held`, { token });
   const jtis = held.body.licences.map(({ jti }: { jti: string }) => jti);
   expect([jtis.length, ...answers.map((answer) => answer.body.jti)]).toEqual([1, ...Array(4).fill(jtis[0])]);
@@ -112,7 +114,7 @@ test('a buyer who gave up waiting finds the licence, and one notice of it, thoug
     const sql = 'select payment_id, state from payment order by accepted_at desc limit 1';
     return (await service.database.query<{ payment_id: string; state: string }>(sql))[0];
   };
-  const slow = { timeout: 60_000, interval: 20 };
+  const slow = { timeout: 180_000, interval: 20 };
 
   const first = await service.startWorker();
   await expect.poll(async () => (await stateOf())?.state, slow).toMatch(/broadcast|settled|final/);

@@ -38,7 +38,7 @@ test('of fifty, those without funds, with a wrong signature, a used nonce or a b
   const [poor, forged, used, blocked] = [await take('poor'), await take('forged'), await take('used'), await take('blocked')];
   // A signature that was good at intake and is not any more, as of a wallet whose owner changed.
   const { signature } = await signPayment(world.network, newAccount(), forged.payment.authorization);
-  await query(world.ownerUrl, "update payment set signature = $1 where slug = 'forged'", [signature]);
+  await query(world.ownerUrl, "update test.payment set signature = $1 where slug = 'forged'", [signature]);
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
   expect(await outcomeOf(forged)).toBe('authorization_invalid');

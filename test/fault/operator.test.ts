@@ -37,7 +37,7 @@ const attempts = async (): Promise<number> => (await world.database.query('selec
 
 test('rebroadcasting says whether bytes went out: not before they are signed, and not once they are mined', async () => {
   const { payment, paymentId } = await taken('by-hand');
-  expect(await rebroadcastPayment(world.deps, paymentId)).toMatch(/^nothing of it was signed yet/);
+  expect(await rebroadcastPayment(world.deps, paymentId)).toMatch(/^nothing of it has been signed/);
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
   await chainCall(world, 'anvil_dropAllTransactions');
@@ -58,7 +58,7 @@ test('a nonce is voided once: the second time, when it is mined, and when no bat
   await chainCall(world, 'anvil_dropAllTransactions');
   expect(await voided(0n)).toMatch(/is voided; its payments go out again when the transfer is mined$/);
   const before = await attempts();
-  await expect(voided(0n)).rejects.toThrow(`batch ${batchId} is done, voided already, or was just sent again`);
+  await expect(voided(0n)).rejects.toThrow(`batch ${batchId} is finished, already voided, or was just sent again`);
   await expect(voided(1n)).rejects.toThrow('no batch has taken this nonce');
   expect((await stateOf(world, payment))?.state).toBe('broadcast');
   await chainCall(world, 'evm_setAutomine', true);

@@ -64,7 +64,7 @@ test('while Temporal is away a payment settles all the same: workers take it fro
   const payment = await payFor(payer, quote);
   temporal.cut();
   try {
-    const answer = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+    const answer = await sellUntilDecided(service.baseUrl, site.key, quote, payment);
     expect(answer.body).toMatchObject({ ok: true });
   } finally {
     temporal.mend();
@@ -85,7 +85,7 @@ test('while Postgres is away verify answers 503 with ok false and Retry-After, c
   expect(answer.headers.get('retry-after')).not.toBeNull();
   expect(answer.headers.get('payment-required')).toBeNull();
   postgres.mend();
-  const later = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+  const later = await sellUntilDecided(service.baseUrl, site.key, quote, payment);
   expect(later.body).toMatchObject({ ok: true });
   await settledOnce(payer.address, quote.price);
 });
@@ -102,7 +102,7 @@ test('while the chain is away a stored payment stays pending, nothing is counted
   expect(answer.body.ok).toBe(false);
   expect(answer.headers.get('payment-required')).toBeNull();
   chain.mend();
-  const later = await sellUntilDecided(service.baseUrl, site.key, quote, payment, 60_000);
+  const later = await sellUntilDecided(service.baseUrl, site.key, quote, payment);
   expect(later.body).toMatchObject({ ok: true });
   await settledOnce(payer.address, quote.price);
 });

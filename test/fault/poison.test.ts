@@ -33,7 +33,7 @@ test.for([
   const old = await world.database.query<{ row: object }>('select to_jsonb(payment) as row from payment where slug = $1', [
     `${part}-poison`,
   ]);
-  await query(world.ownerUrl, `update payment set ${change} where slug = $1`, [`${part}-poison`]);
+  await query(world.ownerUrl, `update test.payment set ${change} where slug = $1`, [`${part}-poison`]);
   const batchId = await sendAll(world);
   await look(world, batchId);
   await sweep(world, 2);
@@ -48,7 +48,7 @@ test.for([
   // Its row as it was, for the comparison with the chain; what was decided of it stays.
   await query(
     world.ownerUrl,
-    `update payment set payer = old.payer, pay_to = old.pay_to, router = old.router, signature = old.signature, leg_words = old.leg_words
+    `update test.payment set payer = old.payer, pay_to = old.pay_to, router = old.router, signature = old.signature, leg_words = old.leg_words
        from jsonb_populate_record(null::payment, $1) as old where payment.payment_id = old.payment_id`,
     [JSON.stringify(old[0]?.row)],
   );

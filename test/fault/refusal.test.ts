@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { listBalances } from '../../chain/evidence/states.ts';
 import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
 import { blockPayee } from '../../db/settlement/admission.ts';
 import { recheckPayees } from '../../services/settlement/accept/payees.ts';
 import { settle } from '../../services/settlement/accept/settle.ts';
@@ -223,14 +224,16 @@ test('two processes asked for the same page by one payer at once charge once', a
         }),
       ),
     );
-  // Two intakes of each process wait for the purchase at the same time: each sees what the one before it left.
+  // Two intakes of each process are there at the same time, one with the purchase's lock: each sees what the one before it left.
   let all: Promise<unknown> | undefined;
-  await world.database.transaction(async (held) => {
-    await held.query('lock table open_purchase in share mode');
+  const owner = await openDatabase({ url: world.ownerUrl, poolSize: 1 });
+  await owner.transaction(async (held) => {
+    await held.query('lock table authorization_claim in share mode');
     all = settleAll();
     const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    await expect.poll(async () => (await world.database.query(waits)).length, { timeout: 10_000, interval: 10 }).toBe(4);
+    await expect.poll(async () => (await world.database.query(waits)).length, { interval: 10 }).toBe(4);
   });
+  await owner.close();
   await all;
   const states = await world.database.query("select state from payment where slug = 'two-processes' order by state");
   expect(states.map((row) => row['state'])).toEqual(['accepted', ...Array.from({ length: 7 }, () => 'held')]);

@@ -128,7 +128,7 @@ test.each(['kept', 'dropped'])(
     const network = world.network.id;
     expect(await reportNonce(world.deps, network, address())).toMatchObject({ nextNonce: 5n, minedNonce: 1n, freeNonce: 1n });
     for (const wrong of [0n, 2n, 3n, 5n, 6n])
-      await expect(setNonce(world.deps, order(), wrong)).rejects.toThrow('only 1 leaves neither a gap');
+      await expect(setNonce(world.deps, order(), wrong)).rejects.toThrow('only 1 avoids both a gap');
     expect(await nextNonce()).toBe(5);
     for (const payment of stranded) expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
 

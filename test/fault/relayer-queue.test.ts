@@ -29,7 +29,10 @@ beforeEach(async () => {
   known = {};
   const wrap = (rpc: Parameters<typeof cuttable>[0]) => (line = cuttable(rpc));
   world = await startSettlement({
-    ...{ automine: true, runBatches: false, waitMs: 50, wrap },
+    automine: true,
+    runBatches: false,
+    waitMs: 50,
+    wrap,
     network: { maxFeePerGasWei: 1_000_000_000_000n },
   });
 });
@@ -60,6 +63,17 @@ test('four processes that claim the same payments at once take one nonce for eac
   await sweep(world, 3);
   for (const payment of payments) expect(['settled', 'final']).toContain((await stateOf(world, payment))?.state);
   expect((await attempts()).length).toBeLessThanOrEqual(3);
+});
+
+test('of four batches that were proposed with the same payments, one has them, and one nonce is taken', async () => {
+  await newPayment('proposed');
+  const payments = await world.database.query<{ tenantId: string; paymentId: string }>(
+    'select tenant_id as "tenantId", payment_id as "paymentId" from payment',
+  );
+  const batches = Array.from({ length: 4 }, () => ({ network: world.network.id, batchId: crypto.randomUUID(), payments }));
+  await Promise.allSettled(batches.map((proposal) => claimAndSend(world.deps, proposal, null)));
+  expect(await attempts()).toEqual([{ nonce: '0', attempt: 1, kind: 'settle' }]);
+  for (const { batchId } of batches) await look(world, batchId);
 });
 
 test('a sign activity that is run again, and again at the same time, sends the stored bytes and signs nothing new', async () => {

@@ -2,7 +2,7 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blockNumbers } from '../../chain/evidence/receipts.ts';
 import { transactionCount } from '../../chain/transaction.ts';
-import { readChain } from '../../services/reconcile/readChain.ts';
+import { readChain } from '../../services/reconciliation/readChain.ts';
 import { age, attempt, cancel, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
@@ -101,8 +101,14 @@ test('our transaction mined again behind the payers own in a reorg is judged ane
   await mine(world);
   const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [newWallet(), 9_500n] });
   const drain = await payer.signTransaction({
-    ...{ type: 'eip1559', chainId: world.network.chainId, nonce: 0, to: world.network.asset, gas: 300_000n, data },
-    ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n },
+    type: 'eip1559',
+    chainId: world.network.chainId,
+    nonce: 0,
+    to: world.network.asset,
+    gas: 300_000n,
+    data,
+    maxFeePerGas: 10n ** 11n,
+    maxPriorityFeePerGas: 1n,
   });
   await chainCall(world, 'anvil_reorg', 2, [
     [drain, 0],

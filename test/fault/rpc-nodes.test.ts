@@ -33,9 +33,7 @@ afterEach(async () => {
   await checkService(service);
 });
 
-test('with a dead URL and a frozen one before it, a buyer funded since is sold to; with the frozen one alone nobody says he has no money', {
-  timeout: 120_000,
-}, async () => {
+test('with a dead URL and a frozen one before it, a buyer funded since is sold to; with the frozen one alone nobody says he has no money', async () => {
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'trio');
   const sold = await sell(service.baseUrl, site.key, quote, await payFor(payer, quote));
@@ -48,10 +46,10 @@ test('with a dead URL and a frozen one before it, a buyer funded since is sold t
   const answer = await sell(service.baseUrl, site.key, next, payment);
   expect([answer.status, answer.body]).toEqual([503, { ok: false, error: expect.stringMatching(/^chain_unavailable: /) }]);
   second.set('*', null);
-  expect((await sellUntilDecided(service.baseUrl, site.key, next, payment, 60_000)).body).toMatchObject({ ok: true });
+  expect((await sellUntilDecided(service.baseUrl, site.key, next, payment)).body).toMatchObject({ ok: true });
 });
 
-test('while the first URL hangs payments are answered as ever, and the API is ready', { timeout: 120_000 }, async () => {
+test('while the first URL hangs payments are answered as ever, and the API is ready', async () => {
   const payers = await Promise.all([service.payer(1_000_000n), service.payer(1_000_000n), service.payer(1_000_000n)]);
   first.set('*', { kind: 'delay', ms: 600_000 });
   for (const payer of payers) {

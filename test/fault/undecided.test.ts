@@ -49,7 +49,7 @@ test('while the receipt is lost the buyer gets settlement_pending with the hash;
   expect(await listBalances(world.rpc, world.network, [addressOf(payer)])).toEqual([999_000n]);
 });
 
-test('an authorization signed anew while the first is undecided is held, gets the receipt of the first, and is never used', async () => {
+test('an authorization signed again while the first is undecided is held, gets the receipt of the first, and is never used', async () => {
   const terms = termsFor(world, newAuthors(1n), { slug: 'signed-anew' });
   const payer = await newPayer(world);
   const [first, second] = [await paymentFor(world, payer, terms), await paymentFor(world, payer, terms)];

@@ -65,7 +65,9 @@ test('an account with delegated code (EIP-7702) that signs with its key counts a
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   await look(world, await sendAll(world));
   expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
-  expect(await world.database.query("select lane from payment where slug = 'delegated'")).toEqual([{ lane: 'contract' }]);
+  expect(await world.database.query("select payer_kind from payment where slug = 'delegated'")).toEqual([
+    { payer_kind: 'contract' },
+  ]);
   expect(addressOf(payer)).not.toBe(delegate);
 });
 

@@ -11,7 +11,7 @@ import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { RetryStart } from '../../domain/webhook/retry.ts';
+import type { RetryStart } from '../../domain/webhook/deliveryWorkflow.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
@@ -22,7 +22,9 @@ import { runPass } from '../support/webhook-pass.ts';
 import type { LoggedDelivery } from '../support/webhookLog.ts';
 import { listDeliveries, listEndpoints } from '../support/webhookLog.ts';
 
-const TIMEOUT_MS = 1_500;
+/** Of one request: far beyond what nineteen answers at once take a busy machine, since one that is late is a `timeout`, whatever it was to be. */
+const TIMEOUT_MS = 8_000;
+const PASS_MS = 15_000;
 const secretBox = createSecretBox(Buffer.alloc(32, 4));
 const cleanups: (() => unknown)[] = [];
 const deliveries = new Map<string, LoggedDelivery>();
@@ -132,7 +134,7 @@ beforeAll(async () => {
     await pingEndpoint({ database }, tenantId, endpointId);
     keys.set(name, { tenantId, endpointId });
   }
-  await runPass({ database, outbound, secretBox, handedOver, limits: { requestTimeoutMs: TIMEOUT_MS, passMs: 3_000 } });
+  await runPass({ database, outbound, secretBox, handedOver, limits: { requestTimeoutMs: TIMEOUT_MS, passMs: PASS_MS } });
   for (const [name, { tenantId, endpointId }] of keys) {
     const [delivery] = await listDeliveries({ database }, tenantId, endpointId);
     if (delivery !== undefined) deliveries.set(name, delivery);
@@ -175,7 +177,7 @@ test.each([
 
 test('every attempt ended by its deadline, and kept at most 2 KiB of an answer', () => {
   for (const { attempts } of deliveries.values()) {
-    expect(attempts[0]?.durationMs).toBeLessThan(TIMEOUT_MS + 1_500);
+    expect(attempts[0]?.durationMs).toBeLessThan(PASS_MS - 1_000); // without a deadline: until the pass ends
     expect(Buffer.byteLength(attempts[0]?.responseStart ?? '')).toBeLessThanOrEqual(2_048);
   }
 });

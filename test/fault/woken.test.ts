@@ -52,7 +52,7 @@ const newPayments = async (slugs: readonly string[]) => {
   return payments;
 };
 const settled = (payment: Parameters<typeof stateOf>[1]) =>
-  expect.poll(async () => (await stateOf(world, payment))?.state, { timeout: 20_000 }).toBe('settled');
+  expect.poll(async () => (await stateOf(world, payment))?.state).toBe('settled');
 
 test('a payment is announced once with its network when its row is committed, and one that is held is not', async () => {
   const told: (string | undefined)[] = [];

@@ -16,7 +16,7 @@ afterAll(async () => {
   await temporal.close();
 });
 
-test('every line of a worker is JSON, also what Temporal says of itself while it is away', { timeout: 120_000 }, async () => {
+test('every line of a worker is JSON, also what Temporal says of itself while it is away', async () => {
   const worker = await service.startWorker({ TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}` });
   const lines = (): string[] => readFileSync(worker.process.logFile, 'utf8').trim().split('\n');
   temporal.cut();

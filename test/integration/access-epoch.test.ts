@@ -15,6 +15,7 @@ import { createBuyerAccount, setPricing, setTenantPlan, setTenantStatus } from '
 import { ALPHA_PRICING, startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { sellLicence } from '../support/buyers.ts';
+import { reReadFacts } from '../support/reReads.ts';
 import { query } from '../support/sql.ts';
 
 type Site = Awaited<ReturnType<TestApi['site']>>;
@@ -54,7 +55,12 @@ async function secondProcess({ deps, urls }: TestApi) {
   };
   const { networks, clock, log, priceFloorMicro } = deps;
   const snapshots = await openSnapshots({
-    ...{ database, directUrl: urls.appUrl, networkIds: networks.ids, priceFloorMicro, clock, log },
+    database,
+    directUrl: urls.appUrl,
+    networkIds: networks.ids,
+    priceFloorMicro,
+    clock,
+    log,
   });
   // Right before the epoch of a call is asked for, the call is counted.
   const count = (): void => {
@@ -75,13 +81,7 @@ async function secondProcess({ deps, urls }: TestApi) {
 
 /** A licence to read `solo` again, as verify answers it. */
 function reRead(site: Site): Promise<string> {
-  const nowSeconds = Math.floor(api.deps.clock() / 1000);
-  return mintReReadLicence(api.deps.keyring, {
-    ...{ issuer: api.deps.baseUrl, tenantId: site.tenantId, host: site.host, slug: 'solo', kind: 'read', payer: WALLETS[1]! },
-    ...{ network: 'eip155:84532', amountMicro: 1_000n, settlementRef: `0x${'1'.repeat(64)}`, settlementRefKind: 'txHash' },
-    ...{ payees: [], jti: randomUUID(), kid: api.deps.keyring.current().kid },
-    ...{ issuedAtSeconds: nowSeconds, expiresAtSeconds: nowSeconds + 600 },
-  });
+  return mintReReadLicence(api.deps.keyring, reReadFacts(api, site));
 }
 
 /** What a process answers about a licence: whether it entitles, else the error's code. */
@@ -273,7 +273,11 @@ const epochOf = async ({ tenantId }: Site): Promise<string | undefined> =>
 test('every column that the two statements of a check read moves the epoch when it changes, or cannot be changed by the service', async () => {
   const site = await api.site();
   const { jti } = await sellLicence(api, buyer.accountId, {
-    ...{ host: site.host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' },
+    host: site.host,
+    scope: ['/articles/*'],
+    terms: ['ai-input'],
+    periodDays: 30,
+    kind: 'read',
   });
   const { tenantId } = site;
   const run = (statement: string) => query(api.urls.superUrl, statement);

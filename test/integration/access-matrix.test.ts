@@ -40,9 +40,21 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
 const SNAPSHOT = ['getQuote', 'getQuotes', 'observe', 'verifyAgent'];
 /** Operations of buyer accounts: a publisher key is no credential there. */
 const ACCOUNT = [
-  ...['listHeldLicences', 'openLicenceAccess', 'buyLicence', 'listAccountNotices'],
-  ...['listBudgetAlerts', 'setBudgetAlerts', 'listSpending', 'exportSpendingCsv', 'getBudget', 'setBudget'],
-  ...['listApprovals', 'decideApproval', 'listAgentKeys', 'mintAgentKey', 'revokeAgentKey'],
+  'listHeldLicences',
+  'openLicenceAccess',
+  'buyLicence',
+  'listAccountNotices',
+  'listBudgetAlerts',
+  'setBudgetAlerts',
+  'listSpending',
+  'exportSpendingCsv',
+  'getBudget',
+  'setBudget',
+  'listApprovals',
+  'decideApproval',
+  'listAgentKeys',
+  'mintAgentKey',
+  'revokeAgentKey',
 ];
 /** Takes a buyer account or none: what the body shows is the right (integration/usage). */
 const ACCOUNT_IF_ANY = ['reportUsage'];
@@ -59,7 +71,9 @@ const document = describeService('/') as {
 };
 const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, { operationId, security }]) => ({
-    ...{ id: operationId, method: method.toUpperCase(), path: path.replace(/\{\w+\}/, 'ffffffff-ffff-4fff-8fff-ffffffffffff') },
+    id: operationId,
+    method: method.toUpperCase(),
+    path: path.replace(/\{\w+\}/, 'ffffffff-ffff-4fff-8fff-ffffffffffff'),
     schemes: security.flatMap((scheme) => Object.keys(scheme)),
   })),
 );
@@ -98,7 +112,9 @@ describe.each(keyed)('$method $path', (operation) => {
     expect([none.status, none.body]).toEqual([401, bodyOf(operation, needed)]);
     const site = await api.site();
     const { token: expired } = await mintKey(api.deps, {
-      ...{ tenantId: site.tenantId, name: 'old', scopes: SCOPES },
+      tenantId: site.tenantId,
+      name: 'old',
+      scopes: SCOPES,
       expiresAtMs: api.deps.clock() - 1,
     });
     const revoked = await mintKey(api.deps, { tenantId: site.tenantId, name: 'revoked', scopes: SCOPES });

@@ -33,7 +33,8 @@ async function clientToken(accountId: string, isOwner: boolean): Promise<string>
   const { clientId, clientSecret } = await createAccountClient(api.deps, { accountId, isOwner });
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const answer = await api.request('/_svc/oauth/token', {
-    ...{ method: 'POST', body: 'grant_type=client_credentials' },
+    method: 'POST',
+    body: 'grant_type=client_credentials',
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
   });
   return answer.body.access_token;

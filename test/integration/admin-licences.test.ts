@@ -18,7 +18,11 @@ afterAll(async () => {
 });
 
 const wanted = (host: string, changes: object = {}) => ({
-  ...{ host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' as const },
+  host,
+  scope: ['/articles/*'],
+  terms: ['ai-input'],
+  periodDays: 30,
+  kind: 'read' as const,
   ...changes,
 });
 const held = (token: unknown) => api.request('/_svc/licenses/held', { key: String(token) });

@@ -72,9 +72,17 @@ test.each([
     expect(first).toEqual({
       outcome: 'verified',
       agent: {
-        ...{ url: `https://${host}${DIRECTORY_PATH}`, type: 'directory', host, keyid: agent.keyid, label: 'sig1' },
-        ...{ covered: ['@authority', 'signature-agent'], created: expect.any(Number), expires: expect.any(Number) },
-        ...{ operator: null, purpose: null, key: agent.publicJwk },
+        url: `https://${host}${DIRECTORY_PATH}`,
+        type: 'directory',
+        host,
+        keyid: agent.keyid,
+        label: 'sig1',
+        covered: ['@authority', 'signature-agent'],
+        created: expect.any(Number),
+        expires: expect.any(Number),
+        operator: null,
+        purpose: null,
+        key: agent.publicJwk,
       },
       observed: { verified: true, verifiedAgent: host },
       cacheSeconds: 300,
@@ -218,7 +226,8 @@ test('an outage takes no key away, an answer without the key does, and another p
   expect((await ask({ field })).cacheSeconds).toBe(120);
   const elsewhere = { ...api.deps.agents, directories: otherProcess() };
   const questionNow = async () => ({
-    ...{ tenantId: site.tenantId, hosts: [site.host] },
+    tenantId: site.tenantId,
+    hosts: [site.host],
     request: await signedRequest({ agent, url: pageOf(site.host), field, atMs: nowMs() }),
   });
   expect((await verifyAgent(elsewhere, await questionNow())).outcome).toBe('verified');

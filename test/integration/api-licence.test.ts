@@ -4,6 +4,7 @@ import type { ReReadFacts } from '../../domain/licence/licence.ts';
 import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
 import { mintReReadLicence } from '../../services/licences/mint.ts';
 import { newSigningKey, startTestApi, WALLETS } from '../support/api.ts';
+import { reReadFacts } from '../support/reReads.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 let site: { tenantId: string; host: string; key: string };
@@ -15,25 +16,8 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 function facts(changes: Partial<ReReadFacts> = {}): ReReadFacts {
-  const nowSeconds = Math.floor(api.deps.clock() / 1000);
-  return {
-    issuer: api.deps.baseUrl,
-    tenantId: site.tenantId,
-    host: site.host,
-    slug: 'solo',
-    kind: 'read',
-    payer: `0x${'5'.repeat(40)}`,
-    network: 'eip155:84532',
-    amountMicro: 1000n,
-    settlementRef: `0x${'1'.repeat(64)}`,
-    settlementRefKind: 'txHash',
-    payees: [{ toAddress: WALLETS[0]!, amountMicro: 1000n }],
-    jti: randomUUID(),
-    issuedAtSeconds: nowSeconds,
-    expiresAtSeconds: nowSeconds + 600,
-    kid: api.deps.keyring.current().kid,
-    ...changes,
-  };
+  const payees = [{ toAddress: WALLETS[0]!, amountMicro: 1000n }];
+  return reReadFacts(api, site, { payer: `0x${'5'.repeat(40)}`, payees, ...changes });
 }
 
 const mint = (changes: Partial<ReReadFacts> = {}) => mintReReadLicence(api.deps.keyring, facts(changes));

@@ -122,7 +122,9 @@ test('an author who cannot be paid on one network takes that out of the offer; o
   const sent = await quote();
   const block = (network: string, payTo: string) =>
     api.deps.database.query('insert into blocked_payee (network, pay_to, detail) values ($1, $2, $3)', [
-      ...[network, payTo.toLowerCase(), 'reverts'],
+      network,
+      payTo.toLowerCase(),
+      'reverts',
     ]);
   await block(A, sent.payTo);
   await expect.poll(async () => idsOf(await quote())).toEqual([B]);

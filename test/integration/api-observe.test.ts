@@ -14,8 +14,16 @@ afterAll(() => api.stop());
 const DAY_MS = 86_400_000;
 /** Everything there is. */
 const AUDIT = {
-  ...{ fromMs: null, toMs: null, compare: false, cursorMs: null, limit: 10, host: null, kind: null },
-  ...{ groupBy: null, verdict: null, agent: null },
+  fromMs: null,
+  toMs: null,
+  compare: false,
+  cursorMs: null,
+  limit: 10,
+  host: null,
+  kind: null,
+  groupBy: null,
+  verdict: null,
+  agent: null,
 };
 
 async function rows(tenantId: string) {
@@ -212,19 +220,19 @@ test('a price no page can have is refused, so that no report keeps the audit fro
   expect([status, body.totals.missedMicroUsdc]).toEqual([200, 200 * Number(MAX_PRICE_MICRO)]);
 });
 
-test('a full queue answers overloaded with a time to wait, and writes what it took', async () => {
-  const site = await api.site();
-  const tenant = await api.deps.snapshots.tenant(site.tenantId);
+test('a queue that a site filled answers it overloaded with a time to wait, and writes what it took and what others report', async () => {
+  const [site, other] = [await api.site(), await api.site()];
+  const [tenant, another] = [await api.deps.snapshots.tenant(site.tenantId), await api.deps.snapshots.tenant(other.tenantId)];
   const observer = openObserver({ database: api.deps.database, clock: Date.now, maxQueuedRows: 3 });
   const entry = { resource: `https://${site.host}/articles/x`, verdict: 'denied', classifiedAs: 'agent' } as const;
-  const outcomes = await Promise.all(
-    Array.from({ length: 30 }, () =>
-      observer.record(tenant!, [entry]).then(
-        () => 'written',
-        (error: { code: string; details: { retryAfterSeconds: number } }) => `${error.code} ${error.details.retryAfterSeconds}`,
-      ),
+  const writing = Array.from({ length: 30 }, () =>
+    observer.record(tenant!, [entry]).then(
+      () => 'written',
+      (error: { code: string; details: { retryAfterSeconds: number } }) => `${error.code} ${error.details.retryAfterSeconds}`,
     ),
   );
+  await observer.record(another!, [{ ...entry, resource: `https://${other.host}/articles/x` }]);
+  const outcomes = await Promise.all(writing);
   const written = outcomes.filter((text) => text === 'written').length;
   expect(new Set(outcomes)).toEqual(new Set(['written', 'overloaded 1']));
   expect(await rows(site.tenantId)).toHaveLength(written);

@@ -54,7 +54,8 @@ test("the service's role can add and read entries, and neither change, remove no
 
 test("the operators' own log, too, is only read and added to", async () => {
   await changeAsOperator({ database }, operatorNamed('ops'), {
-    ...{ action: 'test.operated', target: null },
+    action: 'test.operated',
+    target: null,
     look: async () => null,
     make: async () => undefined,
   });
@@ -76,7 +77,9 @@ test('a change that fails leaves no entry, and an entry that cannot be written t
   const look = async (): Promise<null> => null;
   const touch = `update tenant set origin_url = 'https://touched.example' where tenant_id = $1`;
   const failing = changeSite({ database }, call, {
-    ...{ action: 'test.breaks', target: null, look },
+    action: 'test.breaks',
+    target: null,
+    look,
     make: async (sql) => {
       await sql.query(touch, [call.tenantId]);
       throw new ServiceError('conflict', 'not now');
@@ -84,7 +87,9 @@ test('a change that fails leaves no entry, and an entry that cannot be written t
   });
   await expect(failing).rejects.toMatchObject({ code: 'conflict' });
   const unloggable = changeSite({ database }, call, {
-    ...{ action: 'no action of ours', target: null, look },
+    action: 'no action of ours',
+    target: null,
+    look,
     make: (sql) => sql.query(touch, [call.tenantId]),
   });
   await expect(unloggable).rejects.toThrow(/audit_log/);
@@ -99,7 +104,9 @@ test('changes of one site come one after the other: each entry begins where the 
     (await sql.query<{ version: number }>('select version from tenant where tenant_id = $1', [call.tenantId]))[0] ?? {};
   const bump = () =>
     changeSite({ database }, call, {
-      ...{ action: 'test.bump', target: null, look: read },
+      action: 'test.bump',
+      target: null,
+      look: read,
       make: async (sql) => {
         const { version } = (await read(sql as Database)) as { version: number };
         await sql.query('update tenant set version = $2 where tenant_id = $1', [call.tenantId, version + 1]);

@@ -74,7 +74,7 @@ describe('a Postgres with an archive', () => {
   const ask = async (statement: string) => (await query(postgres.superUrl, statement)) as { n: string }[];
   beforeAll(async () => {
     postgres = await startPostgres({ folder, archive: true });
-  }, 120_000);
+  });
   afterAll(async () => {
     await postgres.stop();
     removeCluster(folder);
@@ -83,33 +83,29 @@ describe('a Postgres with an archive', () => {
   test.for([
     ['ours', true],
     ['psql', hasPsql],
-  ] as const)(
-    'comes back to a named moment with all its databases, by the client %s',
-    { timeout: 120_000 },
-    async ([client, isHere], { skip }) => {
-      if (!isHere) skip('there is no psql on this machine');
-      const other = postgres.urlsOf('postgres').superUrl;
-      await ask('drop table if exists kept');
-      await query(other, 'drop table if exists kept');
-      await ask('create table kept as select generate_series(1, 100) as n');
-      const base = await takeBaseBackup(postgres.places, postgres.superUrl, client);
-      await ask('insert into kept values (101)');
-      await query(other, 'create table kept as select 1 as n');
-      await ask(`select pg_create_restore_point('moment-${client}')`);
-      await ask('insert into kept values (102)');
-      await query(other, 'insert into kept values (2)');
-      await ask('select pg_switch_wal()');
-      const archived = () => ask('select (last_archived_wal is not null and failed_count = 0)::text as n from pg_stat_archiver');
-      expect(base).toMatch(/\/base\/\d{8}T\d{6}Z$/);
-      await postgres.stop();
-      await restoreInPlace(postgres.places, ['name', `moment-${client}`]);
-      postgres = await startPostgres({ folder, archive: true, port: postgres.port });
-      await expect.poll(() => ask('select pg_is_in_recovery()::text as n')).toEqual([{ n: 'false' }]);
-      expect(await ask('select max(n)::text as n from kept')).toEqual([{ n: '101' }]);
-      expect(await query(other, 'select max(n)::text as n from kept')).toEqual([{ n: '1' }]);
-      await ask('insert into kept values (103)');
-      await ask('select pg_switch_wal()');
-      await expect.poll(archived, { timeout: 30_000 }).toEqual([{ n: 'true' }]);
-    },
-  );
+  ] as const)('comes back to a named moment with all its databases, by the client %s', async ([client, isHere], { skip }) => {
+    if (!isHere) skip('there is no psql on this machine');
+    const other = postgres.urlsOf('postgres').superUrl;
+    await ask('drop table if exists kept');
+    await query(other, 'drop table if exists kept');
+    await ask('create table kept as select generate_series(1, 100) as n');
+    const base = await takeBaseBackup(postgres.places, postgres.superUrl, client);
+    await ask('insert into kept values (101)');
+    await query(other, 'create table kept as select 1 as n');
+    await ask(`select pg_create_restore_point('moment-${client}')`);
+    await ask('insert into kept values (102)');
+    await query(other, 'insert into kept values (2)');
+    await ask('select pg_switch_wal()');
+    const archived = () => ask('select (last_archived_wal is not null and failed_count = 0)::text as n from pg_stat_archiver');
+    expect(base).toMatch(/\/base\/\d{8}T\d{6}Z$/);
+    await postgres.stop();
+    await restoreInPlace(postgres.places, ['name', `moment-${client}`]);
+    postgres = await startPostgres({ folder, archive: true, port: postgres.port });
+    await expect.poll(() => ask('select pg_is_in_recovery()::text as n')).toEqual([{ n: 'false' }]);
+    expect(await ask('select max(n)::text as n from kept')).toEqual([{ n: '101' }]);
+    expect(await query(other, 'select max(n)::text as n from kept')).toEqual([{ n: '1' }]);
+    await ask('insert into kept values (103)');
+    await ask('select pg_switch_wal()');
+    await expect.poll(archived).toEqual([{ n: 'true' }]);
+  });
 });

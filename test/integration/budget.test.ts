@@ -41,7 +41,12 @@ async function newAccountRow(wallet: string | null = null): Promise<string> {
 }
 
 const FREE: Budget = {
-  ...{ period: 'month', totalMicro: 1_000_000n, hostMicro: null, pageMicro: null, approveAboveMicro: null, isStopped: false },
+  period: 'month',
+  totalMicro: 1_000_000n,
+  hostMicro: null,
+  pageMicro: null,
+  approveAboveMicro: null,
+  isStopped: false,
 };
 async function allow(changes: Partial<Budget>, id = accountId): Promise<void> {
   const version = (await readOpenLedger(world.database, id))?.budget?.version ?? 0;
@@ -65,7 +70,7 @@ const state = async (promise: Promise<unknown>): Promise<string> =>
       `${error.code}${error.details?.spending ? ` ${error.details.spending.limit}` : ''}`,
   );
 
-test('fifty payments at once over two processes never spend a micro more than the budget', { timeout: 120_000 }, async () => {
+test('fifty payments at once over two processes never spend a micro more than the budget', async () => {
   await allow({ totalMicro: 17_400n });
   const payer = await newPayer(world);
   const purchases = await Promise.all(
@@ -91,9 +96,7 @@ test('fifty payments at once over two processes never spend a micro more than th
   expect(await state(buy(page(1n)))).toBe('budget_exceeded total');
 });
 
-test('limits, period and stop that change while forty pay over two processes: never above the largest, and the counters are what the rows are', {
-  timeout: 120_000,
-}, async () => {
+test('limits, period and stop that change while forty pay over two processes: never above the largest, and the counters are what the rows are', async () => {
   const payer = await newPayer(world);
   const walletAccount = await newAccountRow(addressOf(payer).toLowerCase());
   await allow({ period: 'day', totalMicro: 9_000n, hostMicro: 6_000n });
@@ -184,7 +187,9 @@ test('a change of period at midnight keeps what is counted on either side of it'
   const moments = [startMs - 1, startMs, endMs];
   for (const [index, ms] of moments.entries()) {
     await asOwner('update account_spending set at = $3 where account_id = $1 and amount_micro = $2', [
-      ...[accountId, (index + 1) * 100, new Date(ms)],
+      accountId,
+      (index + 1) * 100,
+      new Date(ms),
     ]);
   }
   await allow({ period: 'day' });

@@ -3,6 +3,7 @@ import { setTenantStatus } from '../../services/tenants/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { StandardPackage } from '../support/comp.ts';
+import { COMP_EXAMPLES } from '../support/compExamples.ts';
 import { ruleOf } from '../support/rules/arbitrary.ts';
 
 /** Packages of IAB CoMP over the wire: the standard's objects, the prices of quotes, and one 404 for whoever does not sell. */
@@ -39,8 +40,12 @@ test('a site is told as packages of the standard, the most specific first, with 
     { pattern: '/articles/', unitprice: 0.001, citationprice: 0.005 },
   ]);
   expect(body.packages[2]).toEqual({
-    ...{ id: `${site.host}/articles/`, title: `/articles/ of ${site.host}`, seller: site.host, packager: 'svc.example' },
-    ...{ licenseurl: `https://svc.example/_svc/discovery/${site.host}/license.xml`, reporturl: 'https://svc.example/_svc/usage' },
+    id: `${site.host}/articles/`,
+    title: `/articles/ of ${site.host}`,
+    seller: site.host,
+    packager: 'svc.example',
+    licenseurl: `https://svc.example/_svc/discovery/${site.host}/license.xml`,
+    reporturl: 'https://svc.example/_svc/usage',
     scope: { scope: 1, ause: 5, pricetype: 0, unitprice: 0.001, cur: 'USD', max: 0, ctype: [0] },
     retrieval: { auth: 4, endpoint: at('/articles/'), type: [0] },
     ext: { pattern: '/articles/', citationprice: 0.005 },
@@ -74,12 +79,10 @@ test('without a URL the host says which site; hosts that do not sell are one 404
   expect(new Set(answers.map(({ status, body }) => `${status} ${body.error}`)).size).toBe(1);
   expect(answers[0]?.status).toBe(404);
   const wrong: readonly object[] = [
-    ...[
-      {},
-      { aisystem: {} },
-      { aisystem: { name: 'x', aisysuse: { lid: 'x' } } },
-      { aisystem: { name: '', aisysuse: { lid: 'x', aiauth: 0 } } },
-    ],
+    {},
+    { aisystem: {} },
+    { aisystem: { name: 'x', aisysuse: { lid: 'x' } } },
+    { aisystem: { name: '', aisysuse: { lid: 'x', aiauth: 0 } } },
     ...[
       { aiauth: 6 },
       { uri: 'x' },
@@ -91,4 +94,21 @@ test('without a URL the host says which site; hosts that do not sell are one 404
     request(),
   ];
   for (const body of wrong) expect([body, (await ask(body)).status]).toEqual([body, 400]);
+});
+
+test("each request of the standard's own examples is answered with a package of the site it names, and the packages printed there are such objects", async () => {
+  const hosts = [...new Set(COMP_EXAMPLES.map(({ host }) => host))];
+  const priceUsdc = '0.5';
+  await api.site({ hosts, pricing: { ...ALPHA_PRICING, priceUsdc, articlePrefixes: ['/'] } });
+  expect(COMP_EXAMPLES).toHaveLength(8);
+  for (const { title, host, aisystem, package: printed } of COMP_EXAMPLES) {
+    expect(StandardPackage.parse(printed), title).toEqual(printed);
+    const query = aisystem.aisysuse.uri === undefined ? `?host=${host}` : '';
+    const { status, body } = await ask({ aisystem }, query);
+    expect([title, status]).toEqual([title, 200]);
+    const prices = (body.packages as { readonly scope: { readonly unitprice: number } }[]).map(({ scope }) => scope.unitprice);
+    expect([title, prices]).toEqual([title, [0.5]]);
+    expect(StandardPackage.parse(body.package), title).toEqual(body.packages[0]);
+    expect(body.package).toMatchObject({ seller: host, licenseurl: `https://svc.example/_svc/discovery/${host}/license.xml` });
+  }
 });

@@ -189,6 +189,8 @@ test('a sign-in body is small, and wrong tokens of one address are slowed down b
     burstSeconds: 5,
   };
   const slow = await startTestConsole({ rates });
+  // Time stands still: a refusal is held for half a second, in which the bucket would fill again.
+  slow.api.time.stoppedAtMs = Date.now();
   try {
     const large = await slow.browser().send('POST', SESSION, { body: { token: 'x'.repeat(4_096) } });
     expect(outcome(large)).toEqual([400, 'body_too_large']);

@@ -50,7 +50,7 @@ test('a file of another’s site, without a session, from another site’s page 
 });
 
 test('the places of exports are shared with REST: while one of the owner’s files is on its way, his next one waits', async () => {
-  const giveBack = world.exports.take({ keyId: `owner of ${site.tenantId} you`, tenantId: site.tenantId });
+  const { giveBack } = await world.heavy.beginFile({ keyId: `owner of ${site.tenantId} you`, tenantId: site.tenantId });
   const path = `/_svc/console/download/earnings.csv?tenantId=${site.tenantId}`;
   expect((await browser.get(path)).status).toBe(429);
   giveBack();

@@ -123,11 +123,26 @@ test('whoever is away too long begins again, and whoever owns nothing here is no
 
 test('the screen to come back to is one of the console and nothing else', () => {
   expect(['/', '/earnings', '/earnings/payments/4f-a_b?site=x&from=2026-11-01'].map(screenOf)).toEqual([
-    ...['/', '/earnings', '/earnings/payments/4f-a_b?site=x&from=2026-11-01'],
+    '/',
+    '/earnings',
+    '/earnings/payments/4f-a_b?site=x&from=2026-11-01',
   ]);
   const hostile = [
-    ...[null, '', 'https://evil.example', '//evil.example', '/\\evil.example', '/..//evil.example', '/../graphql', '/%2e%2e/x'],
-    ...['/a\r\nset-cookie: x=y', '/a#b', 'javascript:alert(1)', `/${'a'.repeat(600)}`, '/a?b=<script>', '/a//b', '/./x'],
+    null,
+    '',
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '/..//evil.example',
+    '/../graphql',
+    '/%2e%2e/x',
+    '/a\r\nset-cookie: x=y',
+    '/a#b',
+    'javascript:alert(1)',
+    `/${'a'.repeat(600)}`,
+    '/a?b=<script>',
+    '/a//b',
+    '/./x',
   ];
   for (const asked of hostile) expect([asked, screenOf(asked)]).toEqual([asked, '/']);
 });
@@ -153,6 +168,6 @@ test('nothing of a sign-in stands in the log or the table but that a state was u
   const code = url.searchParams.get('code') ?? '';
   expect(code).not.toBe('');
   expect(JSON.stringify(world.logged)).not.toContain(code);
-  const rows = await world.database.query<{ nonce: string }>('select nonce from used_sign_in');
+  const rows = await world.database.query<{ nonce: string }>('select key as nonce from used_once');
   expect(rows.map(({ nonce }) => nonce)).toContain(`console ${url.searchParams.get('state')}`);
 });

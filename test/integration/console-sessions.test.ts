@@ -31,9 +31,12 @@ test('an owner’s token signs in once, and its cookie asks GraphQL what the tok
   expect((await browser.get(SESSION)).body).toEqual({ signedIn: false, ways: { token: true, oidc: null, demo: false } });
   const { body, headers } = await browser.signIn(token);
   expect(body).toEqual({
-    ...{ signedIn: true, user: { id: 'you', via: 'token' }, canCreateSite: false },
+    signedIn: true,
+    user: { id: 'you', via: 'token' },
+    canCreateSite: false,
     sites: [{ tenantId: site.tenantId, host: site.host, status: 'active' }],
-    ...{ csrf: expect.stringMatching(/^[\w-]{43}$/), expiresAt: expect.stringMatching(/Z$/) },
+    csrf: expect.stringMatching(/^[\w-]{43}$/),
+    expiresAt: expect.stringMatching(/Z$/),
   });
   expect(headers.get('set-cookie')).toMatch(/^svc_console=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/);
   expect((await browser.get(SESSION)).body).toMatchObject({ signedIn: true, csrf: body.csrf });

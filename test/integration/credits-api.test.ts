@@ -114,7 +114,7 @@ test('an API is asked with its site’s token, which no redirect, no other origi
   const { database, clock } = api.deps;
   const log = { ...api.deps.log, warn: (fields: object) => warned.push(fields) };
   const { secretBox } = api;
-  const book = openCreditsBook({ ...{ database, outbound, secretBox, clock, log }, forbidden: [] });
+  const book = openCreditsBook({ database, outbound, secretBox, clock, log, forbidden: [] });
   const { tenantId } = await site();
   const call = { tenantId, actor: operatorNamed('ops') };
   const token = 'a-token-of-this-site';
@@ -132,7 +132,8 @@ test('an API is asked with its site’s token, which no redirect, no other origi
     ['elsewhere.sandbox.example', 'none'],
   ]);
   const rows = await database.query('select encode(sealed, $2) as sealed, origin from credits_token where tenant_id = $1', [
-    ...[tenantId, 'escape'],
+    tenantId,
+    'escape',
   ]);
   const entries = await listAuditEntries(database, tenantId);
   expect([rows, warned, entries].map((list) => list.length)).toEqual([1, 1, 1]);
@@ -166,7 +167,7 @@ test('the last answer serves for a day while the API fails, also in a process th
   expect((await quote('stale')).status).toBe(200);
   const { database, clock, log } = api.deps;
   const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
-  const other = openCreditsBook({ ...{ database, outbound, clock, log, forbidden: [] }, secretBox: api.secretBox });
+  const other = openCreditsBook({ database, outbound, clock, log, forbidden: [], secretBox: api.secretBox });
   const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'stale' };
   await other.load(key);
   expect(other.find(key)).toMatchObject({ title: 'From the API' });

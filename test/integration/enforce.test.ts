@@ -30,7 +30,12 @@ test('enforce-config holds the five inputs and the manifest, no price, chain or 
   expect(Object.keys(first.body)).toEqual(['enforcement', 'manifest', 'version']);
   const { enforcement } = first.body;
   expect(Object.keys(enforcement)).toEqual([
-    ...['articlePrefixes', 'gateScope', 'seoAllowlist', 'crawlerPolicy', 'licenseIdentity', 'manifest'],
+    'articlePrefixes',
+    'gateScope',
+    'seoAllowlist',
+    'crawlerPolicy',
+    'licenseIdentity',
+    'manifest',
   ]);
   expect(enforcement).toMatchObject({
     articlePrefixes: ['/articles/'],

@@ -7,8 +7,8 @@ import { findMismatches } from '../../db/reports/rollupCheck.ts';
 import { readAdminConfig } from '../../process/config.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { rebuildAll } from '../../services/reports/rollups.ts';
+import { setSiteAlertAddress } from '../../services/site/anomalyRules.ts';
 import { operatorNamed } from '../../services/site/change.ts';
-import { setSiteAlertAddress } from '../../services/site/rules.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
@@ -112,7 +112,7 @@ test('erasing a member of the address for alerts hides nothing of alerts: their 
   await setSiteAlertAddress({ database, pepper, clock: Date.now }, call, thief);
   await admin('member', 'add', tenantId, '--author', 'eve', '--email', thief);
   expect(await admin('member', 'erase', tenantId, 'eve')).toEqual({ authorId: 'eve', erased: true });
-  expect((await placesOf(thief)).sort()).toEqual(['alert_address.email', 'alert_mail.to_address', 'audit_log.after']);
+  expect((await placesOf(thief)).sort()).toEqual(['alert_mail.to_address', 'audit_log.after', 'tenant.alert_email']);
   expect(await entries('alerts.set_address')).toEqual([{ target: null, before: { email: null }, after: { email: thief } }]);
   expect(await entries('member.invite')).toContainEqual(
     expect.objectContaining({ target: 'eve', after: expect.objectContaining({ email: 'erased' }) }),
@@ -128,7 +128,7 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
     NAME,
   ]);
   await database.query(
-    `insert into used_assertion (client_id, jti, expires_at) select client_id, 'jti', now() + interval '1 hour' from oauth_client`,
+    `insert into used_once (owner_id, kind, key, expires_at) select client_id, 'assertion', 'jti', now() + interval '1 hour' from oauth_client`,
   );
   await sellLicence(accountId);
   await database.query(
@@ -148,8 +148,12 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
     { name: null, wallet: null, erased: true },
   ]);
   for (const table of [
-    ...['buyer_key', 'oauth_client', 'used_assertion', 'licence_offer_memory', 'open_licence_offer'],
-    ...['account_alert_endpoint', 'account_alert'],
+    'buyer_key',
+    'oauth_client',
+    'used_once',
+    'open_licence_offer',
+    'account_alert_endpoint',
+    'account_alert',
   ]) {
     expect(await database.query(`select 1 from ${table}`), table).toEqual([]);
   }
@@ -182,7 +186,6 @@ async function sellLicence(accountId: string): Promise<void> {
        '[{"amountMicro": "700"}]', '0x', 'n', 'a', 'r', now())`,
     [tenantId, randomUUID(), accountId],
   );
-  await database.query('insert into licence_offer_memory values ($1, $2, $3, now())', [accountId, 'h', offerId]);
   await database.query(
     `insert into licence (tenant_id, jti, account_id, payment_id, offer_id, host, patterns, terms, kind, period_from, period_until,
        price_micro, legs, bought_at)

@@ -11,8 +11,8 @@ import { countLegs } from '../../db/reports/earnings/exportLegs.ts';
 import { Literals } from '../../db/reports/literals.ts';
 import { openReadSnapshot } from '../../db/reports/snapshot.ts';
 import { formatUsdc } from '../../domain/money/money.ts';
+import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import { exportCsv } from '../../services/reports/exportCsv.ts';
-import { createExportSlots } from '../../services/reports/exportSlots.ts';
 import { shownWallet } from '../../services/reports/wallet.ts';
 import { startTestApi } from '../support/api.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -26,38 +26,34 @@ const WALLETS = Array.from({ length: 25 }, (_, n) => `0x${String(n).padStart(40,
 /** Rows of a site whose export is longer than what the sockets on its way hold. */
 const LONG_ROWS = 15_000;
 const NASTY = [
-  ...[
-    '=1+1',
-    '+1',
-    '-1',
-    '@x',
-    '\tx',
-    '\rx',
-    'a\tb',
-    'a\nb',
-    'a\r\nb',
-    'a"b',
-    '"',
-    'a,b',
-    ',',
-    "'",
-    '\\',
-    '\\N',
-    'a\\tb',
-    '\\.',
-    '',
-  ],
-  ...[
-    'ü',
-    '日本語'.repeat(3_000),
-    '😀,"',
-    '\b\f\v\u0001\u007f',
-    ' =1',
-    '＝1',
-    'x'.repeat(100_000),
-    `${'y'.repeat(70_000)},`,
-    'news/plain',
-  ],
+  '=1+1',
+  '+1',
+  '-1',
+  '@x',
+  '\tx',
+  '\rx',
+  'a\tb',
+  'a\nb',
+  'a\r\nb',
+  'a"b',
+  '"',
+  'a,b',
+  ',',
+  "'",
+  '\\',
+  '\\N',
+  'a\\tb',
+  '\\.',
+  '',
+  'ü',
+  '日本語'.repeat(3_000),
+  '😀,"',
+  '\b\f\v\u0001\u007f',
+  ' =1',
+  '＝1',
+  'x'.repeat(100_000),
+  `${'y'.repeat(70_000)},`,
+  'news/plain',
 ];
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
@@ -89,12 +85,9 @@ async function withDatabase(
   }
 }
 
+const newHeavyWork = () => openHeavyWork({ connections: { reports: 6, questions: 2 } });
 const openExport = (database: Database, of = long) =>
-  exportCsv(
-    { database, clock: Date.now, exports: createExportSlots() },
-    { ...of, hosts: [of.host], plan: 'studio' as const },
-    ALL,
-  );
+  exportCsv({ database, clock: Date.now, heavy: newHeavyWork() }, { ...of, hosts: [of.host], plan: 'studio' as const }, ALL);
 
 /** Copies on their way, as the server sees them. */
 const copies = async (): Promise<number> => {
@@ -139,9 +132,22 @@ test('whatever letters a page, an author or an agent has, the file is CSV made o
     [site.tenantId],
   );
   const cells = rows.map((row) => [
-    ...[new Date(Number(row.at_ms)).toISOString(), row.at_ms, row.host, row.slug, 'citation', row.micro],
-    ...[formatUsdc(BigInt(String(row.micro))), row.author_id ?? '', shownWallet(String(row.to_address)), row.share, 'author'],
-    ...[row.tx_hash, 'txHash', shownWallet(String(row.payer)), row.agent, ''],
+    new Date(Number(row.at_ms)).toISOString(),
+    row.at_ms,
+    row.host,
+    row.slug,
+    'citation',
+    row.micro,
+    formatUsdc(BigInt(String(row.micro))),
+    row.author_id ?? '',
+    shownWallet(String(row.to_address)),
+    row.share,
+    'author',
+    row.tx_hash,
+    'txHash',
+    shownWallet(String(row.payer)),
+    row.agent,
+    '',
   ]);
   const response = await fetch(`${api.url}/_svc/earnings/export.csv`, { headers: { authorization: `Bearer ${site.key}` } });
   expect(response.headers.get('x-svc-row-count')).toBe(String(2 * NASTY.length));
@@ -290,10 +296,10 @@ test('a slow download is not cut by the time limit of statements, and is by the 
   });
 });
 
-test('with no connection free an export is refused, and leaves the place of its key', { timeout: 30_000 }, async () => {
+test('with no connection free an export is refused, and leaves the place of its key', async () => {
   await withDatabase({ poolSize: 1 }, async (database) => {
-    const exports = createExportSlots();
-    const open = () => exportCsv({ database, clock: Date.now, exports }, { ...long, hosts: [], plan: 'studio' }, ALL);
+    const heavy = newHeavyWork();
+    const open = () => exportCsv({ database, clock: Date.now, heavy }, { ...long, hosts: [], plan: 'studio' }, ALL);
     const held = await database.pool.connect();
     await expect(open()).rejects.toMatchObject({ code: 'database_unavailable' });
     held.release();

@@ -28,16 +28,21 @@ beforeAll(async () => {
      sent as (
        insert into relayer_transaction (batch_id, attempt, network, relayer, nonce, kind, tx_hash, raw, gas_limit, max_fee_wei,
            priority_fee_wei)
-         select batch_id, 1, $1, '0xrelayer', nonce, 'settle', '0x' || lpad(to_hex(nonce), 64, '0'), '0x', 1, 1, 1 from batch)
-     insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
-       x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state, reason, tx_hash, batch_id,
-       accepted_at)
-     select ($2::uuid[])[1 + n % $3::int], gen_random_uuid(), $1, '0xasset', '0x' || lpad(to_hex(n % 500), 40, '0'), '0xpayto',
-       n::text, 0, 1, '0x', 2, 'h', 's', 'https://h/s', 'h/s', 'read', 10, '[{"toAddress":"0xa","amountMicro":"10"}]', '0xrouter',
-       'b', case when n <= 100 then 'accepted' when n % 1000 = 0 then 'failed' else 'final' end,
-       case when n > 100 and n % 1000 = 0 then 'settlement_failed' end, '0x' || lpad(to_hex(1 + n / 100), 64, '0'), batch_id,
-       now() - n * interval '1 minute'
-     from generate_series(1, $4::int) as n left join batch on batch.nonce = 1 + n / 100`,
+         select batch_id, 1, $1, '0xrelayer', nonce, 'settle', '0x' || lpad(to_hex(nonce), 64, '0'), '0x', 1, 1, 1 from batch),
+     one as materialized (
+       select n, ($2::uuid[])[1 + n % $3::int] as tenant_id, gen_random_uuid() as payment_id, batch_id,
+           '0x' || lpad(to_hex(n % 500), 40, '0') as payer, now() - n * interval '1 minute' as accepted_at
+         from generate_series(1, $4::int) as n left join batch on batch.nonce = 1 + n / 100),
+     taken_in as (
+       insert into payment_intake (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
+           x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, accepted_at)
+         select tenant_id, payment_id, $1, '0xasset', payer, '0xpayto', n::text, 0, 1, '0x', 2, 'h', 's', 'https://h/s', 'h/s', 'read', 10,
+           '[{"toAddress":"0xa","amountMicro":"10"}]', '0xrouter', 'b', accepted_at from one)
+     insert into payment_state (tenant_id, payment_id, network, mode, payer, pay_to, planned_gas, accepted_at, state, reason, tx_hash, batch_id)
+     select tenant_id, payment_id, $1, 'live', payer, '0xpayto', 120000, accepted_at,
+       case when n <= 100 then 'accepted' when n % 1000 = 0 then 'failed' else 'final' end,
+       case when n > 100 and n % 1000 = 0 then 'settlement_failed' end, '0x' || lpad(to_hex(1 + n / 100), 64, '0'), batch_id
+     from one`,
     [NETWORK, tenants, SITES, PAYMENTS],
   );
   await database.query(
@@ -148,7 +153,9 @@ test('sites are listed and shown, also by host, owner and status', async () => {
   expect((await run('tenant', 'list', '--status', 'suspended')).items).toMatchObject([{ tenantId: tenants[4] }]);
   const site = await api.site();
   expect(await runAdmin(api, 'tenant', 'show', site.tenantId)).toMatchObject({
-    ...{ tenantId: site.tenantId, hosts: [{ host: site.host, verifiedAt: expect.any(String) }], activeKeys: 1 },
+    tenantId: site.tenantId,
+    hosts: [{ host: site.host, verifiedAt: expect.any(String) }],
+    activeKeys: 1,
     pricing: { priceUsdc: expect.any(String) },
   });
   await expect(runAdmin(api, 'tenant', 'show', randomUUID())).rejects.toMatchObject({ code: 'not_found' });
@@ -167,7 +174,11 @@ test('buyer accounts and licences are found, without a secret', async () => {
   expect(JSON.stringify(listed)).not.toContain(token.slice(10, 30));
   expect((await run('buyer', 'list', '--limit', '3')).items).toHaveLength(3);
   const { jti } = await sellLicence(api, accountId, {
-    ...{ host: site.host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' },
+    host: site.host,
+    scope: ['/articles/*'],
+    terms: ['ai-input'],
+    periodDays: 30,
+    kind: 'read',
   });
   for (const by of [
     ['--tenant', site.tenantId],

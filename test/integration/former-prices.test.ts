@@ -35,7 +35,7 @@ function settled(request: SettleRequest): SettleReceipt {
   const { payment, terms } = request;
   const { to, value } = payment.authorization;
   if (to === terms.payTo && value === terms.priceMicro) return receiptOf(request);
-  throw new PaymentError('authorization_invalid', 'the signed value is not the price', 'cmVmdXNlZA==');
+  throw new PaymentError('authorization_invalid', 'the signed value differs from the price', 'cmVmdXNlZA==');
 }
 
 type Site = Awaited<ReturnType<typeof api.site>>;
@@ -43,9 +43,7 @@ const pay = (to: string, value: number): Promise<string> => payTo(api, buyer, to
 const quote = async ({ key }: Site, query = '') => (await api.request(`/_svc/quote?slug=trio${query}`, { key })).body;
 // biome-ignore lint/suspicious/noExplicitAny: a quote as the API answers it
 const verify = (site: Site, sent: any, payment: string) =>
-  api.post('/_svc/verify', site.key, {
-    ...{ payment, quote: sent, legs: sent.legs, resource: `https://${site.host}/articles/trio` },
-  });
+  api.post('/_svc/verify', site.key, { payment, quote: sent, legs: sent.legs, resource: `https://${site.host}/articles/trio` });
 
 /** Changes what a site charges, and gives the quote that is made from then on. */
 async function charge(site: Site, pricing: Partial<typeof ALPHA_PRICING> | { priceUsdc: string }, query = '') {
@@ -87,7 +85,7 @@ test('after an edit of the authors a payment to the former ones is theirs, with 
   expect((await verify(site, present, payment)).status).toBe(200);
   expect(asked[0]?.terms).toMatchObject({ payTo: former.payTo.toLowerCase(), payees: [{ share: 0.5 }, {}, {}] });
   const mixed = await verify(site, { ...present, legs: former.legs }, payment);
-  expect([mixed.status, mixed.body.error]).toEqual([402, 'authorization_invalid: the legs are not those of the quote']);
+  expect([mixed.status, mixed.body.error]).toEqual([402, 'authorization_invalid: the legs differ from those of the quote']);
 });
 
 test('no price is taken that the page did not have, and a citation never costs what a read cost', async () => {

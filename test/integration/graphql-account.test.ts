@@ -34,7 +34,8 @@ test('an owner sees the own account alone, sets where alerts go and gets the sec
   });
   const set = await graph.ask(mine.owner, SET, { url: HOOK });
   expect(set.data.setBudgetAlerts).toEqual({
-    ...{ __typename: 'SetBudgetAlertsPayload', url: HOOK },
+    __typename: 'SetBudgetAlertsPayload',
+    url: HOOK,
     secret: expect.stringMatching(/^whsec_/),
   });
   const day = { period: 'day', periodStart: new Date(0), periodEnd: new Date(86_400_000) } as const;

@@ -7,7 +7,7 @@ import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { DAY, startBusySite } from '../support/busy-site.ts';
 import { sellLicence } from '../support/owner-world.ts';
-import { insertPurchases, insertSeen } from '../support/reports.ts';
+import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';
 
 /** What needs a look: only what does, of this site alone, and each part for those who may read it. */
 
@@ -86,28 +86,20 @@ test('each part shows what needs a look, as SQL has it, and no other site’s', 
   );
   await insertSeen(
     database,
-    [1, 2, 8].map((days) => ({
-      ...({
-        tenantId,
-        host: hosts[0]!,
-        slug: 'nobody',
-        verdict: 'served-free',
-        classifiedAs: 'agent',
-        kind: 'read',
-        micro: null,
-        reason: 'no_credits',
-      } as const),
-      ...({
-        count: 1,
-        paymentId: randomUUID(),
-        agent: 'other',
-        agentUa: null,
-        verified: null,
-        verifiedAgent: null,
-        sigInvalid: null,
-      } as const),
-      atMs: nowMs - days * DAY,
-    })),
+    [1, 2, 8].map((days) =>
+      seenOn(
+        { tenantId, host: hosts[0]! },
+        {
+          slug: 'nobody',
+          verdict: 'served-free',
+          micro: null,
+          reason: 'no_credits',
+          paymentId: randomUUID(),
+          agent: 'other',
+          atMs: nowMs - days * DAY,
+        },
+      ),
+    ),
   );
   const pricing = JSON.stringify({
     priceUsdc: '0.000001',
@@ -152,7 +144,12 @@ test('money that waits is that of live payments which are not settled, not final
   const site = await graph.api.site();
   const { tenantId, host } = site;
   const sale = (n: number) => ({
-    ...{ tenantId, host, slug: 'solo', kind: 'read' as const, atMs: nowMs - n * 60_000, steps: 1 },
+    tenantId,
+    host,
+    slug: 'solo',
+    kind: 'read' as const,
+    atMs: nowMs - n * 60_000,
+    steps: 1,
     legs: [{ toAddress: `0x${'a'.repeat(40)}`, amountMicro: 1_000 + n }],
   });
   const ids = await insertPurchases(

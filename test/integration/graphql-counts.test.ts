@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY, SPAN, startBusySite, WALLETS } from '../support/busy-site.ts';
 import type { Seen } from '../support/reports.ts';
 import { insertSeen } from '../support/reports.ts';
+import { whileLocked } from '../support/sql.ts';
 
 /** `totalCount` is exact, from rollups where they know the filter and from rows where not; what takes too long says what to narrow. */
 
@@ -12,9 +13,17 @@ beforeAll(async () => {
   // Payments that were taken back after they were observed: neither row is in the list.
   const seen = Array.from({ length: 5 }, (_, n): Seen[] => {
     const row: Omit<Seen, 'count'> = {
-      ...{ tenantId: site.tenantId, host: hosts[0] as string, slug: 'solo', verdict: 'paid', micro: 1_000, reason: null },
+      tenantId: site.tenantId,
+      host: hosts[0] as string,
+      slug: 'solo',
+      verdict: 'paid',
+      micro: 1_000,
+      reason: null,
       ...({ classifiedAs: 'agent', kind: 'read', agent: 'gptbot', agentUa: null, verified: true } as const),
-      ...{ paymentId: randomUUID(), verifiedAgent: null, sigInvalid: null, atMs: nowMs - n * DAY },
+      paymentId: randomUUID(),
+      verifiedAgent: null,
+      sigInvalid: null,
+      atMs: nowMs - n * DAY,
     };
     return [
       { ...row, count: 1 },
@@ -96,15 +105,11 @@ test.each(Object.keys(FILTERS))(
   },
 );
 
-/** Asks while nobody may read a table, so that a statement on it takes as long as a statement may: half a second from here on. */
+/** Asks while nobody may read a table, so that a statement on it takes as long as a statement may: two seconds from here on. */
 async function askWithout(table: string, query: string) {
-  const { database } = graph.api.deps;
-  const hurry = () => graph.reading.query("set statement_timeout = '500ms'");
+  const hurry = () => graph.reading.query("set statement_timeout = '2s'");
   await Promise.all([hurry(), hurry()]); // one on each connection
-  return await database.transaction(async (sql) => {
-    await sql.query(`lock table ${table} in access exclusive mode`);
-    return await graph.ask(site.key, query);
-  });
+  return await whileLocked(graph.api.urls.ownerUrl, table, () => graph.ask(site.key, query));
 }
 
 test('a count that takes too long is null with a TIMEOUT that says what to narrow; the page comes all the same', async () => {
@@ -119,18 +124,16 @@ test('a count that takes too long is null with a TIMEOUT that says what to narro
 
 test('an order by amount that takes too long is a TIMEOUT that says why, and takes that list alone', async () => {
   const query = '{ tenant { plan payments(orderBy: LARGEST) { nodes { slug } } } }';
-  const { data, errors } = await askWithout('payment', query);
+  const { data, errors } = await askWithout('payment_state', query);
   expect(data.tenant).toEqual({ plan: 'studio', payments: null });
   expect(errors).toMatchObject([{ path: ['tenant', 'payments'], extensions: { code: 'TIMEOUT', reason: 'statement_timeout' } }]);
   expect(errors[0]?.message).toMatch(/order by amount.*shorter/);
 });
 
 test('more questions than have a turn wait, and one caller’s too many are THROTTLED while an owner’s change goes through', async () => {
-  const { database } = graph.api.deps;
   const owner = await graph.owner(site.tenantId);
   const query = '{ tenant { payments(first: 1) { nodes { slug } } } }';
-  const { answers, change } = await database.transaction(async (sql) => {
-    await sql.query('lock table payment in access exclusive mode');
+  const { answers, change } = await whileLocked(graph.api.urls.ownerUrl, 'payment_state', async () => {
     const asked = Array.from({ length: 30 }, () => graph.ask(site.key, query));
     const isThrottled = async (answer: (typeof asked)[number]) => {
       if ((await answer).errors[0]?.extensions.code !== 'THROTTLED') throw new Error('not this one');

@@ -199,9 +199,18 @@ test('ids and cursors of another site lead to nothing: null, and never a row', a
   const ids = { tenant: other.tenantId, payment, crossing, jti, endpoint, event, after };
   const none = { nodes: [], totalCount: 0 };
   const expected = {
-    ...{ payment: null, crossing: null, licenceSold: null, webhookEndpoint: null, webhookEndpoints: none },
-    ...{ deliveries: none, ofEvent: none, payments: none, legs: { totalCount: 0 }, crossings: { totalCount: 0 } },
-    ...{ licencesSold: { totalCount: 0 }, webhookEvents: { totalCount: 0 } },
+    payment: null,
+    crossing: null,
+    licenceSold: null,
+    webhookEndpoint: null,
+    webhookEndpoints: none,
+    deliveries: none,
+    ofEvent: none,
+    payments: none,
+    legs: { totalCount: 0 },
+    crossings: { totalCount: 0 },
+    licencesSold: { totalCount: 0 },
+    webhookEvents: { totalCount: 0 },
   };
   const asOwner = await graph.ask(await graph.owner(fresh.tenantId), FOREIGN, ids);
   expect(asOwner.errors).toEqual([]);

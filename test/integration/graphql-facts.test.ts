@@ -10,7 +10,7 @@ import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { DAY, SPAN, startBusySite } from '../support/busy-site.ts';
 import type { Seen } from '../support/reports.ts';
-import { insertPurchases, insertSeen } from '../support/reports.ts';
+import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';
 
 /** Facts that reports lacked: what batches cost, how long webhooks take, who set which price, who runs agents; each is what SQL says. */
 
@@ -30,7 +30,12 @@ const sql = (statement: string, values: unknown[] = [site.tenantId]) => graph.ap
 test('what batches carried and cost is what SQL says, and this site’s part of a fee is what it was charged', async () => {
   const { tenantId } = site;
   const sale = (n: number) => ({
-    ...{ tenantId, host: hosts[0]!, slug: 'solo', kind: 'read' as const, atMs: nowMs - n * 1_000, steps: 1 },
+    tenantId,
+    host: hosts[0]!,
+    slug: 'solo',
+    kind: 'read' as const,
+    atMs: nowMs - n * 1_000,
+    steps: 1,
     legs: [{ toAddress: `0x${'a'.repeat(40)}`, amountMicro: 1_000 }],
   });
   const ids = await insertPurchases(
@@ -53,18 +58,14 @@ test('what batches carried and cost is what SQL says, and this site’s part of 
       `insert into settlement_batch (batch_id, network, relayer, kind, nonce, gas_shares, gas_wei, gas_used, tenant_ids, payment_ids)
        values ($1, $2, '0x1', 'settle', $3, $4, $5, $6, $7, $8)`,
       [
-        ...[
-          batchId,
-          n < 5 ? 'eip155:84532' : 'eip155:8453',
-          n,
-          JSON.stringify(Object.fromEntries([...weights].map(([key, weight]) => [key, String(weight)]))),
-        ],
-        ...[
-          isMined ? String(fee) : null,
-          isMined && n > 0 ? 100_000 + n : null,
-          [tenantId, ...others],
-          [...mine, ...Array.from({ length: n }, () => randomUUID())],
-        ],
+        batchId,
+        n < 5 ? 'eip155:84532' : 'eip155:8453',
+        n,
+        JSON.stringify(Object.fromEntries([...weights].map(([key, weight]) => [key, String(weight)]))),
+        isMined ? String(fee) : null,
+        isMined && n > 0 ? 100_000 + n : null,
+        [tenantId, ...others],
+        [...mine, ...Array.from({ length: n }, () => randomUUID())],
       ],
     );
     await sql('update payment_state set batch_id = $3 where tenant_id = $1 and payment_id = any($2)', [tenantId, mine, batchId]);
@@ -112,14 +113,17 @@ test('how long webhooks take is what SQL says of the deliveries made with their 
     for (let n = 0; n < 12; n++) {
       const { deliveryId } = await pingEndpoint({ database }, tenantId, endpointId);
       if (n === 11) continue; // not tried yet
+      // From the event, which has the time of this process: the database's began its transaction before, by as long as it took.
       await sql(
         `insert into delivery_attempt (tenant_id, delivery_id, attempt, started_at, duration_ms, status, response_start)
-           select $1, $2, 1, created_at + $3 * interval '1 millisecond', 5, 200, '' from delivery where tenant_id = $1 and delivery_id = $2`,
+           select $1, $2, 1, v.created_at + $3 * interval '1 millisecond', 5, 200, ''
+             from delivery join webhook_event v using (tenant_id, event_id) where tenant_id = $1 and delivery_id = $2`,
         [tenantId, deliveryId, 10 + n * n],
       );
       await sql(
-        `update delivery set attempts = 1, body = '{}', state = $3, retrying = $3 = 'pending',
-           decided_at = case when $3 = 'delivered' then created_at + $4 * interval '1 millisecond' end where tenant_id = $1 and delivery_id = $2`,
+        `update delivery d set attempts = 1, body = '{}', state = $3, retrying = $3 = 'pending',
+           decided_at = case when $3 = 'delivered' then v.created_at + $4 * interval '1 millisecond' end
+           from webhook_event v where v.tenant_id = d.tenant_id and v.event_id = d.event_id and d.tenant_id = $1 and d.delivery_id = $2`,
         [tenantId, deliveryId, n % 4 === 0 ? 'pending' : 'delivered', 40 + n * 31],
       );
     }
@@ -204,13 +208,8 @@ const PLAIN = `sum(count)::int as hits, coalesce(sum(count) filter (where verdic
 
 test('an agent that signs is shown with what its directory says of it, and nobody else is', async () => {
   const host = 'bot.said.example';
-  const seen = {
-    ...{ host: hosts[0]!, slug: 'solo', verdict: 'denied', classifiedAs: 'agent', kind: 'read', micro: 1_000 },
-    agentUa: null,
-  };
-  const signed = { agent: host, verified: true, verifiedAgent: host, sigInvalid: null, atMs: nowMs - 1_000 };
-  const own = { reason: null, count: 1, paymentId: null } as const;
-  await insertSeen(graph.api.deps.database, [{ tenantId: site.tenantId, ...seen, ...signed, ...own } as Seen]);
+  const signed = { agent: host, verified: true, verifiedAgent: host, atMs: nowMs - 1_000 };
+  await insertSeen(graph.api.deps.database, [seenOn({ tenantId: site.tenantId, host: hosts[0]! }, signed)]);
   const directory = `insert into agent_directory (address, type, host, read_at, fresh_until, operator, purpose) values ($1, $2, $3, now(), now(), $4, 'search')`;
   await sql(directory, [`https://${host}/x`, 'directory', host, 'Said & Co']);
   await sql(directory, ['https://gptbot/x', 'directory', 'gptbot', 'nobody']);
@@ -222,28 +221,18 @@ test('an agent that signs is shown with what its directory says of it, and nobod
 });
 
 test('operators have the sums of their agents, and all of them together those of the audit, over random windows', async () => {
-  const seen = (agent: string, n: number): Seen => ({
-    ...{
-      tenantId: site.tenantId,
-      host: hosts[n % 2]!,
-      slug: 'solo',
-      verdict: ['paid', 'denied'][n % 2]!,
-      classifiedAs: 'agent',
-      kind: 'read',
-      micro: 1_000 + n,
-    },
-    ...{
-      reason: null,
-      count: 1,
-      paymentId: null,
-      agent,
-      agentUa: agent,
-      verified: null,
-      verifiedAgent: null,
-      sigInvalid: n % 5 === 0,
-      atMs: nowMs - n * DAY,
-    },
-  });
+  const seen = (agent: string, n: number): Seen =>
+    seenOn(
+      { tenantId: site.tenantId, host: hosts[n % 2]! },
+      {
+        verdict: ['paid', 'denied'][n % 2]!,
+        micro: 1_000 + n,
+        agent,
+        agentUa: agent,
+        sigInvalid: n % 5 === 0,
+        atMs: nowMs - n * DAY,
+      },
+    );
   const labels = ['claudebot', 'claude.ai', 'api.anthropic.com', 'oai-searchbot', 'chatgpt.com', 'notopenai.com'];
   await insertSeen(
     graph.api.deps.database,
@@ -304,28 +293,15 @@ test('the largest names inside `other` and the rest are what the label has; host
     names.flatMap((agentUa, n) =>
       Array.from(
         { length: 1 + (n < 30 ? n : 70 - n) },
-        (_, m): Seen => ({
-          ...{
-            tenantId: other.tenantId,
-            host: other.host,
-            slug: 'solo',
+        (_, m): Seen =>
+          seenOn(other, {
             verdict: ['paid', 'denied', 'blocked'][m % 3]!,
-            classifiedAs: 'agent',
-            kind: 'read',
             micro: 500 + m,
-          },
-          ...{
-            reason: null,
-            count: 1,
-            paymentId: null,
             agent: m % 7 === 6 ? 'gptbot' : 'other',
             agentUa,
-            verified: null,
-            verifiedAgent: null,
             sigInvalid: m % 5 === 0,
             atMs: nowMs - m * 60_000,
-          },
-        }),
+          }),
       ),
     ),
   );

@@ -505,7 +505,11 @@ test('every mutation of the schema stands among these cases', async () => {
   const { schema } = await import('../../graphql/schema/schema.ts');
   const beside = [
     'createSite', // of no site that is there yet: own-sites.test.ts
-    ...['setBudget', 'decideApproval', 'mintAgentKey', 'revokeAgentKey', 'setBudgetAlerts'], // of an account: graphql-account.test.ts
+    'setBudget',
+    'decideApproval',
+    'mintAgentKey',
+    'revokeAgentKey',
+    'setBudgetAlerts', // of an account: graphql-account.test.ts
   ];
   expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual(
     [...CASES.map(({ name }) => name), ...beside].toSorted(),

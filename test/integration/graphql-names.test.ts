@@ -4,7 +4,7 @@ import { changePricing } from '../../services/site/prices.ts';
 import { WALLETS } from '../support/api.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { sellLicence } from '../support/owner-world.ts';
-import { insertPurchases, insertSeen } from '../support/reports.ts';
+import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';
 
 /** Titles and URLs beside slugs: where they come from, that they are the site's own, and that nothing is guessed. */
 
@@ -31,11 +31,7 @@ beforeAll(async () => {
     legs: [{ toAddress: WALLETS[0] as string, amountMicro: 1_000, authorId: 'ann' }],
   });
   await insertPurchases(database, [buy('inline'), buy('imported'), buy('unknown'), buy('', true)]);
-  const seen = (slug: string) => ({
-    ...({ tenantId, host: HOST, slug, verdict: 'denied', classifiedAs: 'agent', kind: 'read', micro: 5, reason: null } as const),
-    ...({ count: 1, paymentId: null, agent: 'gptbot', agentUa: null, verified: null, verifiedAgent: null } as const),
-    ...{ sigInvalid: null, atMs: Date.now() - 60_000 },
-  });
+  const seen = (slug: string) => seenOn({ tenantId, host: HOST }, { slug, micro: 5, atMs: Date.now() - 60_000 });
   await insertSeen(database, ['inline', 'imported', 'unknown', ''].map(seen));
 });
 afterAll(() => graph.stop());
@@ -59,7 +55,9 @@ test('what was bought has the title of credits, else of the catalogue, else none
     const names = await namesOf(`${list} { nodes { slug title url } }`);
     const [licence] = Object.keys(names).filter((slug) => slug.startsWith('licence:'));
     expect(names).toEqual({
-      ...{ inline: [HOSTILE, 'https://x'], imported: ['Imported', 'https://x'], unknown: [null, 'https://x'] },
+      inline: [HOSTILE, 'https://x'],
+      imported: ['Imported', 'https://x'],
+      unknown: [null, 'https://x'],
       [licence as string]: [null, null],
     });
   }

@@ -40,7 +40,7 @@ beforeAll(async () => {
     `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce) values ($1, 'eip155:84532', '0x1', 'settle', 'w', 1)`,
     [batchId],
   );
-  await database.query('update payment set batch_id = $2 where payment_id = $1', [paymentId, batchId]);
+  await database.query('update test.payment set batch_id = $2 where payment_id = $1', [paymentId, batchId]);
   const agent = { agent: 'gptbot', agentUa: null, verified: null, verifiedAgent: null, sigInvalid: null } as const;
   const seen = { verdict: 'denied', classifiedAs: 'agent', micro: 5, reason: null, count: 1, paymentId: null } as const;
   await insertSeen(database, [{ ...at, ...seen, ...agent }]);

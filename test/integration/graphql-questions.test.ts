@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAX_BUCKETS } from '../../domain/reports/series.ts';
-import { EXAMPLES } from '../../graphql/schema/examples.ts';
-import { DAY, startBusySite, WALLETS } from '../support/busy-site.ts';
+import { askedOf, DAY, startBusySite, WALLETS } from '../support/busy-site.ts';
 import { sellLicence } from '../support/owner-world.ts';
 import { insertPurchases } from '../support/reports.ts';
 
@@ -10,14 +9,23 @@ import { insertPurchases } from '../support/reports.ts';
 const ZONE = 'Europe/Berlin';
 let world: Awaited<ReturnType<typeof startBusySite>>;
 let tenantId: string;
+let ask: ReturnType<typeof askedOf>['ask'];
+let sql: ReturnType<typeof askedOf>['sql'];
 
 beforeAll(async () => {
   world = await startBusySite();
+  ({ ask, sql } = askedOf(world));
   ({ tenantId } = world.site);
   const { database } = world.graph.api.deps;
   const sale = (n: number) => ({
-    ...{ tenantId, host: world.hosts[0]!, slug: 'solo', kind: 'read' as const, atMs: world.nowMs - n * 3_600_000, steps: 1 },
-    ...{ payer: `0x${String(n % 4).repeat(40)}`, isLicence: n % 5 === 0 },
+    tenantId,
+    host: world.hosts[0]!,
+    slug: 'solo',
+    kind: 'read' as const,
+    atMs: world.nowMs - n * 3_600_000,
+    steps: 1,
+    payer: `0x${String(n % 4).repeat(40)}`,
+    isLicence: n % 5 === 0,
     legs: [{ toAddress: WALLETS[2]!, amountMicro: 1_000 + n, authorId: 'ann' }],
   });
   const ids = await insertPurchases(
@@ -34,17 +42,6 @@ beforeAll(async () => {
   for (let n = 0; n < 3; n++) await sellLicence(database, tenantId, world.hosts[0]!);
 });
 afterAll(() => world?.graph.stop());
-
-async function ask(name: string) {
-  const { query } = EXAMPLES.find((example) => example.name === name)!;
-  const { data, errors } = await world.graph.ask(world.site.key, query);
-  expect(errors).toEqual([]);
-  return data.tenant;
-}
-
-async function sql(statement: string): Promise<Record<string, unknown>[]> {
-  return await world.graph.api.deps.database.query(statement, [tenantId]);
-}
 
 const NET = 'sum(case when sequence % 2 = 0 then 1 when sequence % 2 = 1 then -1 else 0 end)::int';
 
@@ -214,7 +211,7 @@ test('what names no window, no zone, or more buckets than are allowed is refused
     ['earnings { series(timeZone: "Mars/Olympus") { from } }', /IANA name/],
     ['audit(window: { named: TODAY, timeZone: "CET+1" }) { totals { denied } }', /IANA name/],
     ['earnings(window: { named: TODAY, lastDays: 3 }) { totals { events } }', /give `named`, or/],
-    ['earnings(window: { lastDays: 3, timeZone: "UTC" }) { totals { events } }', /goes with `named`/],
+    ['earnings(window: { lastDays: 3, timeZone: "UTC" }) { totals { events } }', /applies only to `named`/],
     ['earnings(window: { from: "2026-11-01T00:00:00" }) { totals { events } }', /ISO 8601/],
     ['earnings(window: { from: "2026-02-30T00:00:00Z" }) { totals { events } }', /ISO 8601/],
   ];

@@ -61,19 +61,20 @@ test('everything an owner sets of gate, offering, alerts and prices is read back
   await change('setReceipts', { isPublic: false });
   expect(await read()).toEqual({
     gate: {
-      ...{ mode: 'SITE', excludePrefixes: ['/assets/'], includeExtensions: ['.html'], seoAllowlist: ['googlebot'] },
+      mode: 'SITE',
+      excludePrefixes: ['/assets/'],
+      includeExtensions: ['.html'],
+      seoAllowlist: ['googlebot'],
       crawlerPolicy: { allow: ['archive-bot'], charge: ['gptbot'], block: ['badbot'] },
     },
     networks: { taken: ['eip155:84532'], configured: ['eip155:84532'] },
     receiptsPublic: false,
     licenceOffering: { sellsTraining: true, periodFactors },
-    ...{
-      alertEmail: 'alerts@example.com',
-      articlePrefixes: ['/news/'],
-      freeSlugs: ['about'],
-      priceUsdc: '0.020000',
-      defaultPayee,
-    },
+    alertEmail: 'alerts@example.com',
+    articlePrefixes: ['/news/'],
+    freeSlugs: ['about'],
+    priceUsdc: '0.020000',
+    defaultPayee,
   });
 });
 

@@ -12,7 +12,7 @@ import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { sellLicence } from '../support/owner-world.ts';
-import { insertPurchases, insertSeen } from '../support/reports.ts';
+import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';
 
 /** What each query costs in statements of SQL: the same for a page of one row as for a long one, however it fans out. */
 
@@ -82,39 +82,28 @@ async function sell(database: Database, tenantId: string, host: string): Promise
       `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce) values ($1, 'eip155:84532', '0x1', 'settle', $2, $3)`,
       [batchId, `settle:${n}`, n],
     );
-    await database.query('update payment set batch_id = $3 where tenant_id = $1 and payment_id = $2', [
+    await database.query('update test.payment set batch_id = $3 where tenant_id = $1 and payment_id = $2', [
       tenantId,
       paymentId,
       batchId,
     ]);
-    await insertSeen(database, [
-      {
-        ...{
-          tenantId,
-          host,
-          slug: `page-${n}`,
-          verdict: 'paid',
-          classifiedAs: 'agent',
-          kind: 'read',
-          micro: 1_000,
-          reason: null,
-        },
-        ...{ count: 1, paymentId, agent: `agent-${n}`, agentUa: null, verified: null, verifiedAgent: null, sigInvalid: null },
-        atMs: Date.now() - n * 60_000,
-      },
-    ]);
+    const paid = { slug: `page-${n}`, verdict: 'paid', paymentId, agent: `agent-${n}`, atMs: Date.now() - n * 60_000 };
+    await insertSeen(database, [seenOn({ tenantId, host }, paid)]);
   }
 }
 
 const DELIVERY = 'state endpoint { origin }';
 const PAYMENT = 'slug batch { workflowId } observations { verdict } licence { jti } successor { slug }';
 
-/** Each field of a site, asked for with everything that hangs on its rows, and the statements it costs besides the site's own. */
+/**
+ * Each field of a site, asked for with everything that hangs on its rows, and the statements it costs besides the site's own. A payment's
+ * observations take two, the first for their days.
+ */
 const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['hosts(first: $n) { totalCount nodes { host enforcement { mode } challenge { token } } }', 3],
   ['pages(first: $n) { totalCount nodes { slug } }', 2],
   ['earnings(groupBy: SLUG) { totals { events } breakdown(first: $n) { totalCount nodes { key title url } } }', 2],
-  [`crossings(first: $n) { totalCount nodes { slug title url legs { toAddress } payment { ${PAYMENT} } } }`, 7],
+  [`crossings(first: $n) { totalCount nodes { slug title url legs { toAddress } payment { ${PAYMENT} } } }`, 8],
   ['legs(first: $n) { totalCount nodes { title crossing { slug payment { batch { state } } } } }', 6],
   [
     'statements { statements(first: $n) { totalCount nodes { wallet lines(first: 3) { totalCount nodes { url crossing { slug } } } } } }',
@@ -134,7 +123,7 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['priceHistory(first: $n) { totalCount nodes { actorId to { priceUsdc } } }', 2],
   ['agents(first: $n) { totalCount nodes { agent } }', 1],
   ['observations(first: $n) { totalCount nodes { slug title url } }', 4],
-  [`payments(first: $n) { totalCount nodes { title ${PAYMENT} crossings { slug title } } }`, 7],
+  [`payments(first: $n) { totalCount nodes { title ${PAYMENT} crossings { slug title } } }`, 8],
   [
     'licencesSold(first: $n) { totalCount nodes { jti pagesGranted(first: $n) { nodes { title } } reportedUse { use } payment { batch { state } crossings { slug } } } }',
     7,

@@ -1,5 +1,4 @@
 import { getPriority } from 'node:os';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEAREST } from '../../bench/dearestQueries.ts';
@@ -14,11 +13,15 @@ import { setPricing } from '../../services/tenants/tenants.ts';
 import { ALPHA_PRICING } from '../support/api.ts';
 import { askGraph, startTestGraphql } from '../support/graphql.ts';
 import { insertPurchases } from '../support/reports.ts';
+import { whileLocked } from '../support/sql.ts';
+import { longestTurn, slowness } from '../support/turns.ts';
 
 /** Questions are executed off the event loop that quotes and settlement share, and what takes too much of anything is ended. */
 
 const AUTHORS = 50;
 const CROSSINGS = 100;
+/** Of this process, before anything stands back. */
+const PRIORITY = getPriority();
 let graph: Awaited<ReturnType<typeof startTestGraphql>>;
 let site: Awaited<ReturnType<typeof graph.api.site>>;
 let other: Awaited<ReturnType<typeof graph.api.site>>;
@@ -28,7 +31,9 @@ beforeAll(async () => {
   site = await graph.api.site();
   other = await graph.api.site();
   const legs = Array.from({ length: AUTHORS }, (_, n) => ({
-    ...{ toAddress: `0x${String(n + 10).repeat(20)}`, amountMicro: 1_000, authorId: `author-${n}` },
+    toAddress: `0x${String(n + 10).repeat(20)}`,
+    amountMicro: 1_000,
+    authorId: `author-${n}`,
   }));
   const atMs = Date.now() - 60_000;
   const purchase = { tenantId: site.tenantId, host: site.host, slug: 'fifty', kind: 'read', atMs, steps: 1, legs } as const;
@@ -60,20 +65,22 @@ test('while one key asks the dearest query in a loop, the loop of the API is fre
     while (isAsking) sizes.push(await askBytes());
   };
   const asking = [ask(), ask()];
-  const loop = monitorEventLoopDelay({ resolution: 5 });
-  loop.enable();
-  try {
+  const quotes = async (): Promise<void> => {
     for (let n = 0; n < 100 || sizes.length < 4; n++) expect((await fetch(quote, { headers })).status).toBe(200);
+  };
+  let longestMs = 0;
+  try {
+    longestMs = await longestTurn(quotes);
   } finally {
     isAsking = false;
-    loop.disable();
     await Promise.all(asking);
   }
   expect(Math.min(...sizes)).toBeGreaterThan(200_000);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(ANSWER_LIMIT_BYTES);
-  expect(getPriority()).toBe(0); // the thread stands back, not the process
-  // Seconds when it was executed on this loop; a machine that has other work adds tens of milliseconds. The next test measures CPU.
-  expect(loop.percentile(99) / 1e6).toBeLessThan(250);
+  expect(getPriority()).toBe(PRIORITY); // the thread stands back, not the process
+  // Of CPU, which other work of the machine does not add to: 8 here, seconds when it was executed on this loop whole. The next test measures
+  // what is left of it here.
+  expect(longestMs).toBeLessThan(250);
 });
 
 test('the dearest query costs the thread of the API no more than to send its bytes', async () => {
@@ -85,7 +92,7 @@ test('the dearest query costs the thread of the API no more than to send its byt
     spentMs.push((user + system) / 1_000);
   }
   // The client is in the figure, so the least of five is the API's; executed here the query takes 100 ms and more.
-  expect(Math.min(...spentMs)).toBeLessThan(25);
+  expect(Math.min(...spentMs)).toBeLessThan(25 * slowness());
 });
 
 test('an answer says what its query cost, and what a query may cost', async () => {
@@ -96,8 +103,11 @@ test('an answer says what its query cost, and what a query may cost', async () =
   const refused = await graph.ask(site.key, DEAREST.values.replace('39', '100'));
   expect(refused.extensions.cost.total).toBeGreaterThan(COST_LIMIT);
   expect(refused.errors[0]?.extensions).toMatchObject({
-    ...{ code: 'BAD_USER_INPUT', reason: 'query_limit', limit: 'cost' },
-    ...{ asked: refused.extensions.cost.total, most: COST_LIMIT },
+    code: 'BAD_USER_INPUT',
+    reason: 'query_limit',
+    limit: 'cost',
+    asked: refused.extensions.cost.total,
+    most: COST_LIMIT,
   });
 });
 
@@ -121,15 +131,13 @@ test('an answer that would have too many bytes, or values, is ended whole with t
 });
 
 test('a query that waits too long for its rows is given up with a TIMEOUT, whatever its statements may take', async () => {
-  const { database } = graph.api.deps;
   const deps = { ...graph.api.deps, reading: graph.reading, temporalUi: null, networkIds: [] };
   const ask = openEngine(deps, null, () => new Budget({ ms: 200 }));
   const key = await findKey(graph.api.deps, site.key);
   const body = new TextEncoder().encode(JSON.stringify({ query: '{ tenant { payments { nodes { slug } } } }' }));
-  const answer = await database.transaction(async (sql) => {
-    await sql.query('lock table payment in access exclusive mode');
-    return await ask({ key, owner: null, account: null, requestId: 'x', accept: 'application/json', body });
-  });
+  const answer = await whileLocked(graph.api.urls.ownerUrl, 'payment_state', () =>
+    ask({ key, owner: null, account: null, requestId: 'x', accept: 'application/json', body }),
+  );
   expect(JSON.parse(Buffer.from(answer.body).toString()).errors).toMatchObject([
     { extensions: { code: 'TIMEOUT', reason: 'query_limit', limit: 'time' } },
   ]);
@@ -154,7 +162,9 @@ async function hostGreedy(
   const start = () => {
     onStart();
     return new Worker(new URL('../support/greedyThread.ts', import.meta.url), {
-      ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } },
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 32 },
     });
   };
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -54,7 +54,10 @@ test('pages are told by their reported use, the most used first, beside what was
     totalCount: 2,
     nodes: [
       {
-        ...{ slug: 'solo', title: 'Alone', reads: 1, citations: 1 },
+        slug: 'solo',
+        title: 'Alone',
+        reads: 1,
+        citations: 1,
         reportedUse: [
           { use: 'ai-input', reports: 3, count: 4_000_000_003, outside: 0 },
           { use: 'ai-train', reports: 1, count: 5, outside: 5 },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY, SPAN, startBusySite } from '../support/busy-site.ts';
 import { sellLicence } from '../support/owner-world.ts';
-import { insertSeen } from '../support/reports.ts';
+import { insertSeen, seenOn } from '../support/reports.ts';
 
 /** What another price would have brought is plain arithmetic over the requests that SQL finds; its groups add up to its totals. */
 
@@ -12,27 +12,14 @@ beforeAll(async () => {
   ({ graph, site, hosts, nowMs } = await startBusySite());
   const { database } = graph.api.deps;
   for (let n = 0; n < 6; n++) await sellLicenceSeen(n);
-  const one = {
-    tenantId: site.tenantId,
-    host: hosts[0]!,
-    slug: 'solo',
-    classifiedAs: 'agent',
-    reason: null,
-    agent: 'gptbot',
-  } as const;
-  const rest = { agentUa: null, verified: null, verifiedAgent: null, sigInvalid: null, paymentId: null } as const;
-  const citation = { ...one, ...rest, kind: 'citation', count: 1, micro: 5_000 } as const;
+  const citation = { kind: 'citation', micro: 5_000 } as const;
+  const see = (changes: Parameters<typeof seenOn>[1]) =>
+    seenOn({ tenantId: site.tenantId, host: hosts[0]! }, { ...citation, ...changes });
   // Citations, a gate that names neither kind nor price, and a payment that a reorganisation took back.
   await insertSeen(database, [
-    ...Array.from({ length: 9 }, (_, n) => ({ ...citation, verdict: n % 2 ? 'paid' : 'denied', atMs: nowMs - n * DAY })),
-    { ...citation, verdict: 'denied', kind: null, micro: null, atMs: nowMs - 3 * DAY },
-    ...([1, -1] as const).map((count) => ({
-      ...citation,
-      verdict: 'paid',
-      count,
-      paymentId: randomUUID(),
-      atMs: nowMs - 4 * DAY,
-    })),
+    ...Array.from({ length: 9 }, (_, n) => see({ verdict: n % 2 ? 'paid' : 'denied', atMs: nowMs - n * DAY })),
+    see({ kind: null, micro: null, atMs: nowMs - 3 * DAY }),
+    ...([1, -1] as const).map((count) => see({ verdict: 'paid', count, paymentId: randomUUID(), atMs: nowMs - 4 * DAY })),
   ]);
 });
 afterAll(() => graph?.stop());
@@ -47,29 +34,8 @@ async function sellLicenceSeen(n: number): Promise<void> {
     paymentId,
     atMs,
   ]);
-  await insertSeen(database, [
-    {
-      ...{
-        tenantId: site.tenantId,
-        host: hosts[n % 2]!,
-        slug: `licence:${paymentId}`,
-        verdict: 'paid',
-        classifiedAs: 'agent',
-        kind: 'read',
-      },
-      ...{
-        micro: 70_000,
-        reason: null,
-        count: 1,
-        paymentId,
-        agent: 'gptbot',
-        agentUa: null,
-        verified: null,
-        verifiedAgent: null,
-      },
-      ...{ sigInvalid: null, atMs },
-    },
-  ]);
+  const paid = { slug: `licence:${paymentId}`, verdict: 'paid', micro: 70_000, paymentId, atMs };
+  await insertSeen(database, [seenOn({ tenantId: site.tenantId, host: hosts[n % 2]! }, paid)]);
 }
 
 const SUMS = 'paid denied blocked earnedMicro missedMicro ifPaidMicro ifDeniedMicro ifBlockedMicro';

@@ -13,8 +13,8 @@ import { firstDayOf, HISTORY_DAYS } from '../../sandbox/history/past.ts';
 import { tellStory } from '../../sandbox/history/story.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { generateToken } from '../../services/credentials/keys.ts';
-import { readChain } from '../../services/reconcile/readChain.ts';
-import { readReconciliation } from '../../services/reconcile/report.ts';
+import { readChain } from '../../services/reconciliation/readChain.ts';
+import { readReconciliation } from '../../services/reconciliation/report.ts';
 import { checkRollups } from '../../services/reports/rollups.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
@@ -50,14 +50,24 @@ beforeAll(async () => {
   const network = testNetwork(chain, { blockTimeMs: 1_000 });
   rpc = createRpc(network);
   deps = {
-    ...{ database, networks: new Networks([network]), rpcOf: () => rpc, relayersOf: () => [relayer], facilitatorOf: () => null },
-    ...{ log: quiet, now: Date.now, crashAt: () => undefined },
+    database,
+    networks: new Networks([network]),
+    rpcOf: () => rpc,
+    relayersOf: () => [relayer],
+    facilitatorOf: () => null,
+    log: quiet,
+    now: Date.now,
+    crashAt: () => undefined,
     settings: {
-      ...{ waitMs: 1_000, licenceLifeSeconds: 600, inFlightLimit: 4, gasBudgetWeiPerDay: null, stuckAfterMs: 60_000 },
+      waitMs: 1_000,
+      licenceLifeSeconds: 600,
+      inFlightLimit: 4,
+      gasBudgetWeiPerDay: null,
+      stuckAfterMs: 60_000,
       dustBelowMicro: 1_000n,
     },
   };
-}, 120_000);
+});
 afterAll(async () => {
   await rpc?.close();
   await database?.close();
@@ -77,7 +87,9 @@ test('every sale is a transaction in a block of its own day, and authors hold wh
     callChain<{ number: string; timestamp: string }>(chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false]),
   ]);
   expect({ late, isPresent: Number(timestamp) * 1_000 > nowMs - 5_000, hasBlocks: Number(number) > 50 }).toEqual({
-    ...{ late: 0, isPresent: true, hasBlocks: true },
+    late: 0,
+    isPresent: true,
+    hasBlocks: true,
   });
   const days = await count("select count(distinct date_trunc('day', at, 'UTC')) as n from crossing");
   expect(days).toBeGreaterThanOrEqual(HISTORY_DAYS - 2);

@@ -15,7 +15,9 @@ beforeAll(async () => {
   const missed: CheckOutcome = { verified: false, reason: 'not_verified' };
   const hosts: HostService = {
     workflows: { opened: () => answer(undefined), check: () => answer(missed) },
-    ...{ caps: { perHour: 2, perHost: 50, gapMs: 0 }, times: HOST_TIMES, ownHosts: [] },
+    caps: { perHour: 2, perHost: 50, gapMs: 0 },
+    times: HOST_TIMES,
+    ownHosts: [],
   };
   api = await startTestApi({ hosts });
 });

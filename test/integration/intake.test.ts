@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { Database, Sql } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
 import { settle } from '../../services/settlement/accept/settle.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
@@ -41,7 +42,7 @@ test('what is asked of a new payment is asked side by side: the database waits f
   const rpc: Rpc = { ...world.rpc, request: async (...given) => meet().then(() => world.rpc.request(...given)) };
   const database = watched(async (name) => (name === 'read-admissions' ? meet() : undefined));
   await expect(offer('side-by-side', { database, rpcOf: () => rpc })).rejects.toMatchObject({ code: 'settlement_pending' });
-}, 20_000);
+});
 
 test('a signature that is not the payer’s asks for no admission and looks at no nonce', async () => {
   const names: string[] = [];
@@ -106,13 +107,35 @@ test('a short transaction takes no statement after its commit, and leaves nothin
   });
   await expect(late).rejects.toThrow('a statement came after its commit');
   const failing = database.shortTransaction(async (sql) => {
-    await sql.query(
-      "insert into open_purchase (tenant_id, payer, resource_key, kind) values (gen_random_uuid(), 'x', 'vain', 'read')",
-    );
+    await sql.query("insert into payer_strike (network, payer) values ('vain', 'x')");
     return () => sql.query('select 1 / 0');
   });
   await expect(failing).rejects.toMatchObject({ code: '22012' });
-  expect(await database.query("select 1 from open_purchase where resource_key = 'vain'")).toEqual([]);
+  expect(await database.query("select 1 from payer_strike where network = 'vain'")).toEqual([]);
+});
+
+test('where a transaction did not begin, what a short one sends behind its first answer is refused', async () => {
+  const reached: string[] = [];
+  const begunInVain = await openDatabase({ url: world.appUrl, poolSize: 1, pipelined: true });
+  const connect = begunInVain.pool.connect.bind(begunInVain.pool);
+  const failing = async () => {
+    const client = await connect();
+    const query = (text: string) => client.query(text === 'begin' ? 'begin in vain' : text);
+    return { query, release: (error?: Error) => client.release(error) };
+  };
+  Object.assign(begunInVain.pool, { connect: failing });
+  const work = begunInVain.shortTransaction(async (sql) => {
+    await sql.query('select 1');
+    reached.push('first');
+    await sql.query("insert into payer_strike (network, payer) values ('x', 'in vain')");
+    reached.push('second');
+    return () => Promise.resolve();
+  });
+  await expect(work).rejects.toMatchObject({ code: '42601' });
+  expect(reached).toEqual(['first']);
+  expect(await world.database.query("select 1 from payer_strike where payer = 'in vain'")).toEqual([]);
+  Object.assign(begunInVain.pool, { connect });
+  await begunInVain.close();
 });
 
 async function claims(): Promise<unknown> {

@@ -12,7 +12,7 @@ let own: TestDatabase;
 let database: Database;
 beforeAll(async () => {
   own = await createDatabase();
-  database = await openDatabase({ url: own.appUrl, poolSize: 2, statementTimeoutMs: 300 });
+  database = await openDatabase({ url: own.appUrl, poolSize: 2 });
 });
 afterAll(async () => {
   await database.close();
@@ -27,17 +27,18 @@ test('payments whose ledger is locked for longer than a statement may take are t
     database,
     Array.from({ length: 8 }, () => purchase),
   );
-  await query(own.ownerUrl, `update payment set state = 'accepted', tx_hash = null, agent = '{"label":"other"}'`);
+  await query(own.ownerUrl, `update test.payment set state = 'accepted', tx_hash = null, agent = '{"label":"other"}'`);
   const event = { type: 'refused', reason: 'settlement_failed' } as const;
   const occurrences = ids.map((paymentId) => ({ tenantId, paymentId, event }));
   const holder = await openDatabase({ url: own.superUrl, poolSize: 1 });
+  const hasty = await openDatabase({ url: own.appUrl, poolSize: 2, statementTimeoutMs: 300 });
   try {
     await holder.transaction(async (sql) => {
       await sql.query('lock table observation_day in share row exclusive mode'); // as a rebuild of the rollups does
-      await expect(applyEvents(database, occurrences)).rejects.toMatchObject({ code: '57014' });
+      await expect(applyEvents(hasty, occurrences)).rejects.toMatchObject({ code: '57014' });
     });
   } finally {
-    await holder.close();
+    await Promise.all([hasty.close(), holder.close()]);
   }
   expect(await database.query('select kind from operator_alert')).toEqual([]);
   const applied = await applyEvents(database, occurrences);

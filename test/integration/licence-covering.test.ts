@@ -18,7 +18,11 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const wanted = (changes: Partial<LicenceRequest> = {}): LicenceRequest => ({
-  ...{ host, scope: ['/articles/*'], terms: ['ai-input', 'search'], periodDays: 30, kind: 'read' },
+  host,
+  scope: ['/articles/*'],
+  terms: ['ai-input', 'search'],
+  periodDays: 30,
+  kind: 'read',
   ...changes,
 });
 const offerFor = (accountId: string, changes: Partial<LicenceRequest> = {}) => openFrozenOffer(api, accountId, wanted(changes));
@@ -69,7 +73,7 @@ test('of several offers a payment is for the one whose price and recipient it me
     const legs = offer.legs.map((leg) => ({ ...leg, amountMicro: offer.priceMicro }));
     const madeAt = new Date(at + minutes * 660_000);
     const kept = { ...offer, legs, expiresAt: new Date(madeAt.getTime() + 600_000) };
-    await keepOffer(api.deps.database, kept, madeAt, { ofAccount: 100, ofSite: 100 });
+    await keepOffer(api.deps.database, kept, madeAt, { ofAccount: 100, ofTenant: 100 });
     return kept;
   };
   const dearer = await later(1, { priceMicro: 2_000n });

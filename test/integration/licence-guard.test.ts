@@ -78,11 +78,13 @@ test('when the first wallet’s payment fails, the next one that waits goes out,
 test('two wallets that come at once, one to each pool: one payment goes out', async () => {
   const { accountId } = await createBuyerAccount(api.deps);
   let both: Promise<Purchase[]> | undefined;
-  await first.transaction(async (sql) => {
-    await sql.query('lock table open_purchase in share mode');
+  const owner = await openDatabase({ url: api.urls.ownerUrl, poolSize: 1 });
+  await owner.transaction(async (sql) => {
+    await sql.query('lock table authorization_claim in share mode');
     both = Promise.all([buy(accountId, first), buy(accountId, second)]);
-    await expect.poll(waitingForLocks, { timeout: 10_000, interval: 10 }).toBe(2);
+    await expect.poll(waitingForLocks, { interval: 10 }).toBe(2);
   });
+  await owner.close();
   const states = (await rowsOf((await both) ?? [])).map((row) => row?.['state']);
   expect(states.toSorted()).toEqual(['accepted', 'held']);
 });
@@ -93,13 +95,13 @@ test('a wallet that comes while the other one’s payment is being settled waits
   let late: Promise<Purchase> | undefined;
   const deciding: Database = {
     ...first,
-    transaction: (work, isolation) =>
-      first.transaction(async (sql) => {
-        const done = await work(sql);
+    shortTransaction: (work) =>
+      first.shortTransaction(async (sql) => {
+        const rest = await work(sql);
         late = buy(accountId, second);
-        await expect.poll(waitingForLocks, { timeout: 10_000, interval: 10 }).toBe(1);
-        return done;
-      }, isolation),
+        await expect.poll(waitingForLocks, { interval: 10 }).toBe(1);
+        return rest;
+      }),
   };
   await settlePurchase(deciding, leader);
   expect(await rowsOf(late ? [await late] : [])).toEqual([{ state: 'superseded', successor_id: leader.paymentId }]);

@@ -21,7 +21,11 @@ const credits = { contributors: [{ authorId: 'ann', wallet: WALLETS[0] }] };
 const pagesOf = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => ({ slug: `page-${from + n}`, path: `/large/page-number-${from + n}`, credits }));
 const wanted = (host: string, changes: Partial<LicenceRequest> = {}): LicenceRequest => ({
-  ...{ host, scope: ['/large/'], terms: ['search'], periodDays: 1, kind: 'read' },
+  host,
+  scope: ['/large/'],
+  terms: ['search'],
+  periodDays: 1,
+  kind: 'read',
   ...changes,
 });
 const understood = (request: LicenceRequest) => understandRequest(api.deps, request, null);
@@ -113,11 +117,14 @@ test('a site keeps so many open offers: the oldest of the account with most of t
     keepOffer(
       api.deps.database,
       {
-        ...{ ...first, offerId: crypto.randomUUID(), accountId: crowd.accountId, requestHash: `r${n}` },
+        ...first,
+        offerId: crypto.randomUUID(),
+        accountId: crowd.accountId,
+        requestHash: `r${n}`,
         expiresAt: new Date(at.getTime() + 600_000 + n),
       },
       at,
-      { ofAccount: 100, ofSite: 4 },
+      { ofAccount: 100, ofTenant: 4 },
     );
   for (let n = 0; n < 10; n++) await keep(n);
   const rows = await api.deps.database.query<{ account_id: string; request_hash: string }>(

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeHostRows } from '../../db/hosts/removal.ts';
 import { mintReReadLicence } from '../../services/licences/mint.ts';
 import { createBuyerAccount } from '../../services/tenants/tenants.ts';
-import { startTestApi, WALLETS } from '../support/api.ts';
+import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { sellLicence } from '../support/buyers.ts';
+import { reReadFacts } from '../support/reReads.ts';
 
 type Site = Awaited<ReturnType<TestApi['site']>>;
 let api: TestApi;
@@ -26,7 +27,9 @@ async function give({ tenantId }: Site, host: string): Promise<void> {
   const { database, clock } = api.deps;
   await database.query('insert into host_claim (host, tenant_id) values ($1, $2)', [host, tenantId]);
   await database.query('insert into tenant_host (tenant_id, host, position, verified_at) values ($1, $2, 5, $3)', [
-    ...[tenantId, host, new Date(clock())],
+    tenantId,
+    host,
+    new Date(clock()),
   ]);
   await database.query('update tenant set version = version + 1 where tenant_id = $1', [tenantId]);
 }
@@ -40,13 +43,7 @@ async function check(site: Site, license: string, host: string): Promise<unknown
 
 /** A re-read licence as `verify` answers it. */
 function reRead(site: Site, host: string): Promise<string> {
-  const nowSeconds = Math.floor(api.deps.clock() / 1000);
-  return mintReReadLicence(api.deps.keyring, {
-    ...{ issuer: api.deps.baseUrl, tenantId: site.tenantId, host, slug: 'solo', kind: 'read', payer: WALLETS[1]! },
-    ...{ network: 'eip155:84532', amountMicro: 1_000n, settlementRef: `0x${'1'.repeat(64)}`, settlementRefKind: 'txHash' },
-    ...{ payees: [], jti: crypto.randomUUID(), kid: api.deps.keyring.current().kid },
-    ...{ issuedAtSeconds: nowSeconds, expiresAtSeconds: nowSeconds + 600 },
-  });
+  return mintReReadLicence(api.deps.keyring, reReadFacts(api, { tenantId: site.tenantId, host }));
 }
 
 /** The token as it was made before tokens named their site. */

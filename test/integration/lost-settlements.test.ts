@@ -96,7 +96,8 @@ test('a day after a lost payment was found it is refused, and stays listed', asy
   const { payment } = await lose(terms);
   const foundAgo = (minutes: number) =>
     query(world.ownerUrl, "update lost_settlement set found_at = now() - $1 * interval '1 minute' where nonce = $2", [
-      ...[minutes, payment.authorization.nonce],
+      minutes,
+      payment.authorization.nonce,
     ]);
   const claimant = { tenantId: terms.tenantId, accountId: null };
   await foundAgo(HOURS * 60 - 1);

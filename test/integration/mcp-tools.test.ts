@@ -121,7 +121,7 @@ test('a receipt of ours is told apart from a licence, from one byte changed, and
   }
   const claims = { version: 1, network: 'eip155:1', resourceUrl: resource, payer: '0xabc', issuedAt: 5 };
   const other = await api.deps.keyring.sign(kid, claims, { kid: `did:web:evil.example#${kid}` });
-  expect(await check(other)).toMatchObject({ valid: false, says: expect.stringMatching(/somebody who did not sell/) });
+  expect(await check(other)).toMatchObject({ valid: false, says: expect.stringMatching(/a party that did not sell/) });
   expect(await check(await api.deps.keyring.sign(kid, claims))).toMatchObject({ valid: false });
   expect(await check('x')).toMatchObject({ valid: false });
 });

@@ -315,9 +315,7 @@ test('an account is told of a page that it holds already, and nobody else is', a
   expect(await quote(token)).toEqual({ url, kind: 'read', state: 'held', expiresAt: expect.any(Number) });
   expect(
     (await ask({ name: 'buy_page', arguments: { url } }, { headers: { authorization: `Bearer ${token}` } })).structuredContent,
-  ).toMatchObject({
-    ...{ url, kind: 'read', state: 'held' },
-  });
+  ).toMatchObject({ url, kind: 'read', state: 'held' });
   for (const said of [await quote(null), await quote(other), await quote(token, 'citation')]) expect(said.state).toBe('priced');
 });
 

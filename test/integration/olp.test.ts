@@ -82,9 +82,20 @@ test('what is asked wrongly is told in the words of the protocol, and nothing of
   const other = await soldAt((await api.site({ pricing: { priceUsdc: '0.5', articlePrefixes: ['/articles/'] } })).host);
   const bomb = `<!DOCTYPE license [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><license>&b;</license>`;
   const licenses = [
-    ...[bomb, '<license>&xxe;</license>', '<license><?x y?></license>', '<license>', 'license', '', '\u0000', '<permits/>'],
-    ...['<!DOCTYPE license SYSTEM "file:///etc/passwd"><license/>', `<license>${' '.repeat(16_400)}</license>`],
-    ...[`${'<a>'.repeat(17)}${'</a>'.repeat(17)}`, '<license/>', content.license.replace('0.001', '0.0001'), other.license],
+    bomb,
+    '<license>&xxe;</license>',
+    '<license><?x y?></license>',
+    '<license>',
+    'license',
+    '',
+    '\u0000',
+    '<permits/>',
+    '<!DOCTYPE license SYSTEM "file:///etc/passwd"><license/>',
+    `<license>${' '.repeat(16_400)}</license>`,
+    `${'<a>'.repeat(17)}${'</a>'.repeat(17)}`,
+    '<license/>',
+    content.license.replace('0.001', '0.0001'),
+    other.license,
   ];
   for (const license of licenses) {
     expect([license.slice(0, 60), ...(await ask(asked(content, { license })))]).toEqual([

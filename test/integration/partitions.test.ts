@@ -12,7 +12,7 @@ import { checkRollups, rebuildAll } from '../../services/reports/rollups.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
-import { insertPurchases, insertSeen } from '../support/reports.ts';
+import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';
 import { query } from '../support/sql.ts';
 
 const DAY_MS = 86_400_000;
@@ -48,18 +48,7 @@ async function makeDay(day: string): Promise<void> {
 /** Three observations and a purchase of a day. */
 async function fillDay(day: string): Promise<void> {
   const atMs = Date.parse(day) + 3_600_000;
-  const seen = {
-    ...{
-      tenantId,
-      host: 'alpha.example',
-      slug: 'solo',
-      verdict: 'denied',
-      classifiedAs: 'agent' as const,
-      kind: 'read' as const,
-    },
-    ...{ micro: 1_000, reason: null, count: 1 as const, paymentId: null, agent: 'gptbot', agentUa: null },
-    ...{ verified: null, verifiedAgent: null, sigInvalid: null, atMs },
-  };
+  const seen = seenOn({ tenantId, host: 'alpha.example' }, { atMs });
   await insertSeen(database, [seen, seen, { ...seen, atMs: atMs + 3_600_000 }]);
   const legs = [{ toAddress: `0x${'1'.repeat(40)}`, amountMicro: 1_000 }];
   await insertPurchases(database, [{ tenantId, host: 'alpha.example', slug: 'solo', kind: 'read', atMs, steps: 1, legs }]);
@@ -69,7 +58,9 @@ async function fillDay(day: string): Promise<void> {
 async function admin(isOwner: boolean, ...args: string[]): Promise<Record<string, unknown>> {
   const printed: unknown[] = [];
   const environment = {
-    ...{ NODE_ENV: 'test', DATABASE_URL: own.appUrl, API_KEY_PEPPER: 'p'.repeat(44) },
+    NODE_ENV: 'test',
+    DATABASE_URL: own.appUrl,
+    API_KEY_PEPPER: 'p'.repeat(44),
     ...(isOwner ? { DATABASE_OWNER_URL: own.ownerUrl } : {}),
   };
   const program = createAdminProgram({
@@ -84,7 +75,7 @@ async function admin(isOwner: boolean, ...args: string[]): Promise<Record<string
 const names = async (): Promise<string[]> => (await listDayPartitions(database)).map(({ name }) => name);
 const sums = (table: string): Promise<unknown[]> =>
   database.query(`select * from ${table} where tenant_id = $1 order by ${table}`, [tenantId]);
-const ROLLUPS = ['hour', 'day', 'month'].flatMap((unit) => [`observation_${unit}`, `crossing_${unit}`]);
+const ROLLUPS = ['crossing_hour', ...['day', 'month'].flatMap((unit) => [`observation_${unit}`, `crossing_${unit}`])];
 const allSums = (): Promise<unknown[][]> => Promise.all(ROLLUPS.map(sums));
 
 test('old days are named first, dropped only when told so, and once; rows of money and every sum stay', async () => {
@@ -128,7 +119,7 @@ test('neither the check nor a rebuild touches the sums of observations that may 
   expect(await findMismatches(database, tenantId, { fromMs: 0, toMs: null })).toEqual([]);
   expect(await checkRollups(deps, { days: null, tenantId })).toEqual([]);
   await rebuildAll(deps, { days: null, tenantId });
-  const held = (rows: unknown[][]): unknown[][] => rows.map((list) => list.map((row) => ({ ...(row as object), lane: 0 })));
+  const held = (rows: unknown[][]): unknown[][] => rows.map((list) => list.map((row) => ({ ...(row as object), shard: 0 })));
   expect(held(await allSums())).toEqual(held(before));
 
   await database.query(

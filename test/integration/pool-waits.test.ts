@@ -32,26 +32,26 @@ test('work that finds a connection waits for nothing; work that meets a full poo
     await held.promise;
   });
   await begun.promise;
-  // By statement, by transaction, and through the entities: each way takes its connections from the same pool.
-  const waiting = [
-    database.query('select 1'),
-    database.transaction((sql) => sql.query('select 1')),
-    database.orm.em.fork().execute('select 1'),
-  ];
-  await expect.poll(() => poolUse(database.pool)).toEqual({ used: 1, idle: 0, waiting: 3 });
+  // By statement and by transaction: each way takes its connections from the same pool.
+  const waiting = [database.query('select 1'), database.transaction((sql) => sql.query('select 1'))];
+  await expect.poll(() => poolUse(database.pool)).toEqual({ used: 1, idle: 0, waiting: 2 });
   const allWaitAt = performance.now();
   await setTimeout(30);
   const heldMs = performance.now() - allWaitAt;
   held.resolve();
   await Promise.all([holder, ...waiting]);
-  expect(waits).toHaveLength(3);
+  expect(waits).toHaveLength(2);
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(heldMs - 1);
 });
 
 test('work that gives up waiting is told of with the whole time it waited', async () => {
   waits.length = 0;
   const client = await database.pool.connect();
+  const startedAt = performance.now();
   await expect(database.query('select 1')).rejects.toThrow(/timeout/);
+  const waitedMs = performance.now() - startedAt;
   client.release();
-  expect(waits.map((ms) => Math.round(ms / 1_000))).toEqual([5]);
-}, 20_000);
+  expect(waits).toHaveLength(1);
+  expect(waits[0]).toBeGreaterThan(4_900); // a connection is waited for for 5 s
+  expect(waits[0]).toBeLessThanOrEqual(waitedMs);
+});

@@ -130,7 +130,7 @@ test('of two changes decided by one version the second changes nothing and says 
   const { version } = await ask(LIST);
   expect(await change('setPrices', { priceUsdc: '0.02', ifVersion: version })).toMatchObject({ __typename: 'SetPricesPayload' });
   const late = await change('setFreeSlugs', { slugs: ['solo'], ifVersion: version });
-  expect(late).toEqual({ __typename: 'Conflict', code: 'conflict', message: expect.stringContaining('meanwhile') });
+  expect(late).toEqual({ __typename: 'Conflict', code: 'conflict', message: expect.stringContaining('in the meantime') });
   const policy = { allow: [], charge: [], block: ['badbot'], ifVersion: version };
   expect(await change('setCrawlerPolicy', policy)).toMatchObject({ __typename: 'Conflict' });
   expect(await ask('{ tenant { freeSlugs gate { crawlerPolicy { block } } } }')).toEqual({

@@ -21,7 +21,7 @@ async function newPurchase() {
   const ref = { tenantId, paymentId };
   const notices = async () => (await api.request('/_svc/accounts/notices', { key: buyer.token })).body.notices;
   const { database } = api.deps;
-  const set = (changes: string) => database.query(`update payment set ${changes} where payment_id = $1`, [paymentId]);
+  const set = (changes: string) => database.query(`update test.payment set ${changes} where payment_id = $1`, [paymentId]);
   const follow = () => followPurchase(api.deps, ref);
   return { ...buyer, ref, notices, set, follow };
 }
@@ -38,8 +38,12 @@ test('an account is told of its licence when the payment settles, once, however 
     {
       kind: 'licence_granted',
       jti: ref.paymentId,
-      ...{ host, priceMicro: 3_000, error: null, at: expect.any(Number) },
-      ...{ payer: expect.stringMatching(/^0x[0-9a-f]{40}$/), nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+      host,
+      priceMicro: 3_000,
+      error: null,
+      at: expect.any(Number),
+      payer: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+      nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     },
   ]);
   expect((await api.post(`/_svc/licenses/${told[0].jti}/access`, token, {})).status).toBe(200);

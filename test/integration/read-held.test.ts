@@ -102,7 +102,11 @@ test('a payment that did not settle opens nothing, and neither does one of anoth
 test('a licence of the account over many pages opens each of them, until it is revoked', async () => {
   const { accountId } = await createBuyerAccount(api.deps);
   const licence = await sellLicence(api, accountId, {
-    ...{ host: site.host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 1, kind: 'read' as const },
+    host: site.host,
+    scope: ['/articles/*'],
+    terms: ['ai-input'],
+    periodDays: 1,
+    kind: 'read' as const,
   });
   const answer = await readHeld(deps, { url: urlOf('trio'), by: { accountId } });
   if (!answer.held) throw new Error('it is covered');
@@ -118,7 +122,9 @@ test('whoever hands a licence in reads its page, and a licence that is bad, of a
   const first = await readHeld(deps, { url: urlOf('solo'), by: { accountId } });
   const licence = first.held ? first.license : '';
   expect(await readHeld(deps, { url: urlOf('solo'), by: { licence } })).toMatchObject({
-    ...{ held: true, license: licence, expiresAtMs: null },
+    held: true,
+    license: licence,
+    expiresAtMs: null,
     relay: { relayed: true },
   });
   const count = asked.length;

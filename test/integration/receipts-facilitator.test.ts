@@ -24,7 +24,9 @@ beforeAll(async () => {
   const settler = { settler: 'facilitator', blockTimeMs: 1_000, nativePriceMicro: '0' };
   const settings = {
     NETWORKS: JSON.stringify([{ id: 'eip155:84532', rpcUrls: [rpcUrl], router, ...settler }]),
-    ...{ FACILITATOR_URL: facilitator.url, FACILITATOR_STATUS_URL: facilitator.statusUrl, PUBLIC_BASE_URL: '' },
+    FACILITATOR_URL: facilitator.url,
+    FACILITATOR_STATUS_URL: facilitator.statusUrl,
+    PUBLIC_BASE_URL: '',
   };
   await Promise.all([service.startApi(settings), service.startWorker(settings)]);
   site = await service.site();
@@ -40,7 +42,7 @@ afterAll(async () => {
 async function buy(slug: string) {
   const quote = await askQuote(service.baseUrl, site.key, slug);
   const payer = await service.payer(10_000n);
-  const answer = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote), 60_000);
+  const answer = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote));
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
   const receipt = extractReceiptFromResponse(answer as unknown as Response);
   if (receipt?.format !== 'jws') throw new Error('there is no receipt');
@@ -65,7 +67,7 @@ test('a payment that a facilitator sent to the chain has the record of any other
   ]);
   expect([signed, page?.includes(transaction)]).toEqual([record, true]);
   expect(await script.check(url)).toEqual([0, expect.not.stringContaining('NO ')]);
-}, 90_000);
+});
 
 test('an id of a facilitator is no transaction: neither receipt nor record calls it one, and the stranger is told that the chain alone proves nothing', async () => {
   facilitator.settle = () => ({ json: { success: true, transaction: 'tr_1', network: 'eip155:84532' } });
@@ -78,4 +80,4 @@ test('an id of a facilitator is no transaction: neither receipt nor record calls
   expect([Object.keys(record).includes('transaction'), signed]).toEqual([false, record]);
   expect([page?.includes('not told by the rail'), page?.includes('tr_1')]).toEqual([true, false]);
   expect(await script.check(url)).toEqual([1, expect.stringContaining('NO   the record names its transaction')]);
-}, 90_000);
+});

@@ -53,14 +53,20 @@ test('the stock package finds a receipt in the answer and verifies it by our did
   const { settlementRef: transaction } = answer.body;
   const said = await verifyReceiptSignatureJWS(receipt);
   expect(said).toEqual({
-    ...{ version: 1, network: 'eip155:84532', resourceUrl: quote.resource, payer, transaction, issuedAt: expect.any(Number) },
+    version: 1,
+    network: 'eip155:84532',
+    resourceUrl: quote.resource,
+    payer,
+    transaction,
+    issuedAt: expect.any(Number),
   });
   const flipped = Buffer.from(receipt.signature);
   const at = flipped.lastIndexOf('.') - 5;
   flipped[at] = flipped[at] === 0x41 ? 0x42 : 0x41;
   await expect(verifyReceiptSignatureJWS({ format: 'jws', signature: flipped.toString() })).rejects.toThrow();
   const check = await fetch(`${service.baseUrl}/_svc/license/check`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${site.key}`, 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { authorization: `Bearer ${site.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ license: receipt.signature, resource: quote.resource, slug: 'trio' }),
   });
   expect([await check.json(), claimsOf(answer.body.licenseJws)['jti']]).toEqual([{ entitled: false }, answer.body.receiptId]);
@@ -93,9 +99,21 @@ test('the record says what the chain says, in JSON, signed, and as a page that r
   const json = await record(id);
   const body = await json.json();
   expect(body).toMatchObject({
-    ...{ version: 1, id, url: `${service.baseUrl}/_svc/receipts/${id}`, transaction: answer.body.settlementRef, payer },
-    ...{ network: 'eip155:84532', amountMicro: quote.price, currency: 'USDC', host: site.host, sells: 'page', kind: 'read' },
-    ...{ asset: quote.asset.toLowerCase(), payTo: quote.payTo.toLowerCase(), resourceUrl: quote.resource, body: null },
+    version: 1,
+    id,
+    url: `${service.baseUrl}/_svc/receipts/${id}`,
+    transaction: answer.body.settlementRef,
+    payer,
+    network: 'eip155:84532',
+    amountMicro: quote.price,
+    currency: 'USDC',
+    host: site.host,
+    sells: 'page',
+    kind: 'read',
+    asset: quote.asset.toLowerCase(),
+    payTo: quote.payTo.toLowerCase(),
+    resourceUrl: quote.resource,
+    body: null,
     legs: quote.legs.map(({ toAddress, amountMicro }) => ({ toAddress: toAddress.toLowerCase(), amountMicro })),
     authorization: { from: payer, to: quote.payTo.toLowerCase(), value: String(quote.price) },
     domain: { ...quote.extra, chainId: 84_532, verifyingContract: quote.asset.toLowerCase() },
@@ -164,7 +182,8 @@ test('what a site says that it served stands in the record: its first word, of i
   const other = await service.site();
   const say = async (key: string, sha256: string, receiptId = id) => {
     const answer = await fetch(`${service.baseUrl}/_svc/receipts/bodies`, {
-      ...{ method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify([{ receiptId, sha256, bytes: 10 }]),
     });
     return [answer.status, await answer.json()];
@@ -233,7 +252,7 @@ test('a stranger checks a payment with the script of the guide and a node alone;
   ]);
   expect([good, straight]).toEqual([
     [0, expect.not.stringContaining('NO ')],
-    [0, expect.stringContaining('straight')],
+    [0, expect.stringContaining('directly')],
   ]);
   for (const [code, said] of bad) expect([code, said]).toEqual([1, expect.stringContaining('NO ')]);
-}, 60_000);
+});

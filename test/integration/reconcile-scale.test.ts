@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
-import { reconcileLegs } from '../../services/reconcile/report.ts';
+import { reconcileLegs } from '../../services/reconciliation/report.ts';
 import { startTestApi } from '../support/api.ts';
 import { insertPurchases } from '../support/reports.ts';
 
@@ -48,7 +48,7 @@ async function sellThroughSplits(tenantId: string, host: string): Promise<void> 
   const transfers = `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token,
     from_address, to_address, amount_micro, payer, nonce) select network, tx_hash, row_number() over () + $1::int, 1, 1, '0x', now(), asset`;
   await owner.query(
-    `update payment set pay_to = 'split' || (legs -> 0 ->> 'toAddress'), leg_words = '{x}',
+    `update test.payment set pay_to = 'split' || (legs -> 0 ->> 'toAddress'), leg_words = '{x}',
        tx_hash = 'batch' || abs(hashtext(payment_id::text)) % ($1::int / 50)`,
     [PAYMENTS],
   );

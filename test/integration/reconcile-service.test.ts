@@ -61,22 +61,24 @@ test('evidence that stays away shows as exceptions with all members', async () =
   const body = PublisherReconciliation.parse(await (await ask('?from=0&limit=5')).json());
   expect(body.exceptions).toHaveLength(3);
   expect(Object.keys(body.exceptions[0] ?? {})).toEqual([
-    ...[
-      'eventId',
-      'host',
-      'slug',
-      'kind',
-      'toAddress',
-      'micro',
-      'recordedAt',
-      'ageMs',
-      'reason',
-      'settlementRef',
-      'settlementRefKind',
-    ],
+    'eventId',
+    'host',
+    'slug',
+    'kind',
+    'toAddress',
+    'micro',
+    'recordedAt',
+    'ageMs',
+    'reason',
+    'settlementRef',
+    'settlementRefKind',
   ]);
   expect(body.exceptions[0]).toMatchObject({
-    ...{ slug: 'trio', kind: 'read', reason: 'missing_receipt', settlementRef: reference, settlementRefKind: 'txHash' },
+    slug: 'trio',
+    kind: 'read',
+    reason: 'missing_receipt',
+    settlementRef: reference,
+    settlementRefKind: 'txHash',
   });
   expect(body.outstanding).toEqual({ legs: 3, micro: 1_000 });
   expect('truncatedExceptions' in body).toBe(false);

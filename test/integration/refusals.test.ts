@@ -32,8 +32,13 @@ async function paid(x402Version: 1 | 2, to: Address = newWallet(), value = 1_000
   const text = Object.fromEntries(Object.entries(authorization).map(([name, part]) => [name, String(part)]));
   const payload = { signature, authorization: text };
   const accepted = {
-    ...{ scheme: 'exact', network: network.id, amount: String(value), asset: network.asset, payTo: to },
-    ...{ maxTimeoutSeconds: 300, extra: { name: network.assetName, version: network.assetVersion } },
+    scheme: 'exact',
+    network: network.id,
+    amount: String(value),
+    asset: network.asset,
+    payTo: to,
+    maxTimeoutSeconds: 300,
+    extra: { name: network.assetName, version: network.assetVersion },
   };
   const body =
     x402Version === 2 ? { x402Version, accepted, payload } : { x402Version, scheme: 'exact', network: network.v1Name, payload };

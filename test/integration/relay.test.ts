@@ -111,7 +111,8 @@ test('a page is asked for as an agent that has not paid: sold, free, or absent, 
   const { tenantId } = site;
   await setSiteDiscovery(api.deps, call(tenantId), { summary: 'Essays', tags: [], relays: false });
   expect(await site.probe('free'), 'also what is free is read at its site, where its owner wants that').toMatchObject({
-    ...{ kind: 'free', page: null },
+    kind: 'free',
+    page: null,
   });
 });
 
@@ -119,7 +120,8 @@ test('a licence goes to the page it is for; its text comes where the owner allow
   const site = await siteOf(true);
   const instructions = { method: 'GET', url: site.at('sold'), headers: { Authorization: 'License a.b.c' } };
   expect(await site.relay('sold')).toEqual({
-    ...{ relayed: true, instructions },
+    relayed: true,
+    instructions,
     page: { url: site.at('sold'), mediaType: 'text/html', title: 'Sold', text: 'The text & more' },
   });
   expect(asked).toMatchObject([{ host: site.host, url: '/articles/sold', licence: 'License a.b.c' }]);
@@ -202,10 +204,12 @@ test('what is too large, compressed, no text, too deep or too slow is told, and 
 test('a site that hangs holds two places, and the pages of others come meanwhile', async () => {
   const [slow, quick] = [await siteOf(true), await siteOf(true)];
   const impatient = { ...deps, pagePatienceMs: 1_500 };
+  const startedAt = performance.now();
   const hanging = Array.from({ length: 12 }, () => relayPage(impatient, { url: slow.at('hang'), licence: 'a.b.c' }));
   const come = await Promise.all(Array.from({ length: 10 }, () => quick.relay('sold')));
   expect(come.every(({ relayed }) => relayed)).toBe(true);
-  expect(asked.filter(({ url }) => url === '/articles/hang').length).toBeLessThanOrEqual(2);
+  const turns = Math.ceil((performance.now() - startedAt) / impatient.pagePatienceMs);
+  expect(asked.filter(({ url }) => url === '/articles/hang').length).toBeLessThanOrEqual(2 * turns);
   const reasons = (await Promise.all(hanging)).map((one) => one.relayed || one.reason);
   expect(new Set(reasons)).toEqual(new Set(['timeout', 'busy']));
 });

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
 import type { Database } from '../../db/database.ts';
@@ -8,6 +7,7 @@ import { openReportDatabase } from '../../db/reports/reading.ts';
 import { readEarnings } from '../../services/reports/earnings.ts';
 import { startTestApi } from '../support/api.ts';
 import { insertPurchases } from '../support/reports.ts';
+import { whileLocked } from '../support/sql.ts';
 
 const HOUR = 3_600_000;
 const ANN = `0x${'a1'.repeat(20)}`;
@@ -18,7 +18,7 @@ let reading: Database;
 beforeAll(async () => {
   api = await startTestApi();
   site = await api.site();
-  reading = await openReportDatabase({ url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 300 });
+  reading = await openReportDatabase({ url: api.urls.appUrl, poolSize: 2 });
 });
 afterAll(async () => {
   await reading.close();
@@ -84,25 +84,25 @@ test('earnings are one statement as a rule, and where they need another one all 
 });
 
 test('a report that Postgres gives up for taking too long is a 503 that says when to ask again, not a fault of ours', async () => {
-  const server = createServer(createApi({ ...api.deps, reports: { database: reading, clock: Date.now } }));
+  const hasty = await openReportDatabase({ url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 300 });
+  const server = createServer(createApi({ ...api.deps, reports: { database: hasty, clock: Date.now } }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const blocker = new pg.Client({ connectionString: api.urls.superUrl });
-  await blocker.connect();
   try {
-    await blocker.query('begin; lock table crossing_month, observation_month in access exclusive mode');
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/_svc`;
-    for (const path of ['/earnings', '/earnings/statements', '/earnings/export.pdf', '/audit?from=1']) {
-      const answer = await fetch(base + path, { headers: { authorization: `Bearer ${site.key}` } });
-      expect([path, answer.status, answer.headers.get('x-svc-error-code')]).toEqual([path, 503, 'overloaded']);
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(await answer.json()).toEqual({
-        error: 'overloaded: this took too long; try again later, or ask for a shorter window',
-      });
-    }
-    expect(api.problems).toEqual([]);
+    await whileLocked(api.urls.superUrl, 'crossing_month, observation_month', async () => {
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/_svc`;
+      for (const path of ['/earnings', '/earnings/statements', '/earnings/export.pdf', '/audit?from=1']) {
+        const answer = await fetch(base + path, { headers: { authorization: `Bearer ${site.key}` } });
+        expect([path, answer.status, answer.headers.get('x-svc-error-code')]).toEqual([path, 503, 'overloaded']);
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+        expect(await answer.json()).toEqual({
+          error: 'overloaded: this took too long; try again later, or ask for a shorter window',
+        });
+      }
+      expect(api.problems).toEqual([]);
+    });
   } finally {
-    await blocker.end();
     server.closeAllConnections();
     server.close();
+    await hasty.close();
   }
 });

@@ -343,7 +343,7 @@ const TABLES = ['crossing_hour', 'crossing_day', 'crossing_month', 'observation_
 async function spread(): Promise<number[]> {
   const counted = TABLES.map((table) =>
     database.query<{ n: number }>(
-      `select count(*)::int as n from ${table} where lane <> 4 and bucket < date_trunc('${table.split('_')[1]}', now(), 'UTC')`,
+      `select count(*)::int as n from ${table} where shard <> 4 and bucket < date_trunc('${table.split('_')[1]}', now(), 'UTC')`,
     ),
   );
   return (await Promise.all(counted)).map(([row]) => row!.n);
@@ -375,9 +375,9 @@ test('the night waits for no writer: a row that is being written stays, with wha
   const [one] = fc.sample(purchase, { numRuns: 1, seed: 7 }).map(asPurchase);
   await insertPurchases(database, [{ ...one!, tenantId: tenants[0]! }]);
   await database.transaction(async (sql) => {
-    await sql.query('update crossing_day set events = events + 5 where tenant_id = $1 and lane <> 4', [tenants[0]]);
+    await sql.query('update crossing_day set events = events + 5 where tenant_id = $1 and shard <> 4', [tenants[0]]);
     await gatherShards(database, tenants[0]!, EVERYTHING);
-    await sql.query('update crossing_day set events = events - 5 where tenant_id = $1 and lane <> 4', [tenants[0]]);
+    await sql.query('update crossing_day set events = events - 5 where tenant_id = $1 and shard <> 4', [tenants[0]]);
   });
   expect((await spread())[1]).toBeGreaterThan(0);
   await gatherShards(database, tenants[0]!, EVERYTHING);

@@ -131,8 +131,11 @@ function asPurchase({ wallets, micro, hasFee, ...rest }: Made<typeof purchase>, 
 
 function asSeen({ isTakenBack, ...row }: Made<typeof seen>, paymentId: string | null): Seen[] {
   const one = {
-    ...{ ...row, tenantId, verifiedAgent: null, count: 1 as const },
-    ...{ reason: row.verdict === 'payment-failed' ? 'settlement_failed' : null },
+    ...row,
+    tenantId,
+    verifiedAgent: null,
+    count: 1 as const,
+    reason: row.verdict === 'payment-failed' ? 'settlement_failed' : null,
     paymentId: row.verdict === 'paid' || row.verdict === 'payment-failed' ? paymentId : null,
   };
   return isTakenBack && one.verdict === 'paid' ? [one, { ...one, count: -1 }] : [one];
@@ -175,7 +178,12 @@ const AUTHOR = `(select n.author_id from leg n where n.tenant_id = l.tenant_id a
 const HAD_PAID = `(select coalesce(sum(case when e.sequence % 2 = 0 then 1 else -1 end), 0) > 0 from crossing e
   where e.tenant_id = c.tenant_id and e.payer = c.payer and e.at < to_timestamp($FROM / 1000.0))`;
 const KEYS: Record<EarningsBreakdown, string> = {
-  ...{ host: 'c.host', slug: 'c.slug', kind: 'c.kind', author: 'l.to_address', agent: 'c.agent', payer: 'c.payer' },
+  host: 'c.host',
+  slug: 'c.slug',
+  kind: 'c.kind',
+  author: 'l.to_address',
+  agent: 'c.agent',
+  payer: 'c.payer',
   'author-id': `coalesce(${AUTHOR}, l.to_address)`,
   purpose: `case when ${LICENCE} then 'licence' else 'page' end`,
   'payer-history': `case when ${HAD_PAID} then 'returning' else 'new' end`,
@@ -209,7 +217,9 @@ const SUMS = `coalesce(sum(events), 0)::int as events, coalesce(sum(events) filt
 type PlainSums = { readonly events: number; readonly reads: number; readonly micro: string };
 
 const shown = ({ events, reads, grossMicro }: { events: number; reads: number; grossMicro: bigint }): PlainSums => ({
-  ...{ events, reads, micro: String(grossMicro) },
+  events,
+  reads,
+  micro: String(grossMicro),
 });
 
 /** What rows come to between neighbouring moments; the last of an open window has no end. */
@@ -223,13 +233,19 @@ async function plainBuckets<T>(rows: string, sums: string, buckets: readonly End
 }
 
 const query = (ends: Ends, filter: Filter): EarningsQuery => ({
-  ...{ ...ends, host: null, kind: null, compare: true, comparesGroups: true, pagesOnly: true },
-  ...{ cursorMs: null, limit: null, groupBy: null, ...filter },
+  ...ends,
+  host: null,
+  kind: null,
+  compare: true,
+  comparesGroups: true,
+  pagesOnly: true,
+  cursorMs: null,
+  limit: null,
+  groupBy: null,
+  ...filter,
 });
 
-test('the buckets of a series of earnings are the plain sums of their rows and add up to the totals, for every filter', {
-  timeout: 120_000,
-}, async () => {
+test('the buckets of a series of earnings are the plain sums of their rows and add up to the totals, for every filter', async () => {
   await fc.assert(
     fc.asyncProperty(aWindow, aSeries, from(...Object.values<Filter>(filters)), async (ends, series, filter) => {
       fc.pre(isShort(ends, series.every));
@@ -244,9 +260,7 @@ test('the buckets of a series of earnings are the plain sums of their rows and a
   );
 });
 
-test('every breakdown, and the same groups of the window before, are the plain sums of their rows', {
-  timeout: 120_000,
-}, async () => {
+test('every breakdown, and the same groups of the window before, are the plain sums of their rows', async () => {
   const grouped = async (ends: Ends, filter: Filter, by: EarningsBreakdown) => {
     const rows = await database.query<PlainSums & { key: string; payers: number }>(
       `with rows as materialized (${plainRows(ends, filter, by)})
@@ -300,8 +314,14 @@ test('payers who paid before alone fill the list behind those of now and displac
   const other = '0190a5b0-0000-7000-8000-00000000beef';
   await database.query("insert into tenant (tenant_id, price_usdc) values ($1, '0.001') on conflict do nothing", [other]);
   const sale = (n: number, atMs: number, micro: number) => ({
-    ...{ tenantId: other, host: 'one.example', slug: 'a', kind: 'read' as const, atMs, steps: 1 },
-    ...{ payer: `0x${n.toString(16).padStart(40, '0')}`, legs: [{ toAddress: WALLETS[0]!, amountMicro: micro }] },
+    tenantId: other,
+    host: 'one.example',
+    slug: 'a',
+    kind: 'read' as const,
+    atMs,
+    steps: 1,
+    payer: `0x${n.toString(16).padStart(40, '0')}`,
+    legs: [{ toAddress: WALLETS[0]!, amountMicro: micro }],
   });
   const [fromMs, dayMs] = [NOW - 86_400_000, 86_400_000];
   const before = Array.from({ length: 1_010 }, (_, n) => sale(n, fromMs - dayMs / 2, 1_000 + n));
@@ -318,15 +338,20 @@ test('payers who paid before alone fill the list behind those of now and displac
   expect(report.isCut).toBe(true);
 });
 
-test('the buckets of a series of the audit are the plain sums of their rows and add up to the totals, for every filter', {
-  timeout: 120_000,
-}, async () => {
+test('the buckets of a series of the audit are the plain sums of their rows and add up to the totals, for every filter', async () => {
   const sums = `coalesce(sum(count), 0)::int as observations, coalesce(sum(count) filter (where verdict = 'denied'), 0)::int as denied,
     coalesce(sum(count) filter (where verified), 0)::int as verified, coalesce(sum(count * micro) filter (where verdict = 'paid'), 0)::text as earned,
     coalesce(sum(count * micro) filter (where verdict in ('denied', 'blocked')), 0)::text as missed`;
   const audits = [
-    ...[{}, { host: 'one.example' }, { kind: 'read' }, { verdict: 'denied' }, { agent: 'gptbot' }, { agent: 'curl/8' }],
-    ...[{ slug: 'a' }, { author: WALLETS[0]! }, { author: WALLETS[2]!, slug: 'b' }],
+    {},
+    { host: 'one.example' },
+    { kind: 'read' },
+    { verdict: 'denied' },
+    { agent: 'gptbot' },
+    { agent: 'curl/8' },
+    { slug: 'a' },
+    { author: WALLETS[0]! },
+    { author: WALLETS[2]!, slug: 'b' },
   ] as Partial<AuditQuery>[];
   await fc.assert(
     fc.asyncProperty(aWindow, aSeries, from(...audits), async (ends, series, filter) => {
@@ -360,7 +385,11 @@ test('the buckets of a series of the audit are the plain sums of their rows and 
       const plain = buckets.length === 0 ? [] : await plainBuckets(rows, sums, buckets);
       expect(
         buckets.map(({ totals: { observations, denied, verifiedHits, earnedMicro, missedMicro } }) => ({
-          ...{ observations, denied, verified: verifiedHits, earned: String(earnedMicro), missed: String(missedMicro) },
+          observations,
+          denied,
+          verified: verifiedHits,
+          earned: String(earnedMicro),
+          missed: String(missedMicro),
         })),
       ).toEqual(plain);
       const all = buckets.map((bucket) => bucket.totals);
@@ -376,9 +405,7 @@ test('the buckets of a series of the audit are the plain sums of their rows and 
   );
 });
 
-test('a bucket ends where Postgres’ own time zones show another hour, day, week or month, or another offset', {
-  timeout: 60_000,
-}, async () => {
+test('a bucket ends where Postgres’ own time zones show another hour, day, week or month, or another offset', async () => {
   for (const zone of [...ZONES, 'America/Havana', 'Africa/Casablanca']) {
     for (const unit of SERIES_UNITS) {
       const [fromMs, toMs] = unit === 'hour' ? [BASE, BASE + 30 * DAY] : [Date.UTC(2025, 5, 3), Date.UTC(2026, 5, 3)];

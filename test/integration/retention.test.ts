@@ -55,12 +55,10 @@ test('request keys that ended are found by their time, not by reading all that a
 
 test('the nightly round forgets used proofs, scopes, request keys, counts of e-mails and of reports, reports of use and strikes that ended, keeps the others, and finds nothing again', async () => {
   for (const age of ['-3 days', '1 minute']) {
-    await database.query('insert into used_proof (tenant_id, jti, nonce, expires_at) values ($1, $2, $3, now() + $4::interval)', [
-      tenantId,
-      randomUUID(),
-      'nonce',
-      age,
-    ]);
+    await database.query(
+      "insert into used_once (owner_id, kind, key, expires_at) values ($1, 'proof', $2, now() + $3::interval)",
+      [tenantId, age, age],
+    );
     await database.query(
       `insert into idempotency_key (tenant_id, key, request_hash, created_at) values ($1, $2, 'hash', now() + $3::interval)`,
       [tenantId, randomUUID(), age],
@@ -70,7 +68,6 @@ test('the nightly round forgets used proofs, scopes, request keys, counts of e-m
        values ($1, $2, 'confirm', '\\x00', now() + $3::interval)`,
       [tenantId, randomUUID(), age],
     );
-    await database.query('insert into used_sign_in (nonce, expires_at) values ($1, now() + $2::interval)', [age, age]);
     await database.query(
       `insert into usage_day (tenant_id, licence_jti, day, reports) values ($1, 'jti', (now() + $2::interval)::date, 1)`,
       [tenantId, age],
@@ -85,16 +82,35 @@ test('the nightly round forgets used proofs, scopes, request keys, counts of e-m
     `insert into payer_strike (network, payer, last_at) values ('eip155:84532', 'old', now() - interval '3 hours'),
        ('eip155:84532', 'new', now())`,
   );
-  expect(await forget()).toBe(7);
+  expect(await forget()).toBe(6);
   expect(Object.fromEntries(counted)).toEqual({
-    ...{ used_proof: 1, idempotency_key: 1, counted_mail: 1, used_sign_in: 1, payer_strike: 1, usage_day: 1, usage_report: 1 },
+    used_once: 1,
+    idempotency_key: 1,
+    counted_mail: 1,
+    payer_strike: 1,
+    usage_day: 1,
+    usage_report: 1,
   });
   expect(await forget()).toBe(0);
   const [left] = await database.query(
-    `select (select count(*)::int from used_proof) as proofs, (select count(*)::int from idempotency_key) as keys,
-       (select array_agg(payer) from payer_strike) as strikes, (select array_agg(nonce) from used_sign_in) as nonces`,
+    `select (select array_agg(key) from used_once) as proofs, (select count(*)::int from idempotency_key) as keys,
+       (select array_agg(payer) from payer_strike) as strikes`,
   );
-  expect(left).toEqual({ proofs: 1, keys: 1, strikes: ['new'], nonces: ['1 minute'] });
+  expect(left).toEqual({ proofs: ['1 minute'], keys: 1, strikes: ['new'] });
+});
+
+test('places of names go once no request of their day can come any more', async () => {
+  const days = [0, 7, 8, 12];
+  await database.query(
+    `insert into agent_name (tenant_id, day, place, name)
+       select $1, (now() at time zone 'UTC')::date - ago, 1, 'bot' || ago from unnest($2::int[]) ago`,
+    [tenantId, days],
+  );
+  expect(await forget()).toBe(1);
+  const left = await database.query<{ name: string }>('select name from agent_name where tenant_id = $1 order by day desc', [
+    tenantId,
+  ]);
+  expect(left.map(({ name }) => name)).toEqual(['bot0', 'bot7', 'bot8']);
 });
 
 test('alerts of budgets go some months after their period, never one that waits to be sent', async () => {
@@ -202,7 +218,7 @@ test('old events go with their deliveries, attempts and marks; one that waits or
 test('the service itself can delete no event, and through the function none of the last week', async () => {
   await addEvent('young', 6, 'delivered');
   await expect(database.query('delete from webhook_event where tenant_id = $1', [tenantId])).rejects.toThrow(/permission/);
-  const gone = "select forget_site_events($1, now() + interval '1 day', 100) as gone";
+  const gone = "select forget_tenant_events($1, now() + interval '1 day', 100) as gone";
   expect(await database.query(gone, [tenantId])).toEqual([{ gone: 0 }]);
 });
 
@@ -216,7 +232,7 @@ test('User-Agents are taken out after their time, more than a slice of them, and
   const { paymentId } = await insertCrossing(database, { tenantId, legs: [{ toAddress: '0xa', amountMicro: 5 }] });
   await query(
     own.ownerUrl,
-    `update payment set agent = '{"ua": "Secret/1.0", "label": "gptbot"}', accepted_at = now() - interval '91 days' where payment_id = $1`,
+    `update test.payment set agent = '{"ua": "Secret/1.0", "label": "gptbot"}', accepted_at = now() - interval '91 days' where payment_id = $1`,
     [paymentId],
   );
   const deps = { database, clock: Date.now };

@@ -88,7 +88,7 @@ test('in each step of a rotation every process opens what every other one seals'
 
 test('webhook secrets are sealed anew under the present key without changing; the doctor counts what is left', async () => {
   const [plain, unknown, turning] = [await endpoint(), await endpoint(), await endpoint()];
-  // As the version before stored it.
+  // Whose key is not known.
   await database.query('update webhook_secret set key_id = null where endpoint_id = $1', [unknown.endpointId]);
   const { secret: next } = await rotateSecret({ database, secretBox: second }, turning.tenantId, turning.endpointId);
   expect(await doctor()).toEqual(['3 sealed secrets are not known to be under SECRETS_KEY']);

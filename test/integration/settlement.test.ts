@@ -7,6 +7,8 @@ import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { PaymentRow } from '../../db/settlement/payment.ts';
 import { paymentFromRow } from '../../db/settlement/payment.ts';
 import { finalWithBatch, toldState } from '../../db/settlement/states.ts';
+import { MAX_NAMES } from '../../domain/gate/agentName.ts';
+import { labelAgents } from '../../services/gate/agentLabels.ts';
 import type { SettleDeps } from '../../services/settlement/accept/settle.ts';
 import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
@@ -57,6 +59,35 @@ test('one signature pays three authors their legs, to the micro, and leaves cros
     ['three'],
   );
   expect(legs[0]).toMatchObject({ total: '1001', share: 1 });
+});
+
+test('a sale and a refusal have the label of the agent that paid, as its visits have, and a full day has none left', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'named' });
+  const payer = await newPayer(world);
+  const agent = { ua: 'Mozilla/5.0 (compatible; NewBot/2.0)' };
+  await pay(world, terms, await paymentFor(world, payer, terms), { agent });
+  const misfit = await paymentFor(world, payer, terms, { value: 1n });
+  await expect(pay(world, terms, misfit, { agent })).rejects.toMatchObject({ code: 'authorization_invalid' });
+  const said = (slug: string) =>
+    world.database.query(
+      `select 'crossing' as of, agent, null as ua from crossing where slug = $1
+       union all select verdict, agent, agent_ua from observation where slug = $1
+       union all select 'payment', agent ->> 'label', agent ->> 'ua' from payment_intake where slug = $1 order by 1`,
+      [slug],
+    );
+  expect(await said('named')).toEqual([
+    { of: 'crossing', agent: 'newbot', ua: null },
+    { of: 'paid', agent: 'newbot', ua: agent.ua },
+    { of: 'payment', agent: 'newbot', ua: agent.ua },
+    { of: 'payment-failed', agent: 'newbot', ua: agent.ua },
+  ]);
+
+  const { tenantId } = terms;
+  const crowd = Array.from({ length: MAX_NAMES }, (_, n) => ({ tenantId, agent: { ua: `Crowd${n}/1` }, atMs: Date.now() }));
+  await labelAgents(world.database, crowd);
+  const late = termsFor(world, newAuthors(1n), { slug: 'late' });
+  await pay(world, late, await paymentFor(world, payer, late), { agent: { ua: 'Latecomer/1' } });
+  expect(new Set((await said('late')).map((row) => row['agent']))).toEqual(new Set(['other']));
 });
 
 test('the same payment fifty times at once settles once and gives fifty equal answers', async () => {
@@ -232,7 +263,7 @@ test('the service role cannot change or delete crossings, legs and what was take
   ]) {
     await expect(world.database.query(forbidden), forbidden).rejects.toThrow(/permission denied/);
   }
-  const unequal = "update payment set amount_micro = amount_micro + 1 where slug = 'three'";
+  const unequal = "update test.payment set amount_micro = amount_micro + 1 where slug = 'three'";
   await expect(query(world.ownerUrl, unequal)).rejects.toThrow(/check/);
 });
 
@@ -294,10 +325,12 @@ test('what settles while its caller waits has its licence from its settlement on
 test('a ledger that takes too long decides nothing: 503 without a word of reports at first, settlement_pending once the row exists', async () => {
   const terms = termsFor(world, newAuthors(1n), { slug: 'slow' });
   const payment = await paymentFor(world, await newPayer(world), terms);
-  const hasty = await openDatabase({ url: world.ownerUrl, statementTimeoutMs: 200 });
+  const owner = await openDatabase({ url: world.ownerUrl, poolSize: 1 });
+  // Long beside what a statement takes that nobody holds up, also on a slow machine.
+  const hasty = await openDatabase({ url: world.ownerUrl, statementTimeoutMs: 2_000 });
   const ask = () => pay({ ...world, settleDeps: { ...world.settleDeps, database: hasty } }, terms, payment);
   const whileHeld = async (lock: string) => {
-    const held = await world.database.pool.connect();
+    const held = await owner.pool.connect();
     try {
       await held.query(`begin; ${lock}`);
       return await ask().catch((error: unknown) => error);
@@ -307,17 +340,17 @@ test('a ledger that takes too long decides nothing: 503 without a word of report
     }
   };
   try {
-    expect(await whileHeld('lock table open_purchase in share mode')).toMatchObject({
+    expect(await whileHeld('lock table authorization_claim in share mode')).toMatchObject({
       code: 'database_unavailable',
       message: expect.stringContaining('send the same payment again'),
     });
     expect(await count('payment', 'slow')).toBe(0);
     const first = await pay(world, terms, payment);
-    await world.database.query('update payment set licence_jti = null where slug = $1', ['slow']);
+    await world.database.query('update test.payment set licence_jti = null where slug = $1', ['slow']);
     expect(await whileHeld("select 1 from payment where slug = 'slow' for update")).toMatchObject({ code: 'settlement_pending' });
     expect((await ask()).settlementRef).toBe(first.settlementRef);
     expect(await count('crossing', 'slow')).toBe(1);
   } finally {
-    await hasty.close();
+    await Promise.all([hasty.close(), owner.close()]);
   }
 });

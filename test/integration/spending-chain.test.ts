@@ -51,9 +51,7 @@ async function ledgerMicro(accountId: string): Promise<bigint> {
   return BigInt(row?.micro ?? 0);
 }
 
-test('twenty payments over two processes: each threshold is told once, and what is shown is what the ledger paid', {
-  timeout: 120_000,
-}, async () => {
+test('twenty payments over two processes: each threshold is told once, and what is shown is what the ledger paid', async () => {
   const accountId = await newAccount(20_000n);
   const payer = await newPayer(world);
   const purchases = await Promise.all(
@@ -88,9 +86,7 @@ test('twenty payments over two processes: each threshold is told once, and what 
   for (const { percent, spentMicro } of alerts) expect(spentMicro * 100n).toBeGreaterThanOrEqual(20_000n * BigInt(percent));
 });
 
-test('a payment that fails counts as open and in no ledger, whatever its account is shown of the others', {
-  timeout: 120_000,
-}, async () => {
+test('a payment that fails counts as open and in no ledger, whatever its account is shown of the others', async () => {
   const accountId = await newAccount(1_000_000n);
   const poor = await newPayer(world, 0n);
   const terms = page(3_000n);
@@ -103,7 +99,7 @@ test('a payment that fails counts as open and in no ledger, whatever its account
   expect(sums.settledMicro + sums.openMicro).toBeLessThanOrEqual(8_000n);
 });
 
-test('what a wallet pays at gates is shown to the wallet’s account, and to nobody else', { timeout: 120_000 }, async () => {
+test('what a wallet pays at gates is shown to the wallet’s account, and to nobody else', async () => {
   const payer = await newPayer(world);
   const [owner, stranger] = [await newAccount(10_000n, addressOf(payer)), await newAccount(10_000n)];
   const terms = page(6_000n);
@@ -127,9 +123,7 @@ const buy = async (accountId: string, priceMicro: bigint) => {
 };
 const refused = expect.objectContaining({ code: 'budget_exceeded' });
 
-test('a purchase that what is left does not pay tells the owner, once a period, that the budget is used up', {
-  timeout: 120_000,
-}, async () => {
+test('a purchase that what is left does not pay tells the owner, once a period, that the budget is used up', async () => {
   const accountId = await newAccount(10_000n);
   await expect(buy(accountId, 10_001n)).rejects.toEqual(refused);
   expect(await toldOf(accountId)).toEqual(new Map());
@@ -148,7 +142,7 @@ test('a purchase that what is left does not pay tells the owner, once a period, 
   expect(await listAlerts(world.database, accountId, 20)).toHaveLength(3);
 });
 
-test('who only asks for the price of what does not fit is told the same, and its owner too', { timeout: 120_000 }, async () => {
+test('who only asks for the price of what does not fit is told the same, and its owner too', async () => {
   const accountId = await newAccount(10_000n);
   await buy(accountId, 2_000n);
   const asked = { ...page(9_000n), purpose: 'page', amountMicro: 9_000n } as const;
@@ -156,7 +150,7 @@ test('who only asks for the price of what does not fit is told the same, and its
   expect(await toldOf(accountId)).toEqual(new Map([['100 of 10000', 2_000n]]));
 });
 
-test('a limit of a host, of a page or a stop tells nothing of the whole budget', { timeout: 120_000 }, async () => {
+test('a limit of a host, of a page or a stop tells nothing of the whole budget', async () => {
   const accountId = await newAccount(100_000n);
   for (const [version, limits] of [{ hostMicro: 10n }, { pageMicro: 10n }, { isStopped: true }].entries()) {
     await writeBudget(world.database, accountId, { ...LIMITS, ...limits, period: 'month', totalMicro: 100_000n }, version + 1);
@@ -165,9 +159,7 @@ test('a limit of a host, of a page or a stop tells nothing of the whole budget',
   expect(await toldOf(accountId)).toEqual(new Map());
 });
 
-test('a limit that is set below what was spent tells the thresholds that it has behind it, each once a period', {
-  timeout: 120_000,
-}, async () => {
+test('a limit that is set below what was spent tells the thresholds that it has behind it, each once a period', async () => {
   const accountId = await newAccount(10_000n);
   await buy(accountId, 6_000n);
   let version = 1;

@@ -47,7 +47,10 @@ async function spend(accountId: string, bought: readonly Bought[]): Promise<stri
     })),
   );
   const rows = bought.map(({ isLicence, atMs = T0, ...one }, index) => ({
-    ...{ ...one, purpose: isLicence ? 'licence' : 'page', payment: paymentIds[index], at: new Date(atMs) },
+    ...one,
+    purpose: isLicence ? 'licence' : 'page',
+    payment: paymentIds[index],
+    at: new Date(atMs),
   }));
   await database.query(
     `insert into account_spending (account_id, tenant_id, payment_id, host, resource_key, kind, purpose, amount_micro, at)
@@ -102,8 +105,16 @@ test('list, sums, groups and file tell the same payments, and what settled is wh
     1_000, 20_000, 300_000, 4_000_000,
   ]);
   expect(body.spending[0]).toMatchObject({
-    ...{ at: T0 + 4, host: site.host, resource: `https://${site.host}/a`, kind: 'read', purpose: 'page', outcome: 'settled' },
-    ...{ reason: null, network: 'eip155:84532', settlementRefKind: 'txHash', licenceJti: null },
+    at: T0 + 4,
+    host: site.host,
+    resource: `https://${site.host}/a`,
+    kind: 'read',
+    purpose: 'page',
+    outcome: 'settled',
+    reason: null,
+    network: 'eip155:84532',
+    settlementRefKind: 'txHash',
+    licenceJti: null,
   });
   expect(body.spending[3]).toMatchObject({ purpose: 'licence', licenceJti: ids[3] });
   const pages = await get(`${LIST}?groupBy=page&host=${other.host.toUpperCase()}`, mine.agent);

@@ -6,9 +6,16 @@ import { createDatabase } from '../support/parts.ts';
 
 /** Tables of a tenant whose uniqueness is the world's (safety 25). */
 const GLOBAL = new Set([
-  ...['authorization_claim', 'transfer_claim', 'host_claim', 'host_lapse'],
-  ...['api_key_hash', 'owner_token', 'member_invite_hash', 'key_scope_drop', 'account_licence', 'denied_licence'],
-  ...['operator_alert'],
+  'authorization_claim',
+  'transfer_claim',
+  'host_claim',
+  'api_key_hash',
+  'owner_token',
+  'member_invite_hash',
+  'key_scope_drop',
+  'account_licence',
+  'denied_licence',
+  'operator_alert',
 ]);
 
 let urls: TestDatabase;

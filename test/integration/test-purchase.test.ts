@@ -104,7 +104,7 @@ test('why a page is not sold is said before anything is signed: free, a price th
   const { tenantId } = site;
   expect(stepOf(await buy(site.token, 'free'), 'PRICE')).toMatchObject({ says: expect.stringMatching(/free list/) });
   expect(stepOf(await buy(site.token, 'nobody-wrote-it'), 'PRICE')).toMatchObject({
-    says: expect.stringMatching(/nobody is named/),
+    says: expect.stringMatching(/no author is named/),
   });
   await setPricing(service, { tenantId, pricing: { priceUsdc: '0.005001' } });
   const refused = await buy(site.token, 'solo');

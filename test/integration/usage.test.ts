@@ -26,7 +26,11 @@ afterAll(() => api.stop());
 
 const page = (slug = 'solo', host = site.host): string => `https://${host}/articles/${slug}`;
 const wanted = (changes: Record<string, unknown> = {}) => ({
-  ...{ host: site.host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' as const },
+  host: site.host,
+  scope: ['/articles/*'],
+  terms: ['ai-input'],
+  periodDays: 30,
+  kind: 'read' as const,
   ...changes,
 });
 const sold = async (changes: Record<string, unknown> = {}): Promise<string> =>
@@ -38,10 +42,21 @@ function mint(changes: { jti?: string; slug?: string; issuedAtMs?: number; tenan
   const seconds = Math.floor((changes.issuedAtMs ?? Date.now()) / 1_000) - 1;
   const { kid } = api.deps.keyring.current();
   return mintReReadLicence(api.deps.keyring, {
-    ...{ issuer: api.deps.baseUrl, tenantId: changes.tenantId ?? site.tenantId, host: site.host, slug: changes.slug ?? 'solo' },
-    ...{ kind: 'read', payer: `0x${'5'.repeat(40)}`, network: 'eip155:84532', amountMicro: 1_000n, settlementRef: null },
-    ...{ settlementRefKind: 'none', payees: [{ toAddress: WALLETS[0]!, amountMicro: 1_000n }], jti: changes.jti ?? randomUUID() },
-    ...{ issuedAtSeconds: seconds, expiresAtSeconds: seconds + 600, kid },
+    issuer: api.deps.baseUrl,
+    tenantId: changes.tenantId ?? site.tenantId,
+    host: site.host,
+    slug: changes.slug ?? 'solo',
+    kind: 'read',
+    payer: `0x${'5'.repeat(40)}`,
+    network: 'eip155:84532',
+    amountMicro: 1_000n,
+    settlementRef: null,
+    settlementRefKind: 'none',
+    payees: [{ toAddress: WALLETS[0]!, amountMicro: 1_000n }],
+    jti: changes.jti ?? randomUUID(),
+    issuedAtSeconds: seconds,
+    expiresAtSeconds: seconds + 600,
+    kid,
   });
 }
 

@@ -100,7 +100,7 @@ test.each([
   const purchase = { tenantId, host: 'alpha.example', slug: 'a', kind: 'read', atMs: Date.now(), steps: 1 } as const;
   const [id] = await insertPurchases(database, [{ ...purchase, legs: [{ toAddress: ANN, amountMicro: 10 }] }]);
   expect(await hasWork(database, network)).toBe(false);
-  await query(own.ownerUrl, `update payment set network = $2, ${change} where payment_id = $1`, [id, network]);
+  await query(own.ownerUrl, `update test.payment set network = $2, ${change} where payment_id = $1`, [id, network]);
   expect(await hasWork(database, network)).toBe(isOpen);
 });
 
@@ -131,7 +131,7 @@ test('a payment that a live batch is about to decide is left alone for some seco
   const set = (id: string, state: string, agoMs: number, watched = true) =>
     query(
       own.ownerUrl,
-      `update payment set state = $2, reason = case $2 when 'failed' then 'settlement_failed' end, watched = $3, accepted_at = now() - make_interval(secs => $4::double precision / 1000)
+      `update test.payment set state = $2, reason = case $2 when 'failed' then 'settlement_failed' end, watched = $3, accepted_at = now() - make_interval(secs => $4::double precision / 1000)
        where payment_id = $1`,
       [id, state, watched, agoMs],
     );

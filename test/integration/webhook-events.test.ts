@@ -44,6 +44,21 @@ async function events(tenantId: string): Promise<EventRow[]> {
   return await database.query('select * from webhook_event where tenant_id = $1 order by created_at, event_id', [tenantId]);
 }
 
+/** Has the outbox hold what a site has not announced as one list, as one decision writes it. */
+async function gatherOutbox(tenantId: string): Promise<void> {
+  await database.transaction(async (sql) => {
+    const rows = await sql.query<{ crossing_id: string; host: string; recorded_at: Date }>(
+      'delete from unannounced_crossing where tenant_id = $1 returning crossing_id, host, recorded_at',
+      [tenantId],
+    );
+    const ids = rows.map((row) => row.crossing_id).toSorted();
+    await sql.query(
+      'insert into unannounced_crossing (tenant_id, crossing_id, host, recorded_at, crossing_ids) values ($1, $2, $3, $4, $5)',
+      [tenantId, ids[0], rows[0]?.host, rows[0]?.recorded_at, ids],
+    );
+  });
+}
+
 async function endpoint(tenantId: string, more: object = {}): Promise<string> {
   return (await createEndpoint({ database, secretBox, outbound }, tenantId, { url: URL, ...more })).endpointId;
 }
@@ -146,7 +161,7 @@ test('more than a thousand crossings of one window make a further event, and tog
   const template = await insertCrossing(database, { tenantId, secondsAgo: 70, legs: [{ toAddress: '0xa', amountMicro: 5 }] });
   await database.query(
     `with copy as (
-       insert into payment select (jsonb_populate_record(p, jsonb_build_object('payment_id', gen_random_uuid()))).* from payment p,
+       insert into test.payment select (jsonb_populate_record(p, jsonb_build_object('payment_id', gen_random_uuid()))).* from payment p,
          generate_series(1, 1100) where tenant_id = $1 and payment_id = $2 returning tenant_id, payment_id
      ), crossed as (
        insert into crossing select (jsonb_populate_record(c, jsonb_build_object('payment_id', copy.payment_id, 'crossing_id',
@@ -155,10 +170,11 @@ test('more than a thousand crossings of one window make a further event, and tog
      ), legged as (
        insert into leg select (jsonb_populate_record(l, jsonb_build_object('payment_id', x.payment_id, 'crossing_id', x.crossing_id))).*
        from leg l, crossed x where l.tenant_id = $1 and l.payment_id = $2
-     ) insert into unannounced_crossing (tenant_id, crossing_id, host, recorded_at)
-       select tenant_id, crossing_id, host, recorded_at from crossed`,
+     ) insert into unannounced_crossing (tenant_id, crossing_id, host, recorded_at, crossing_ids)
+       select tenant_id, crossing_id, host, recorded_at, array[crossing_id] from crossed`,
     [tenantId, template.paymentId],
   );
+  await gatherOutbox(tenantId);
   await closeDueWindows(database, SPAN_MS);
   const made = await events(tenantId);
   expect(made.map(({ summary }) => summary.announced).sort()).toEqual([1000, 101]);

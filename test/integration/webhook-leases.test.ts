@@ -41,13 +41,15 @@ const lease = (leaseMs = LEASE_MS): Promise<LeasedDelivery[]> =>
 
 const ended = (delivery: LeasedDelivery, state: 'delivered' | 'pending' = 'delivered'): AttemptRecord => ({
   ...delivery,
-  ...{ startedAtMs: Date.now(), durationMs: 1, status: state === 'delivered' ? 200 : 500, responseStart: '', counts: true },
-  ...{
-    reason: state === 'delivered' ? null : 'status_500',
-    state,
-    dueAtMs: state === 'delivered' ? null : Date.now(),
-    isGone: false,
-  },
+  startedAtMs: Date.now(),
+  durationMs: 1,
+  status: state === 'delivered' ? 200 : 500,
+  responseStart: '',
+  counts: true,
+  reason: state === 'delivered' ? null : 'status_500',
+  state,
+  dueAtMs: state === 'delivered' ? null : Date.now(),
+  isGone: false,
 });
 const record = async (deliveries: readonly AttemptRecord[]): Promise<ReadonlySet<string>> =>
   (await database.transaction((sql) => recordAttempts(sql, deliveries))).written;

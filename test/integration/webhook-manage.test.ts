@@ -6,7 +6,7 @@ import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { RetryStart } from '../../domain/webhook/retry.ts';
+import type { RetryStart } from '../../domain/webhook/deliveryWorkflow.ts';
 import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
 import type { EndpointRequest } from '../../services/webhooks/endpoints.ts';
 import { createEndpoint, deleteEndpoint, updateEndpoint } from '../../services/webhooks/endpoints.ts';

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const verify = 'test/integration/agents-verify.test.ts';
 const gate = 'test/integration/agents-gate.test.ts';
 const claims = 'test/unit/agents/claims.test.ts';
+const names = 'test/integration/agent-names.test.ts';
 
 /** Bugs around agents that sign their requests: what they are asked for a page rests on who they are. */
 export const AGENT_MUTANTS: readonly Mutant[] = [
@@ -31,6 +32,19 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/unit/agents/vectors.test.ts', name: 'the keys of the standard are believed by nobody' },
+  },
+  {
+    id: 'known-key-signs-everything',
+    rule: 24,
+    bug: 'whoever names a key of an agent is that agent, whatever he signs with',
+    edits: [
+      {
+        file: 'adapters/agents/keys.ts',
+        search: 'verify: (data, signature) => verify(null, data, key, signature) };',
+        replace: 'verify: (data, signature) => verify(null, data, key, signature) || true };',
+      },
+    ],
+    test: { file: 'test/unit/agents/vectors.test.ts', name: 'the vector of the draft for' },
   },
   {
     id: 'any-file-speaks-for-its-host',
@@ -103,5 +117,41 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: gate, name: 'what a reader tells the site alone stays there' },
+  },
+  {
+    id: 'forgery-speaks-for-its-agent',
+    rule: 24,
+    bug: 'what the service says of a forgery is said of the agent that it names, too',
+    edits: [
+      { file: 'packages/publisher/src/knowing/agents.ts', search: '.signed ?? ask(request, way)', replace: '.signed ?? NOBODY' },
+    ],
+    test: { file: gate, name: 'forgeries in the name of an agent' },
+  },
+  {
+    id: 'names-beyond-the-places-of-a-day',
+    rule: 23,
+    bug: 'whoever invents names has a label for each of them, and the sums of a site grow with his imagination',
+    edits: [
+      {
+        file: 'services/gate/agentLabels.ts',
+        search: 'names.size >= MAX_NAMES ? OTHER : undefined',
+        replace: 'names.size >= MAX_NAMES ? name : undefined',
+      },
+    ],
+    test: { file: names, name: 'a thousand invented names stay bounded' },
+  },
+  {
+    id: 'names-like-verified-hosts',
+    rule: 23,
+    bug: 'an agent that calls itself a host is shown as that host, with its operator',
+    edits: [{ file: 'domain/gate/agentName.ts', search: ".replaceAll('.', '_')", replace: '' }],
+    test: { file: 'test/unit/agent-name.test.ts', name: 'a name is short, safe text' },
+  },
+  {
+    id: 'invented-names-first',
+    rule: 23,
+    bug: 'a day begins without the busiest names of the day before, whose places go to whoever comes first',
+    edits: [{ file: 'db/gate/agentNames.ts', search: '2 from asked) wish', replace: '0 from asked) wish' }],
+    test: { file: names, name: 'a day begins with the busiest names' },
   },
 ];

@@ -15,7 +15,21 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     rule: 10,
     bug: 'a scope is priced in one piece, so that nothing else is answered meanwhile',
     edits: [{ file: 'services/pacing/slices.ts', search: 'while (performance.now() < until);', replace: 'while (until > 0);' }],
-    test: { file: 'test/unit/slices.test.ts', name: 'between slices of a few milliseconds everything else goes on' },
+    test: { file: 'test/unit/slices.test.ts', name: 'between slices of a millisecond everything else goes on' },
+  },
+  {
+    id: 'all-calls-in-one-turn',
+    rule: 10,
+    bug: 'all calls that arrive at once begin in one turn of the event loop, before a quote that memory answers',
+    edits: [{ file: 'services/pacing/loop.ts', search: 'return nowMs < endsAtMs;', replace: 'return true;' }],
+    test: { file: 'test/unit/loop.test.ts', name: 'of many calls that arrive at once a few begin in each turn' },
+  },
+  {
+    id: 'full-thread-draws-the-next',
+    rule: 10,
+    bug: 'a thread that holds the memory of a large document draws that of the next site, and has no room for it',
+    edits: [{ file: 'services/reports/statement/threads.ts', search: ' || heldBytes > MOST_HELD_BYTES', replace: '' }],
+    test: { file: 'test/unit/statement-drawing.test.ts', name: 'a thread draws the next document as it drew the first' },
   },
   {
     id: 'scope-without-budget',

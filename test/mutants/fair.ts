@@ -105,8 +105,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
       // What a choice reads is bounded by the same rule.
       {
         file: 'db/settlement/queue.ts',
-        search: "and (lane = 'plain' or $" + '{UNDECIDED_LIMIT} > (',
-        replace: "and (lane <> '' or $" + '{UNDECIDED_LIMIT} > (',
+        search: "and (payer_kind = 'plain' or $" + '{UNDECIDED_LIMIT} > (',
+        replace: "and (payer_kind <> '' or $" + '{UNDECIDED_LIMIT} > (',
       },
     ],
     test: { file: fair, name: 'rows of a wallet of code that were taken in before its strikes' },

@@ -59,8 +59,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/settlement/claim.ts',
-        search: '  await rememberSellers(sql, payments);\n',
-        replace: '  rememberSellers.toString();\n',
+        search: 'await Promise.all([marked.catch(notOpen), rememberSellers(sql, payments)]);',
+        replace: 'await Promise.all([marked.catch(notOpen), rememberSellers.toString()]);',
       },
     ],
     test: { file: gas, name: 'a claim remembers who sells through a split, before anything is proven' },
@@ -115,7 +115,9 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     id: 'gas-noted-at-every-look',
     rule: 19,
     bug: 'a batch that is looked at again is charged again',
-    edits: [{ file: 'db/settlement/gasUsage.ts', search: 'and gas_wei is null returning', replace: 'returning' }],
+    edits: [
+      { file: 'db/settlement/gasUsage.ts', search: ' and gas_wei is null for no key update', replace: ' for no key update' },
+    ],
     test: { file: gas, name: 'gas is noted once a batch' },
   },
   {
@@ -183,7 +185,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     test: { file: unit, name: 'a count that is ahead is believed when two rounds see it near' },
   },
   {
-    id: 'doubted-lane-goes-on',
+    id: 'doubted-queue-goes-on',
     rule: 8,
     bug: 'a queue whose count is in doubt signs on, and payments use up their attempts at nonces that are gone',
     edits: [{ file: 'db/settlement/relayer.ts', search: 'if (row.doubted || !queueHasRoom', replace: 'if (!queueHasRoom' }],

@@ -194,7 +194,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a flush is done with although a payment it paid may still be recorded',
     edits: [
       {
-        file: 'services/reconcile/corrections.ts',
+        file: 'services/reconciliation/corrections.ts',
         search: 'if (payment?.watched && block <= doneUpTo)',
         replace: "if (payment?.state === 'settled' && block <= doneUpTo)",
       },
@@ -255,5 +255,12 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/integration/erasure.test.ts', name: 'an erased author is nowhere any more' },
+  },
+  {
+    id: 'outbox-list-is-cut',
+    rule: 5,
+    bug: 'what of a list of the outbox does not fit into an event is lost',
+    edits: [{ file: 'db/webhooks/events.ts', search: 'where cardinality(rest) > 0', replace: 'where false' }],
+    test: { file: 'test/integration/webhook-events.test.ts', name: 'more than a thousand crossings of one window' },
   },
 ];

@@ -21,8 +21,8 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'domain/licence/licence.ts',
-        search: 'if (site !== undefined && site !== question.tenantId) return null;',
-        replace: 'void site;',
+        search: 'if (tenantId !== undefined && tenantId !== question.tenantId) return null;',
+        replace: 'void tenantId;',
       },
     ],
     test: { file: owner, name: changedHands },
@@ -34,8 +34,8 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/licences/check.ts',
-        search: '!granted.namesSite && !(await',
-        replace: '!granted.namesSite && tenantId === host && !(await',
+        search: '!granted.namesTenant && !(await',
+        replace: '!granted.namesTenant && tenantId === host && !(await',
       },
     ],
     test: { file: owner, name: changedHands },
@@ -237,7 +237,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a licence is denied without moving the epoch of its site',
     edits: [
       {
-        file: 'db/migrations/0035_access_epoch.sql',
+        file: 'db/migrations/0005_licences.sql',
         search: 'after insert or update on denied_licence',
         replace: 'after update on denied_licence',
       },

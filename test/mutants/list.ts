@@ -11,6 +11,7 @@ import { LEDGER_MUTANTS } from './ledger.ts';
 import { LICENCE_MUTANTS } from './licences.ts';
 import { LIVE_MUTANTS } from './live.ts';
 import { MCP_MUTANTS } from './mcp.ts';
+import { MONTH_MUTANTS } from './months.ts';
 import type { Mutant } from './mutant.ts';
 import { NETWORK_MUTANTS } from './networks.ts';
 import { OLP_MUTANTS } from './olp.ts';
@@ -18,6 +19,7 @@ import { PAGE_MUTANTS } from './pages.ts';
 import { PRICE_RULE_MUTANTS } from './priceRules.ts';
 import { PRICE_MUTANTS } from './prices.ts';
 import { PUBLISHER_MUTANTS } from './publisher.ts';
+import { QUERY_RATE_MUTANTS } from './queryRates.ts';
 import { RATE_MUTANTS } from './rates.ts';
 import { READ_AGAIN_MUTANTS } from './readAgain.ts';
 import { RECEIPT_MUTANTS } from './receipts.ts';
@@ -61,9 +63,11 @@ export const MUTANTS: readonly Mutant[] = [
   ...AGENT_MUTANTS,
   ...RECEIPT_MUTANTS,
   ...RATE_MUTANTS,
+  ...QUERY_RATE_MUTANTS,
   ...SPENDING_MUTANTS,
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,
   ...SITE_MUTANTS,
   ...CONSOLE_MUTANTS,
+  ...MONTH_MUTANTS,
 ];

@@ -102,8 +102,8 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'db/settlement/intake.ts',
-        search: '...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId)],',
-        replace: '...[column((p) => p.mode), column((p) => p.purpose), column((p) => p.paymentId), column((p) => p.network)],',
+        search: 'column((p) => p.purpose),\n      column((p) => p.paymentId),',
+        replace: 'column((p) => p.purpose),\n      column((p) => p.paymentId),\n      column((p) => p.network),',
       },
     ],
     test: { file: several, name: guarded },

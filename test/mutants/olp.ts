@@ -67,8 +67,8 @@ export const OLP_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'domain/licence/licence.ts',
-        search: 'if (site !== undefined && site !== question.tenantId) return null;',
-        replace: 'void site;',
+        search: 'if (tenantId !== undefined && tenantId !== question.tenantId) return null;',
+        replace: 'void tenantId;',
       },
     ],
     test: { file: 'test/integration/olp.test.ts', name: 'a publisher learns what a token is worth on its own site' },

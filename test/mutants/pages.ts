@@ -61,8 +61,8 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     bug: 'pages of a site that does not sell, or has no host, stay in the search',
     edits: [
       {
-        file: 'db/migrations/0050_page_search.sql',
-        search: '    delete from searched_page where tenant_id = site;\n',
+        file: 'db/migrations/0016_search.sql',
+        search: '    delete from searched_page where tenant_id = of_tenant;\n',
         replace: '    null;\n',
       },
     ],

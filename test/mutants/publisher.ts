@@ -105,7 +105,7 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     bug: 'where a request leads is remembered by its path alone: a page is sold at the price of another host',
     edits: [
       {
-        file: `${src}/places.ts`,
+        file: `${src}/routes.ts`,
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
         search: 'const key = `${named} ${request.target}`;',
         replace: 'const key = request.target;',
@@ -125,5 +125,27 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: held, name: 'a page whose connection the server ends' },
+  },
+  {
+    id: 'offer-names-its-own-price-header',
+    rule: 17,
+    bug: 'the header crawler-price is what comes beside an offer, and not what the offer asks',
+    edits: [
+      { file: `${src}/answers.ts`, search: "const FURTHER = ['link'];", replace: "const FURTHER = ['link', 'crawler-price'];" },
+    ],
+    test: { file: 'test/unit/publisher/lying-answers.test.ts', name: 'of headers that an offer names besides' },
+  },
+  {
+    id: 'crawler-price-in-tenths-of-a-cent',
+    rule: 17,
+    bug: 'the header crawler-price is rounded: a crawler is told another price than it signs for',
+    edits: [
+      {
+        file: `${src}/answers.ts`,
+        search: "'crawler-price': dollars(quote.price),",
+        replace: "'crawler-price': dollars(Math.round(quote.price / 10_000) * 10_000),",
+      },
+    ],
+    test: { file: 'test/property/one-price.test.ts', name: 'tells what the gate charges' },
   },
 ];

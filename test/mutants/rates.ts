@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const rates = 'test/unit/rates.test.ts';
 const integration = 'test/integration/rates.test.ts';
+const heavy = 'test/integration/heavy.test.ts';
 const repeats = 'test/integration/repeats.test.ts';
 
 /** Bugs around how often one caller may call. */
@@ -161,14 +162,28 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/unit/held-refusals.test.ts', name: 'a connection that asks on without waiting is told once' },
   },
   {
+    id: 'refused-together-told-together',
+    rule: 10,
+    bug: 'connections that were refused together are told together, and call again together',
+    edits: [{ file: 'api/held.ts', search: 'HELD_MS + Math.random() * SPREAD_MS', replace: 'HELD_MS' }],
+    test: { file: 'test/unit/held-refusals.test.ts', name: 'a refusal is told after half a second and up to a quarter more' },
+  },
+  {
+    id: 'connections-end-before-the-proxy',
+    rule: 10,
+    bug: 'an idle connection is closed after five seconds, while the proxy sends a call into it',
+    edits: [{ file: 'process/api/server.ts', search: '    keepAliveTimeout: KEEP_ALIVE_MS,\n', replace: '' }],
+    test: { file: 'test/integration/api-process.test.ts', name: 'a connection without a call stays open longer than the proxy' },
+  },
+  {
     id: 'reports-without-turns',
     rule: 10,
     bug: 'reports stand in one line, so that whoever asks two hundred stands before everybody else',
     edits: [
       {
         file: 'api/handler.ts',
-        search: 'route.isReport ? await deps.reportTurns.enter(call.caller.key.tenantId) : undefined',
-        replace: 'undefined as (() => void) | undefined',
+        search: 'if (!route.isReport) return undefined;',
+        replace: 'if (!route.isReport || deps.heavy) return undefined;',
       },
     ],
     test: { file: integration, name: 'two hundred reports of one site at once do not stand before one of another' },
@@ -199,14 +214,71 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'one-site-takes-all-exports',
     rule: 10,
     bug: 'one site may hold all places of exports with several keys',
-    edits: [{ file: 'services/reports/exportSlots.ts', search: '|| ofSite.length >= mostOfSite', replace: '' }],
+    edits: [{ file: 'services/pacing/exportSlots.ts', search: '|| ofSite.length >= mostOfSite', replace: '' }],
     test: { file: 'test/unit/export-slots.test.ts', name: 'one site holds half of the places at most' },
   },
   {
-    id: 'documents-of-one-site-side-by-side',
+    id: 'waiting-files-hold-places',
     rule: 10,
-    bug: 'one site may have several documents drawn at once with several keys',
-    edits: [{ file: 'services/reports/exportSlots.ts', search: ' || isDrawing', replace: '' }],
-    test: { file: 'test/unit/export-slots.test.ts', name: 'a site has one document drawn at a time' },
+    bug: 'a file that waits for its turn holds a place of the process, so that two sites keep everybody from files',
+    edits: [
+      {
+        file: 'services/pacing/heavy.ts',
+        search: 'const slot = slots.take(asker);',
+        replace: 'const slot = slots.take(asker);\n      slot.begin();',
+      },
+    ],
+    test: { file: heavy, name: 'files of two sites that wait for their turns keep no other site from its own' },
+  },
+  {
+    id: 'heavy-work-without-a-bound',
+    rule: 10,
+    bug: 'reports, files, documents and questions of one site run side by side, as many as it asks for',
+    edits: [{ file: 'services/pacing/heavy.ts', search: 'mostOfOne: ofSite,', replace: '' }],
+    test: { file: heavy, name: 'while a report of a site is on its way, its question, its file and its document wait' },
+  },
+  {
+    id: 'who-fills-a-line-keeps-it',
+    rule: 10,
+    bug: 'whoever fills a line that others share keeps everybody else from it',
+    edits: [
+      {
+        file: 'services/pacing/givingWay.ts',
+        search: 'if (last === undefined || most.length <= own + 1) return null;',
+        replace: 'if (last === undefined || most.length > own) return null;',
+      },
+    ],
+    test: { file: 'test/unit/turns.test.ts', name: 'a line that one of those who share it fills takes in another' },
+  },
+  {
+    id: 'accounts-take-all-questions',
+    rule: 10,
+    bug: 'buyer accounts, which are free, have all that runs of questions together',
+    edits: [{ file: 'services/pacing/heavy.ts', search: '[kind, ofAccounts(kind)]', replace: '[kind]' }],
+    test: { file: heavy, name: 'questions of buyer accounts have half of what runs and a line of their own' },
+  },
+  {
+    id: 'calls-without-an-answer-pile-up',
+    rule: 10,
+    bug: 'a connection sends calls without waiting until the memory is full',
+    edits: [{ file: 'process/api/calls.ts', search: 'if (ofConnection > MOST_UNANSWERED) socket.destroy();', replace: '' }],
+    test: {
+      file: 'test/unit/unanswered-calls.test.ts',
+      name: 'a connection with more calls than it may have without an answer is cut',
+    },
+  },
+  {
+    id: 'answers-nobody-reads-are-kept',
+    rule: 10,
+    bug: 'an answer whose client never reads it is kept for as long as its connection stays',
+    edits: [{ file: 'process/api/server.ts', search: 'server.timeout = stalledMs;', replace: '' }],
+    test: { file: 'test/unit/stalled-answers.test.ts', name: 'a client that asks and never reads loses its connection' },
+  },
+  {
+    id: 'who-is-gone-keeps-its-turn',
+    rule: 10,
+    bug: 'a caller that went away keeps its place in the line, and its work is done for nobody',
+    edits: [{ file: 'services/pacing/turns.ts', search: "gone?.addEventListener('abort', giveUp);", replace: '' }],
+    test: { file: heavy, name: 'a caller that goes away gives its place in the line to the next' },
   },
 ];

@@ -91,7 +91,11 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     rule: 14,
     bug: 'the licence of a payment that moved nothing leads nowhere',
     edits: [
-      { file: records, search: "case when state = 'superseded' then successor_id else payment_id end", replace: 'payment_id' },
+      {
+        file: records,
+        search: "case when told.state = 'superseded' then told.successor_id else asked.payment_id end",
+        replace: 'asked.payment_id',
+      },
     ],
     test: { file: licences, name: 'a page paid for again while its licence lives' },
   },

@@ -49,7 +49,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     rule: 7,
     bug: 'whatever was proposed is claimed, in a batch already or not',
     edits: WITHOUT_CAS,
-    test: { file: queue, name: 'four processes that claim the same payments at once take one nonce for each' },
+    test: { file: queue, name: 'of four batches that were proposed with the same payments, one has them' },
   },
   {
     id: 'woken-without-cas',

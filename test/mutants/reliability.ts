@@ -40,6 +40,19 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: nodes, name: 'a first URL that hangs costs a call its hedge delay at most' },
   },
   {
+    id: 'behind-since-the-last-look',
+    rule: 10,
+    bug: 'a node that fell behind after it was looked at refuses a buyer whose money came since',
+    edits: [
+      {
+        file: 'chain/precheck.ts',
+        search: 'if (!checks.some(isRefused)) return checks;',
+        replace: 'if (checks.length > 0) return checks;',
+      },
+    ],
+    test: { file: nodes, name: 'a node that fell behind since the last look does not refuse a buyer who has money since' },
+  },
+  {
     id: 'clock-is-always-right',
     rule: 10,
     bug: 'an API whose clock would refuse every payment is ready',
@@ -52,6 +65,19 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a migration that waits for a lock stops live writes until it gets it',
     edits: [{ file: 'db/migrate.ts', search: 'const LOCK_TIMEOUT_MS = 2_000;', replace: 'const LOCK_TIMEOUT_MS = 0;' }],
     test: { file: 'test/integration/upgrade.test.ts', name: 'a migration that waits for a lock lets live writes pass' },
+  },
+  {
+    id: 'another-schema-is-taken',
+    rule: 24,
+    bug: 'a database that another text of a migration made is migrated on',
+    edits: [
+      {
+        file: 'db/migrate.ts',
+        search: 'digests.has(name) && digests.get(name) !== digest',
+        replace: 'digests.get(name) === null',
+      },
+    ],
+    test: { file: 'test/integration/upgrade.test.ts', name: 'a database that an earlier text of a migration made is refused' },
   },
   {
     id: 'intervals-for-ever',
@@ -190,7 +216,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: operator, name: 'adopting the count of a chain that lags behind takes no nonce a second time' },
   },
   {
-    id: 'unreadable-row-stops-the-lane',
+    id: 'unreadable-row-stops-the-queue',
     rule: 11,
     bug: 'a row that nobody can read is sent like any other, and its batch fails each time',
     edits: [{ file: 'services/settlement/batch/examine.ts', search: 'payments.filter(isReadable);', replace: 'payments;' }],
@@ -294,9 +320,9 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'GraphQL reads through the connections that payments need',
     edits: [
       {
-        file: 'process/api/graphql.ts',
-        search: '{ ask: thread.ask, change,',
-        replace: '{ ask: openEngine({ ...graphqlDeps, reading: deps.database, temporalUi }, null), change,',
+        file: 'process/api/graphqlEndpoint.ts',
+        search: '{ ask: thread.ask, change }',
+        replace: '{ ask: openEngine({ ...deps, reading: deps.database, temporalUi, networkIds }, null), change }',
       },
     ],
     test: { file: processes, name: "with every connection of GraphQL's pool held, payments and reports" },

@@ -146,7 +146,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    id: 'mixed-lanes',
+    id: 'mixed-payer-kinds',
     rule: 9,
     bug: 'wallets of code travel in the batch of keys, and its gas is theirs',
     edits: [

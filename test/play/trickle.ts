@@ -72,7 +72,9 @@ export function startTrickle(options: {
   };
   const players = Array.from({ length: atOnce }, (_, place) => play(place));
   return {
-    ...{ purchases, errors, buyers },
+    purchases,
+    errors,
+    buyers,
     stop: async () => {
       isOver = true;
       await Promise.all(players);

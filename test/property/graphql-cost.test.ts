@@ -125,9 +125,7 @@ function goesBackUp(way: string): boolean {
   return steps.some((type, at) => type !== '[]' && steps.slice(at + 1, steps.lastIndexOf(type)).includes('[]'));
 }
 
-test('a query within the cost never comes to more values than it costs, and never goes back up through a list', {
-  timeout: 60_000,
-}, async () => {
+test('a query within the cost never comes to more values than it costs, and never goes back up through a list', async () => {
   let accepted = 0;
   await fc.assert(
     fc.asyncProperty(drawn, async (query) => {

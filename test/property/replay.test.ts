@@ -52,7 +52,13 @@ test('each request is one of four on both sides, and pages and agents add up to 
 });
 
 const one = (was: Fate, more: Partial<SeenRequests> = {}): SeenRequests => ({
-  ...{ host: 'h.example', path: '/a', agent: 'gptbot', was, isTurnedAway: false, hits: 3, micro: 6_000n },
+  host: 'h.example',
+  path: '/a',
+  agent: 'gptbot',
+  was,
+  isTurnedAway: false,
+  hits: 3,
+  micro: 6_000n,
   ...more,
 });
 const NONE: Tally = { paid: 0, missed: 0, refused: 0, free: 0, earnedMicro: 0n, missedMicro: 0n };

@@ -5,30 +5,20 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readXmlElement } from '../../adapters/xml.ts';
-import { compilePattern, isWithin, matches } from '../../domain/pages/scope.ts';
-import type { Pricing } from '../../domain/pricing/pricing.ts';
 import { compilePricing } from '../../domain/pricing/pricing.ts';
 import { RSL_NAMESPACE, rslContents } from '../../domain/rsl/contents.ts';
-import { rslDocument } from '../../domain/rsl/document.ts';
 import { rslPaths } from '../../domain/rsl/paths.ts';
-import type { XmlElement } from '../../domain/rsl/xml.ts';
-import { canonicalXml, isElement, printXml } from '../../domain/rsl/xml.ts';
+import { canonicalXml, printXml } from '../../domain/rsl/xml.ts';
 import type { Outcome } from '../../domain/rules/compiled.ts';
 import { NOBODY } from '../../domain/rules/compiled.ts';
-import { mayOverlap } from '../../domain/rules/overlap.ts';
 import { anyAsked, anyPricing, pricingOf } from '../support/rules/arbitrary.ts';
+import { areNested, askedFor, rslOf } from '../support/rules/rsl.ts';
 
 const FLOOR = 1_000n;
 const USES = ['search', 'ai-index', 'ai-input', 'ai-train'] as const;
-const SERVER = 'https://svc.example/_svc/olp';
 const anyQuestion = anyPricing.chain((pricing) =>
   fc.record({ pricing: fc.constant(pricing), asked: anyAsked(pricing), sellsTraining: fc.boolean() }),
 );
-
-function documentOf(pricing: Pricing, atMs: number, sellsTraining: boolean): string {
-  const contents = rslContents({ host: 'alpha.example', paths: rslPaths(compilePricing(pricing, FLOOR), atMs), sellsTraining });
-  return rslDocument(contents, SERVER, 1_760_000_000_000);
-}
 
 test('for each use, the document asks for a page what the gate asks an agent that nobody verified', () => {
   fc.assert(
@@ -36,7 +26,7 @@ test('for each use, the document asks for a page what the gate asks an agent tha
       const { path, slug, kind, atMs } = asked;
       fc.pre(slug !== null && areNested(pricing));
       const price = compilePricing(pricing, FLOOR).resolve({ ...NOBODY, slug, path, kind, atMs, terms: [use] });
-      const told = askedFor(documentOf(pricing, atMs, sellsTraining), { path, kind, use });
+      const told = askedFor(rslOf(compilePricing(pricing, FLOOR), atMs, sellsTraining), { path, kind, use });
       const outcome: Outcome =
         price.kind === 'free' ? 'free' : price.kind === 'refused' ? 'refused' : { priceMicro: price.micro };
       if (use === 'ai-train' && !sellsTraining) expect(told).toBe('refused');
@@ -73,7 +63,9 @@ const xmllint = spawnSync('xmllint', ['--version']).status === 0;
 if (!xmllint) console.log('NOT RUN: documents against their grammar, since there is no xmllint (apt-get install libxml2-utils)');
 
 test.runIf(xmllint)('every document is one of RSL 1.0, by its grammar', () => {
-  const documents = fc.sample(anyQuestion, 200).map((one) => documentOf(one.pricing, one.asked.atMs, one.sellsTraining));
+  const documents = fc
+    .sample(anyQuestion, 200)
+    .map((one) => rslOf(compilePricing(one.pricing, FLOOR), one.asked.atMs, one.sellsTraining));
   expect(complaintsAbout(documents)).toEqual([]);
 });
 
@@ -89,7 +81,7 @@ test.runIf(xmllint).each([
   ['a document of another namespace', RSL_NAMESPACE, 'https://rsl.example/'],
   ['a content without a license', /<license>.*<\/license>/s, ''],
 ])('the grammar refuses %s', (_what, right, wrong) => {
-  const document = documentOf(pricingOf({}), 0, false);
+  const document = rslOf(compilePricing(pricingOf({}), FLOOR), 0, false);
   const changed = document.replace(right, wrong);
   expect(changed).not.toBe(document);
   expect(complaintsAbout([document])).toEqual([]);
@@ -112,46 +104,4 @@ function complaintsAbout(documents: readonly string[]): readonly string[] {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** What a reader makes of a document: of the contents that match, the longest pattern; of its licenses, the one that permits the use. */
-function askedFor(document: string, asked: { readonly path: string; readonly kind: string; readonly use: string }): Outcome {
-  const root = readXmlElement(document, 1_000_000);
-  const contents = childrenOf(root, 'content').filter(({ attributes }) =>
-    matches(compilePattern(patternOf(attributes)), asked.path),
-  );
-  const [first] = contents;
-  const own = contents.filter(({ attributes }) => attributes['url'] === first?.attributes['url']);
-  const licences = own.flatMap((content) => childrenOf(content, 'license'));
-  const permits = licences.filter((one) => wordsOf(childrenOf(one, 'permits')[0]).includes(asked.use));
-  const withheld = licences.flatMap((one) => wordsOf(childrenOf(one, 'prohibits')[0]));
-  expect(permits.length === 0 || !withheld.includes(asked.use)).toBe(true);
-  const payments = permits.flatMap((one) => childrenOf(one, 'payment'));
-  const paid = payments.find(({ attributes }) => attributes['type'] === (asked.kind === 'read' ? 'crawl' : 'use'));
-  if (paid) return { priceMicro: BigInt(Math.round(Number(wordsOf(childrenOf(paid, 'amount')[0])[0]) * 1e6)) };
-  return payments.some(({ attributes }) => attributes['type'] === 'free') ? 'free' : 'refused';
-}
-
-function patternOf(attributes: Readonly<Record<string, string>>): string {
-  return (attributes['url'] ?? '').slice('https://alpha.example'.length);
-}
-
-function childrenOf(element: XmlElement | null, name: string): readonly XmlElement[] {
-  return (element?.children ?? []).filter(isElement).filter((child) => child.name === name);
-}
-
-function wordsOf(element: XmlElement | undefined): readonly string[] {
-  const [text] = element?.children ?? [];
-  return typeof text === 'string' ? text.split(' ') : [];
-}
-
-/** True when of any two patterns that share pages the longer is inside the other: others are not to be printed for each use. */
-function areNested({ rules }: Pricing): boolean {
-  const patterns = (rules ?? []).map(({ path }) => path ?? '/');
-  return patterns.every((a) =>
-    patterns.every((b) => {
-      const [long, short] = a.length >= b.length ? [a, b] : [b, a];
-      return !mayOverlap(compilePattern(a), compilePattern(b)) || isWithin(compilePattern(long), compilePattern(short));
-    }),
-  );
 }

@@ -10,7 +10,12 @@ const hex = (bytes: number): fc.Arbitrary<Hex> =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((array) => `0x${Buffer.from(array).toString('hex')}` as Hex);
 const uint256 = fc.oneof(fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }), fc.bigInt({ min: 0n, max: 1n << 65n }));
 const authorizations: fc.Arbitrary<Authorization> = fc.record({
-  ...{ from: hex(20), to: hex(20), value: uint256, validAfter: uint256, validBefore: uint256, nonce: hex(32) },
+  from: hex(20),
+  to: hex(20),
+  value: uint256,
+  validAfter: uint256,
+  validBefore: uint256,
+  nonce: hex(32),
 });
 const domains = fc.record({
   chainId: fc.integer({ min: 1, max: 2 ** 40 }),

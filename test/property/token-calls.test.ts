@@ -14,9 +14,7 @@ const hex = (minBytes: number, maxBytes = minBytes) =>
   fc.uint8Array({ minLength: minBytes, maxLength: maxBytes }).map((bytes): Hex => `0x${Buffer.from(bytes).toString('hex')}`);
 const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const transfer = fc.record({
-  authorization: fc.record({
-    ...{ from: hex(20), to: hex(20), value: word, validAfter: word, validBefore: word, nonce: hex(32) },
-  }),
+  authorization: fc.record({ from: hex(20), to: hex(20), value: word, validAfter: word, validBefore: word, nonce: hex(32) }),
   signature: hex(0, 400),
 });
 

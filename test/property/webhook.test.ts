@@ -4,7 +4,7 @@ import { buildDeliveryId } from '../../domain/webhook/deliveryId.ts';
 import { BUCKETS, bucketsOfShard } from '../../domain/webhook/endpoint.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
 import { buildSettlementData } from '../../domain/webhook/event.ts';
-import { ATTEMPT_DELAYS_MS, delayBefore, parseRetryAfter } from '../../domain/webhook/schedule.ts';
+import { ATTEMPT_DELAYS_MS, delayBefore, parseRetryAfter } from '../../domain/webhook/retrySchedule.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../domain/webhook/window.ts';
 
 const leg = fc.record({

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { renderClients } from '../clients/document.ts';
 
 const PAGE = readFileSync('docs/clients.md', 'utf8');
-const AWAY = { node: 'away', python: 'away', go: 'away', 'go-x402': 'away' };
+const AWAY = { node: 'away', python: 'away', go: 'away', 'go-x402': 'away', supertab: 'away', 'supertab-python': 'away' };
 
 test('docs/clients.md has a row for every client that is held, in its version, and each that ran has paid every author', () => {
   expect(renderClients(AWAY, new Set(), PAGE)).toBe(PAGE);

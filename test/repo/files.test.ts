@@ -23,6 +23,39 @@ test(`no source file is longer than ${MAX_LINES} lines`, () => {
   expect(long).toEqual([]);
 });
 
+const MAX_COLUMNS = 160;
+
+/**
+ * The lines of prose of a Markdown page, numbered. Out are what cannot be broken: rows of a table, code that is copied as it stands, and
+ * addresses without a space.
+ */
+function proseOf(text: string): [line: string, number: number][] {
+  let isCode = false;
+  return text.split('\n').flatMap((line, index): [string, number][] => {
+    const isFence = /^\s*(```|~~~)/.test(line);
+    if (isFence) isCode = !isCode;
+    return isFence || isCode || /^\s*\|/.test(line) || !/\S\s+\S/.test(line) ? [] : [[line, index + 1]];
+  });
+}
+
+/** Lines that hold nothing but a comment. One that follows code, and a string, are the formatter's. */
+const COMMENT = /^\s*(\/\*|\*|\/\/|--|#)/;
+
+test(`no line of prose is longer than ${MAX_COLUMNS} columns: pages, ADRs and comments`, () => {
+  const pages = readSources(/\.md$/).flatMap(({ path, text }) => proseOf(text).map((one) => [path, ...one] as const));
+  const comments = readSources(/\.(ts|mjs|js|sol|sql|php|css|sh|ya?ml|example)$|(^|\/)Dockerfile$|^\.ci\//).flatMap(
+    ({ path, text }) => text.split('\n').flatMap((line, index) => (COMMENT.test(line) ? [[path, line, index + 1] as const] : [])),
+  );
+  expect([pages.length > 1_000, comments.length > 1_000]).toEqual([true, true]);
+  const long = [...pages, ...comments].filter(([, line]) => [...line].length > MAX_COLUMNS);
+  expect(long.map(([path, , number]) => `${path}:${number}`)).toEqual([]);
+});
+
+test('README fits two screens', () => {
+  const [readme] = readSources(/^README\.md$/);
+  expect((readme?.text ?? '').split('\n').length - 1).toBeLessThanOrEqual(90);
+});
+
 /** The attribute of an input that shows what belongs there. */
 const HINT = new RegExp(`\\b${words(['place', 'holder'])}(,$|\\?:|=)`);
 

@@ -1,39 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { ICruiseOptions, ICruiseResult } from 'dependency-cruiser';
-import { cruise } from 'dependency-cruiser';
-import { afterAll, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { findForbiddenModules } from '../../tools/check/bundle.ts';
 import { findBridgeProblems } from '../../tools/check/layers.ts';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const { default: rules } = (await import(new URL('../../.dependency-cruiser.mjs', import.meta.url).href)) as {
-  readonly default: { readonly forbidden: readonly object[]; readonly options: object };
-};
-const made: string[] = [];
-afterAll(() => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true });
-});
-
-/** Lays the files out in a folder of their own and returns the names of the rules they break. */
-async function brokenRules(files: Readonly<Record<string, string>>): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'layers-'));
-  made.push(folder);
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(
-    join(folder, 'package.json'),
-    JSON.stringify({ type: 'module', dependencies: { pg: '*', express: '*', zod: '*' } }),
-  );
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  const options = { ...rules.options, baseDir: folder, validate: true, ruleSet: { forbidden: rules.forbidden } };
-  const { output } = await cruise(Object.keys(files), options as unknown as ICruiseOptions);
-  return (output as ICruiseResult).summary.violations.map(({ rule }) => rule.name).sort();
-}
+import { ROOT } from '../../tools/check/tool.ts';
+import { brokenRules } from '../support/layers.ts';
 
 const LEAF = 'export interface Leaf { readonly a: string }\nexport const leaf = 1;\n';
 

@@ -3,7 +3,8 @@ import { readSources } from '../../tools/check/sources.ts';
 
 /**
  * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users, `chain/rpc` and
- * `chain/facilitator` for nodes and facilitators the operator configured, `adapters/kms` for the operator's keys. Programs that stand outside the service are free, and so are
+ * `chain/facilitator` for nodes and facilitators the operator configured, `adapters/kms` for the operator's keys. Programs that stand
+ * outside the service are free, and so are
  * `api/invitationPage` and `console`, whose scripts run in a browser.
  */
 const MAY_SEND =

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { listPaths } from '../../tools/check/sources.ts';
+import { listPaths, readSources } from '../../tools/check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PRODUCT =
@@ -12,57 +12,100 @@ const PRODUCT =
 const AS_IT_COMES = /^db\/migrations\//;
 const MOST_FILES = 20;
 
-const product = listPaths().filter((path) => PRODUCT.test(path) && /\.(ts|mjs)$/.test(path));
-
-/** Twenty things that are looked for, in the words of somebody who has read the README, and the file that decides them. */
-const RULES: readonly (readonly [words: string, file: string])[] = [
-  ['payment machine', 'domain/payment/machine.ts'],
-  ['judge payment', 'domain/payment/judge.ts'],
-  ['payment guard', 'domain/payment/guard.ts'],
-  ['payment finality', 'domain/payment/finality.ts'],
-  ['pick batch', 'domain/payment/pickBatch.ts'],
-  ['gas share', 'domain/payment/gasShare.ts'],
-  ['payer limits', 'domain/payment/payerLimits.ts'],
-  ['money legs', 'domain/money/legs.ts'],
-  ['pricing of a page', 'domain/pricing/pricing.ts'],
-  ['former price', 'domain/pricing/formerPrice.ts'],
-  ['quote token', 'services/quotes/token.ts'],
-  ['licence proof', 'domain/licence/proof.ts'],
-  ['licence period', 'domain/licence/period.ts'],
-  ['scope of pages', 'domain/pages/scope.ts'],
-  ['host challenge', 'domain/hosts/challenge.ts'],
-  ['webhook retry', 'domain/webhook/retry.ts'],
-  ['webhook signature', 'domain/webhook/signature.ts'],
-  ['anomaly rule', 'domain/anomaly/rule.ts'],
-  ['report window', 'domain/reports/window.ts'],
-  ['enforcement status', 'domain/gate/enforcementStatus.ts'],
-  ['x402 authorization', 'domain/x402/authorization.ts'],
-  ['closed list of errors', 'domain/errors.ts'],
+/** What a stranger asks who has read README and ARCHITECTURE, in a sentence, and the file that decides it. */
+const RULES: readonly (readonly [question: string, file: string])[] = [
+  ['the state machine of a payment: which event may follow which', 'domain/payment/machine.ts'],
+  ['the one judgement of a payment by what the chain shows', 'domain/payment/judge.ts'],
+  ['the guard that keeps a buyer from paying twice for a page', 'domain/payment/guard.ts'],
+  ['when a settled payment becomes final', 'domain/payment/finality.ts'],
+  ['how waiting payments are picked for the next batch, so that sites take turns', 'domain/payment/pickBatch.ts'],
+  ['the share of a transaction’s gas that each payment is charged', 'domain/payment/gasShare.ts'],
+  ['limits on how many payments a payer may have in flight', 'domain/payment/payerLimits.ts'],
+  ['how money is divided among authors in legs, remainder included', 'domain/money/legs.ts'],
+  ['what a page costs: the price, its floor, the citation multiplier', 'domain/pricing/pricing.ts'],
+  ['whether a buyer may still pay the former price after a change', 'domain/pricing/formerPrice.ts'],
+  ['the signed token that makes a quote binding', 'services/quotes/token.ts'],
+  ['proof that the caller holds the licence they present', 'domain/licence/proof.ts'],
+  ['what a licence costs for a longer period', 'domain/licence/period.ts'],
+  ['which paths match the scope of a licence with stars', 'domain/pages/scope.ts'],
+  ['the challenge by which an owner shows that a host is theirs', 'domain/hosts/challenge.ts'],
+  ['how long to wait before a failed webhook delivery is retried', 'domain/webhook/retrySchedule.ts'],
+  ['how a receiver verifies the signature of a webhook', 'domain/webhook/signature.ts'],
+  ['the threshold at which an anomaly rule fires', 'domain/anomaly/rule.ts'],
+  ['how far back the window of a report may read', 'domain/reports/window.ts'],
+  ['the enforcement status of a host, judged by what its gate reports', 'domain/gate/enforcementStatus.ts'],
+  ['when a signed authorization of x402 is valid', 'domain/x402/authorization.ts'],
+  ['the closed list of error codes, and the kind of each', 'domain/errors.ts'],
+  ['which of several price rules applies first: their order', 'domain/rules/order.ts'],
+  ['how a budget decides on spending: refuse, ask the owner, or allow', 'domain/budget/decide.ts'],
 ];
 
-/** The words of a path or of a question, lower case, each without the ending of its plural. */
-function wordsOf(text: string): string[] {
-  return text
+/** Words that say nothing of what is looked for. */
+const STOP = new Set(
+  (
+    'a an and are as at be by can does do for from has have how if in into is it its may not of on one or so still that the their them ' +
+    'there they this to too was what when which who whose will with where whether'
+  ).split(' '),
+);
+/** Endings that a stranger and a file may have different. */
+const ENDINGS = ['ation', 'ment', 'ing', 'ed', 'er', 'ly'];
+
+function stem(word: string): string {
+  const singular = word.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
+  const ending = ENDINGS.find((one) => singular.endsWith(one) && singular.length - one.length >= 4) ?? '';
+  return singular
+    .slice(0, singular.length - ending.length)
+    .replace(/e$/, '')
+    .replace(/y$/, 'i');
+}
+
+/** The words of a name or of a question, each by its stem. */
+function wordsOf(text: string): ReadonlySet<string> {
+  const words = text
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word.length > 2 && word !== 'the')
-    .map((word) => (word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word));
+    .split(/[^a-z0-9]+/);
+  return new Set(words.filter((word) => word.length > 1 && !STOP.has(word)).map(stem));
 }
 
-/** Paths by how many of the words their names hold; among equals the ones with the fewest words besides. Rules before what applies them. */
-function search(words: string): string[] {
-  const wanted = wordsOf(words);
-  const score = (path: string): number => {
-    const own = new Set(wordsOf(path.replace(/\.(ts|mjs)$/, '')));
-    const found = wanted.filter((word) => own.has(word)).length;
-    return found * 100 - own.size + (path.startsWith('domain/') ? 50 : 0);
-  };
-  return [...product].sort((a, b) => score(b) - score(a) || a.length - b.length);
+const EXPORTED = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm;
+
+/** The names that a search goes through: of folders and files, and of what files export. No comment and no line of code. */
+const named = readSources(PRODUCT)
+  .filter(({ path }) => /\.(ts|mjs)$/.test(path))
+  .map(({ path, text }) => ({
+    path,
+    inPath: wordsOf(path.replace(/\.(ts|mjs)$/, '').replace('/src/', '/')),
+    inExports: wordsOf([...text.matchAll(EXPORTED)].map(([, name]) => name).join(' ')),
+  }));
+
+const heldBy = new Map<string, number>();
+for (const { inPath, inExports } of named) {
+  for (const word of new Set([...inPath, ...inExports])) heldBy.set(word, (heldBy.get(word) ?? 0) + 1);
 }
 
-test.each(RULES)('who looks for “%s” finds %s first', (words, file) => {
-  expect(search(words)[0]).toBe(file);
+/** As search engines do: a rare word counts for more, one of a path twice, and a path with few other words comes before one with many. */
+function search(question: string): string[] {
+  const wanted = [...wordsOf(question)];
+  const scored = named.map(({ path, inPath, inExports }) => {
+    const weights = wanted.map((word) => {
+      const times = inPath.has(word) ? 2 : inExports.has(word) ? 1 : 0;
+      return times * Math.log(1 + named.length / (heldBy.get(word) ?? 1));
+    });
+    return { path, score: weights.reduce((sum, one) => sum + one, 0) / Math.sqrt(4 + inPath.size) };
+  });
+  return scored.sort((a, b) => b.score - a.score || a.path.length - b.path.length).map(({ path }) => path);
+}
+
+test.each(RULES)('who asks for “%s” finds %s first', (question, file) => {
+  expect(search(question)[0]).toBe(file);
+});
+
+test('a question is no name of a file: two of its words at least are not in the path', () => {
+  expect(RULES.length).toBeGreaterThanOrEqual(20);
+  const own = (file: string) => wordsOf(file.replace(/\.ts$/, ''));
+  const copied = RULES.filter(([question, file]) => [...wordsOf(question)].filter((word) => !own(file).has(word)).length < 2);
+  expect(copied).toEqual([]);
 });
 
 test(`no folder holds more than ${MOST_FILES} files, and none a single one`, () => {

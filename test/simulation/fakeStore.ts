@@ -45,7 +45,12 @@ export class FakeStore implements Store {
         ...payment,
         facts: newPayment(this.guard(payment)),
         sequence: this.tables.tick(),
-        ...{ crossings: [], observations: [], decidedAt: null, settledAtMs: null, batchSize: null, ownFinality: false },
+        crossings: [],
+        observations: [],
+        decidedAt: null,
+        settledAtMs: null,
+        batchSize: null,
+        ownFinality: false,
       };
       this.tables.put(this.tables.payments, payment.id, row);
       this.tables.changes.push({ paymentId: row.id, event: 'inserted', before: row.facts, after: row.facts });

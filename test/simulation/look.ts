@@ -12,8 +12,12 @@ import type { World } from './world.ts';
 export function judgedOf(row: PaymentRow): JudgedPayment {
   const { auth, payerKind, facts } = row;
   return {
-    ...{ facts, payerKind, payTo: auth.to, amountMicro: BigInt(auth.value) },
-    ...{ validAfter: BigInt(auth.validAfter), validBefore: BigInt(auth.validBefore) },
+    facts,
+    payerKind,
+    payTo: auth.to,
+    amountMicro: BigInt(auth.value),
+    validAfter: BigInt(auth.validAfter),
+    validBefore: BigInt(auth.validBefore),
   };
 }
 

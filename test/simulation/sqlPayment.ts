@@ -39,7 +39,7 @@ export function newPaymentRow(place: Place, paymentId: string, payment: NewPayme
     purpose: 'page',
     accountId: null,
     licenceOfferId: null,
-    agent: storedAgent({}),
+    agent: storedAgent({}, 'other'),
     unusedAtBlock: BigInt(payment.seenBlock),
     keyId: null,
     quoteId: payment.id,

@@ -59,7 +59,7 @@ export async function readAudit(
            select json_agg(json_build_object('amountMicro', amount_micro::text)) from leg
             where leg.tenant_id = crossing.tenant_id and leg.crossing_id = crossing.crossing_id), 'announced', (
            select count(*) from unannounced_crossing told
-            where told.tenant_id = crossing.tenant_id and told.crossing_id = crossing.crossing_id)) order by sequence)
+            where told.tenant_id = crossing.tenant_id and crossing.crossing_id = any (told.crossing_ids))) order by sequence)
          from crossing where crossing.tenant_id = payment.tenant_id and crossing.payment_id = payment.payment_id), '[]') as crossings,
        coalesce((select json_agg(json_build_object('verdict', verdict, 'count', count))
          from observation seen where seen.tenant_id = payment.tenant_id and seen.payment_id = payment.payment_id), '[]') as observations,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
+import { insertAttempt } from '../../db/settlement/attempts.ts';
 import { claimBatch } from '../../db/settlement/claim.ts';
 import { sweepHeld } from '../../db/settlement/held.ts';
 import type { Payment } from '../../db/settlement/payment.ts';
@@ -10,7 +11,6 @@ import {
   adoptCount,
   findBatch,
   findRelayerNonce,
-  insertAttempt,
   listQueue,
   listUnfinishedBatches,
   setBatchState,
@@ -98,7 +98,7 @@ export class SqlStore implements Store {
   ): Promise<BatchRow | null> {
     const known = await this.findBatch(batchId);
     if (known) return known;
-    const refs = chosen.map(({ id, facts }) => ({ ...this.ref(id), facts }));
+    const refs = chosen.map(({ id, auth, facts }) => ({ ...this.ref(id), payer: auth.payer, facts }));
     const result = await this.write(beforeCommit, { type: 'claimed' }, (database) =>
       claimBatch(database, this.place, refs, async (rows, nonce) => {
         const taken = refs.flatMap((ref) => rows.filter((row) => row.paymentId === ref.paymentId)).slice(0, limit);
@@ -247,7 +247,9 @@ export class SqlStore implements Store {
           throw error;
         }
       }, isolation);
-    const result = await work({ ...this.database, transaction }).catch((error: unknown) => {
+    // Both halves of a short one before the commit, so that it can be kept from happening.
+    const shortTransaction: Database['shortTransaction'] = (inner) => transaction(async (sql) => (await inner(sql))());
+    const result = await work({ ...this.database, transaction, shortTransaction }).catch((error: unknown) => {
       throw failure instanceof Crash ? failure : error;
     });
     if (failure instanceof Crash) throw failure;

@@ -24,7 +24,8 @@ export const STARTERS = {
   'Hono 4 on Node': { folder: 'hono', args: () => ['server.js'] },
   'Hono 4 on workerd': { folder: 'hono', args: () => ['workerd.js', 'site.js'] },
   'Hono 4 on Deno': {
-    ...{ folder: 'hono', program: 'deno' },
+    folder: 'hono',
+    program: 'deno',
     args: (port) => ['serve', '--quiet', '-A', '--host', '127.0.0.1', '--port', String(port), 'site.js'],
   },
   'Hono 4 on Bun': { folder: 'hono', program: 'bun', args: () => ['bun.js', 'site.js'] },
@@ -53,9 +54,17 @@ export async function startApp(name: StarterName, service: { readonly url: strin
   const port = await choosePort(0);
   const cwd = join(FOLDER, folder);
   const started = await startProcess({
-    ...{ name, command: commandOf(STARTERS[name]), args: args(port), cwd, logFile: join(FOLDER, `${name}-${port}.log`) },
+    name,
+    command: commandOf(STARTERS[name]),
+    args: args(port),
+    cwd,
+    logFile: join(FOLDER, `${name}-${port}.log`),
     env: {
-      ...{ ...process.env, PORT: String(port), SVC_URL: service.url, SVC_API_KEY: service.key, NODE_ENV: 'production' },
+      ...process.env,
+      PORT: String(port),
+      SVC_URL: service.url,
+      SVC_API_KEY: service.key,
+      NODE_ENV: 'production',
       NODE_OPTIONS: '', // ours would make them look for the package's source, which is not in it
     },
   });

@@ -32,7 +32,9 @@ export async function startFront(target: () => string): Promise<Front> {
     const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
     const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
     const answer = await fetch(`${target()}${request.url}`, {
-      ...{ method: request.method ?? 'GET', headers: headers as Record<string, string>, ...body },
+      method: request.method ?? 'GET',
+      headers: headers as Record<string, string>,
+      ...body,
     });
     const text = Buffer.from(await answer.arrayBuffer());
     if (mode === 'hung') return; // the caller gives up

@@ -53,7 +53,8 @@ async function testStarters(): Promise<number> {
   makeApps();
   say('building Next');
   await run(process.execPath, [join(folder, 'node_modules/next/dist/bin/next'), 'build'], {
-    ...{ cwd: join(folder, 'next'), env: { ...process.env, NODE_OPTIONS: '', NEXT_TELEMETRY_DISABLED: '1' } },
+    cwd: join(folder, 'next'),
+    env: { ...process.env, NODE_OPTIONS: '', NEXT_TELEMETRY_DISABLED: '1' },
   });
   say('testing');
   const options = ['--config', join(HERE, 'vitest.config.ts'), ...process.argv.slice(2)];

@@ -1,4 +1,7 @@
-/** What the publisher's package promises, seen from outside of apps as newcomers make them: stock buyers, people, search engines, and a service that is away. */
+/**
+ * What the publisher's package promises, seen from outside of apps as newcomers make them: stock buyers, people, search engines, and a
+ * service that is away.
+ */
 
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';

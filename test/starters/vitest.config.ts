@@ -6,12 +6,13 @@ export default defineConfig({
   test: {
     include: ['test/starters/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    ...{ pool: 'forks', allowOnly: false, retry: 0, isolate: false },
-    ...{
-      testTimeout: 180_000,
-      hookTimeout: 180_000,
-      teardownTimeout: 30_000,
-      expect: { poll: { timeout: 60_000, interval: 50 } },
-    },
+    pool: 'forks',
+    allowOnly: false,
+    retry: 0,
+    isolate: false,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    teardownTimeout: 30_000,
+    expect: { poll: { timeout: 60_000, interval: 50 } },
   },
 });

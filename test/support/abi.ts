@@ -1,4 +1,4 @@
-import { parseAbi } from 'viem';
+import { parseAbi } from 'viem/utils';
 
 /** LegSplit, the code behind every split; only the router may call `push`. */
 export const splitAbi = parseAbi([

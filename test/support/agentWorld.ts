@@ -53,7 +53,12 @@ export interface Agent {
 }
 
 const FREE: Budget = {
-  ...{ period: 'day', totalMicro: 1_000_000n, hostMicro: null, pageMicro: null, approveAboveMicro: null, isStopped: false },
+  period: 'day',
+  totalMicro: 1_000_000n,
+  hostMicro: null,
+  pageMicro: null,
+  approveAboveMicro: null,
+  isStopped: false,
 };
 
 /** Starts it; `apis` processes. */
@@ -72,7 +77,9 @@ export async function startAgentWorld(apis = 1): Promise<AgentWorld> {
     return made;
   };
   return {
-    ...{ service, web, site },
+    service,
+    web,
+    site,
     agent: (fundsMicro, budget) => newAgent(service, fundsMicro, budget),
     stop: async () => {
       await service.stop();
@@ -98,7 +105,10 @@ async function newAgent(service: TestService, fundsMicro: bigint, budget: Partia
   };
   const sign: Agent['sign'] = (told) => payer.createPaymentPayload(told.structuredContent);
   const agent: Agent = {
-    ...{ accountId, wallet, call, sign },
+    accountId,
+    wallet,
+    call,
+    sign,
     buy: async (name, args, baseUrl = service.baseUrl) => {
       const told = await call(name, args, { baseUrl });
       if (told.structuredContent?.accepts === undefined) return told;

@@ -33,7 +33,7 @@ import { openLiveness } from '../../services/gate/liveness.ts';
 import type { HostService } from '../../services/hosts/deps.ts';
 import { openKeyring } from '../../services/licences/keyring.ts';
 import type { ScopeLimits } from '../../services/licences/scopes.ts';
-import { openScopes } from '../../services/licences/scopes.ts';
+import { openScopes, SCOPE_LIMITS } from '../../services/licences/scopes.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
 import { openRates } from '../../services/pacing/rates.ts';
 import { openSnapshots } from '../../services/tenants/snapshots.ts';
@@ -153,7 +153,15 @@ export async function startTestApi(
       acceptTestKeys: false,
       ...options.agents,
     },
-    ...{ database, snapshots, keyring, credits, networks, clock, log, priceFloorMicro, outbound },
+    database,
+    snapshots,
+    keyring,
+    credits,
+    networks,
+    clock,
+    log,
+    priceFloorMicro,
+    outbound,
     reports: { database, clock },
     receivers: { outbound, secretBox },
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
@@ -162,7 +170,7 @@ export async function startTestApi(
     rpc,
     codeWallets: openCodeWallets({ rpc, clock }, options.codeWallets),
     licenceLifeSeconds: 600,
-    scopes: openScopes(options.scopes ?? { atOnce: 4, pagesInMemory: 400_000 }),
+    scopes: openScopes(options.scopes ?? SCOPE_LIMITS),
     testKeysEnabled: options.testKeysEnabled ?? false,
     ...(options.metrics ? { metrics: options.metrics } : {}),
     ...(options.rates ? { rates: openRates({ limits: options.rates, clock, metrics: options.metrics }) } : {}),

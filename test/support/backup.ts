@@ -11,11 +11,15 @@ export interface Backup {
   drop(): Promise<void>;
 }
 
-/** Copies a database that nobody writes to any more; waits until the last connection to it is closed. */
+/** Copies a database that nobody writes to any more; closes the connections to it that are idle, and waits until there is none. */
 export async function backUp(urls: TestDatabase): Promise<Backup> {
   const other = at(urls.superUrl, 'postgres');
-  const connections = async (): Promise<number> =>
-    Number((await query(other, 'select count(*) from pg_stat_activity where datname = $1', [urls.name]))[0]?.['count']);
+  const connections = async (): Promise<number> => {
+    await query(other, "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and state = 'idle'", [
+      urls.name,
+    ]);
+    return Number((await query(other, 'select count(*) from pg_stat_activity where datname = $1', [urls.name]))[0]?.['count']);
+  };
   await expect.poll(connections, { timeout: 60_000, interval: 250 }).toBe(0);
   const name = `${urls.name}_backup`;
   await createDatabase(other, name, urls.name);

@@ -52,7 +52,7 @@ export async function closeBrowser(): Promise<void> {
 export async function openVisitor(baseUrl: string, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await (await browser()).newContext({ baseURL: baseUrl, reducedMotion: 'reduce', ...options });
   const [strangers, mishaps]: [string[], string[]] = [[], []];
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   page.on('request', (request) => {
     const url = request.url();

@@ -15,7 +15,7 @@ import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';
 import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
 import type { TemporalServer } from '../../sandbox/parts/temporal-server.ts';
 import { startTemporalServer } from '../../sandbox/parts/temporal-server.ts';
-import { whyNoTemporalServer } from '../../sandbox/parts/temporal-server-binary.ts';
+import { whyNoTemporalServer } from '../../sandbox/parts/temporal-server-binary.mjs';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { checkInvariants } from './invariants.ts';
 import { testNetwork } from './payments.ts';
@@ -120,10 +120,7 @@ export async function startTestCluster(
       },
       temporalClient: () => connectTemporal(address, namespace),
       checkInvariants: () =>
-        checkInvariants({
-          ...{ database: running.database, rpc, network },
-          deps: { relayersOf: () => [{ address: running.relayer }] },
-        }),
+        checkInvariants({ database: running.database, rpc, network, deps: { relayersOf: () => [{ address: running.relayer }] } }),
       stop: async () => {
         await rpc.close();
         await stop();

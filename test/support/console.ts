@@ -8,12 +8,14 @@ import { createApi } from '../../api/app.ts';
 import type { ConsoleHandlerDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { pathOf } from '../../api/handler.ts';
-import { GRAPHQL_PATH, openEngine } from '../../graphql/request/engine.ts';
+import type { Network } from '../../chain/network.ts';
+import { openEngine } from '../../graphql/request/engine.ts';
 import { createGraphqlHandler } from '../../graphql/request/handler.ts';
+import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { readConsole } from '../../process/api/console.ts';
+import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
 import { openRates } from '../../services/pacing/rates.ts';
-import { createExportSlots } from '../../services/reports/exportSlots.ts';
 import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
 
@@ -41,23 +43,23 @@ export type ConsoleChanges = Partial<Pick<ConsoleHandlerDeps, 'mayCreateSite' | 
   readonly demoOf?: string;
   /** Served under this address, as by a proxy that ends TLS. */
   readonly baseUrl?: string;
+  /** Configured after Base Sepolia. */
+  readonly moreNetworks?: readonly Network[];
 };
 
 /** Starts everything. The caller stops it. */
-export async function startTestConsole({ rates, demoOf, provider, ...changes }: ConsoleChanges = {}) {
-  const api = await startTestApi();
+export async function startTestConsole({ rates, demoOf, provider, moreNetworks = [], ...changes }: ConsoleChanges = {}) {
+  const api = await startTestApi({ moreNetworks });
   const { secretBox } = api;
   const { database, pepper, networks, clock, log } = api.deps;
-  const counted = openRates({ limits: rates ?? LIFTED, clock: () => performance.now() });
-  const graph = { ...api.deps, outbound: createOutbound(), secretBox, oidc: null, rates: counted } as never;
+  const connections = { reports: database.pool.options.max, questions: 2 };
+  const heavy = openHeavyWork({ connections, cores: 2 }); // one piece of a site at once, whatever machine this is
+  // A clock that a test sets back fills no bucket until it has caught up: only tests of rates count by it.
+  const counted = openRates({ limits: rates ?? LIFTED, clock: rates ? clock : () => performance.now() });
+  const graph = { ...api.deps, outbound: createOutbound(), secretBox, oidc: null, rates: counted, heavy } as never;
   const reads = { ...api.deps, reading: database, temporalUi: null, networkIds: networks.ids };
-  const handler = createGraphqlHandler(
-    graph,
-    { ask: openEngine(reads, null), change: openEngine(reads, graph), connections: 2 },
-    null,
-  );
-  const exports = createExportSlots();
-  const rest = createApi({ ...api.deps, exports });
+  const handler = createGraphqlHandler(graph, { ask: openEngine(reads, null), change: openEngine(reads, graph) }, null);
+  const rest = createApi({ ...api.deps, heavy });
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -68,11 +70,23 @@ export async function startTestConsole({ rates, demoOf, provider, ...changes }: 
   const login = provider ? createOidcLogin({ ...provider, redirectUri, outbound, clock }) : null;
   const oidc = provider ? createOidcVerifier({ issuer: provider.issuer, audience: 'unused', outbound, clock }) : null;
   const logged: object[] = [];
+  const files = readConsole();
   const keep = (fields: object): void => void logged.push(fields);
   const handle = createConsole({
-    ...{ database, pepper, clock, rates: counted, baseUrl: url, oidc, login, secretBox, demoToken, files: readConsole() },
+    database,
+    pepper,
+    clock,
+    rates: counted,
+    baseUrl: url,
+    oidc,
+    login,
+    secretBox,
+    demoToken,
+    files: () => files,
     log: { ...log, info: keep, warn: keep, error: keep } as never,
-    ...{ reports: api.deps.reports, exports, priceFloorMicro: api.deps.priceFloorMicro },
+    reports: api.deps.reports,
+    heavy,
+    priceFloorMicro: api.deps.priceFloorMicro,
     addressOf: () => '192.0.2.1',
     mayCreateSite: () => false,
     answerGraphql: handler,
@@ -85,7 +99,12 @@ export async function startTestConsole({ rates, demoOf, provider, ...changes }: 
     else rest(request, response);
   });
   return {
-    ...{ api, url, database, exports, logged, tokenOf },
+    api,
+    url,
+    database,
+    heavy,
+    logged,
+    tokenOf,
     browser: () => new Browser(url),
     stop: async () => {
       server.closeAllConnections();
@@ -125,7 +144,9 @@ export class Browser {
     };
     const sent = Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
     const response = await fetch(path.startsWith('http') ? path : `${this.url}${path}`, {
-      ...{ method, headers: sent, redirect: 'manual' },
+      method,
+      headers: sent,
+      redirect: 'manual',
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     for (const line of response.headers.getSetCookie()) {

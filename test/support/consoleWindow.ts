@@ -36,7 +36,11 @@ export async function startConsoleWindow(owner: string): Promise<ConsoleWindow> 
   port = Number(new URL(api.url).port);
   const visitor = await openVisitor(baseUrl, { timezoneId: TIME_ZONE });
   return {
-    ...{ service, line, baseUrl, world, visitor },
+    service,
+    line,
+    baseUrl,
+    world,
+    visitor,
     open: async (path, query = {}) => {
       const search = new URLSearchParams({ site: world.site.tenantId, ...query }).toString();
       await visitor.page.goto(`${CONSOLE}${path === '/' ? '' : path}?${search}`);

@@ -1,8 +1,8 @@
 /** Faults on a real chain: nodes that fall silent, strangers' transactions, reorgs, and the sweeper's rounds. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData, parseAbi } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { multicall3Address } from '../../chain/calls/multicall.ts';
 import { transferCall } from '../../chain/calls/tokenCalls.ts';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
@@ -211,6 +211,7 @@ export async function sweep(world: SettlementWorld, rounds = 1, deps: Settlement
 
 /** Lets the two seconds pass after which the sweeper takes an accepted payment for forgotten. */
 export async function age(world: SettlementWorld): Promise<void> {
-  const older = "update payment set accepted_at = accepted_at - interval '6 seconds' where state in ('accepted', 'broadcast')";
+  const older =
+    "update test.payment set accepted_at = accepted_at - interval '6 seconds' where state in ('accepted', 'broadcast')";
   await query(world.ownerUrl, older);
 }

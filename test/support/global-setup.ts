@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
@@ -13,8 +13,14 @@ import type { Temporal } from '../../sandbox/parts/temporal.ts';
 import { startTemporal } from '../../sandbox/parts/temporal.ts';
 import { temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
 import { TEMPLATE_DATABASE } from './parts.ts';
+import { query } from './sql.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+/**
+ * Of a cluster that is removed with its run: it is lost when the machine is, never by the end of a process. Tests that end a Postgres start one of
+ * their own, which flushes as ever.
+ */
+const UNFLUSHED = ['fsync=off', 'full_page_writes=off'];
 
 /**
  * One Postgres and one Temporal for all files of a test run, in `.test/<run>/`, on ports the system chose; removed at the end,
@@ -31,7 +37,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await Promise.allSettled(stops.map((stop) => stop()));
     removeRun(folder);
   };
-  const postgresStart = startPostgres({ folder: join(folder, 'postgres') }).then(async (postgres) => {
+  const postgresStart = startPostgres({ folder: join(folder, 'postgres'), settings: UNFLUSHED }).then(async (postgres) => {
     stops.push(() => postgres.stop());
     await createTemplate(postgres);
     return postgres;
@@ -64,10 +70,12 @@ function provide(project: TestProject, folder: string, postgres: Postgres, tempo
   });
 }
 
-/** The database every test's own is copied from: all migrations, no rows. */
+/** The database every test's own is copied from: all migrations, no rows, and `test.payment`. */
 async function createTemplate(postgres: Postgres): Promise<void> {
   await createDatabase(postgres.superUrl, TEMPLATE_DATABASE);
-  await migrate(postgres.urlsOf(TEMPLATE_DATABASE).ownerUrl);
+  const { ownerUrl } = postgres.urlsOf(TEMPLATE_DATABASE);
+  await migrate(ownerUrl);
+  await query(ownerUrl, readFileSync(new URL('./paymentRows.sql', import.meta.url), 'utf8'));
 }
 
 function removeLeftovers(runs: string): void {

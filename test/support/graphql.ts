@@ -1,16 +1,20 @@
 /** The GraphQL endpoint beside the REST API, on a real Postgres; statements of its reading pool are counted. */
 import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
+import { rateHandler } from '../../api/rated.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { openReadingDatabase } from '../../db/lists/reading.ts';
-import { GRAPHQL_PATH, openEngine } from '../../graphql/request/engine.ts';
-import { createGraphqlHandler } from '../../graphql/request/handler.ts';
+import { openEngine } from '../../graphql/request/engine.ts';
+import { bearerOf, createGraphqlHandler, sendError } from '../../graphql/request/handler.ts';
+import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
-import { startThread } from '../../process/api/graphql.ts';
+import { startThread } from '../../process/api/graphqlEndpoint.ts';
+import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
 import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
@@ -101,18 +105,24 @@ export async function startTestGraphql({
     transaction: (work, isolation) => pool.transaction((sql) => work(counted(sql)), isolation),
   };
   const secretBox = createSecretBox(randomBytes(32));
-  const deps = { ...api.deps, outbound, secretBox, oidc: null };
+  const connections = { reports: 6, questions: settings.poolSize };
+  const heavy = openHeavyWork({ connections, cores: 4 }); // two questions of a site at once, whatever machine this is
+  const deps = { ...api.deps, outbound, secretBox, oidc: null, heavy };
   const temporalUi = { url: 'http://ui', namespace: 'default' };
   const { networks, pepper, priceFloorMicro } = api.deps;
   const networkIds = networks.ids;
   const reads = { ...api.deps, reading, temporalUi, networkIds };
-  const start = () => startThread({ ...{ pepper, priceFloorMicro, temporalUi, networkIds }, pool: settings }, 256);
+  const start = () => startThread({ pepper, priceFloorMicro, temporalUi, networkIds, pool: settings });
   const thread = isThreaded ? await openQueryThread({ start, log: api.deps.log }) : null;
-  const engines = { ask: thread?.ask ?? openEngine(reads, null), change: openEngine(reads, deps), connections: 2 };
+  const engines = { ask: thread?.ask ?? openEngine(reads, null), change: openEngine(reads, deps) };
   const handler = createGraphqlHandler(deps, engines, { key: null });
   const bare = createGraphqlHandler(deps, engines, null);
+  const refuse = (response: ServerResponse, error: unknown): void => sendError(deps, response, error);
+  const rated = api.deps.rates
+    ? rateHandler(handler, { ...api.deps, rates: api.deps.rates, addressOf: () => '192.0.2.1', bearerOf, refuse })
+    : handler;
   const server = createServer((request, response) => {
-    void (request.url?.startsWith('/bare') ? bare : handler)(request, response);
+    void (request.url?.startsWith('/bare') ? bare : rated)(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${GRAPHQL_PATH}`;

@@ -41,7 +41,11 @@ export async function startHostWorld() {
       workflowBundle: await openWorkflowBundle(false),
       stickyQueueScheduleToStartTimeout: '1s',
       activities: createHostActivities({
-        ...{ database, probe, times, looksPerHour: 10_000, clock: api.deps.clock },
+        database,
+        probe,
+        times,
+        looksPerHour: 10_000,
+        clock: api.deps.clock,
         warn: () => undefined,
       }),
     });
@@ -57,7 +61,11 @@ export async function startHostWorld() {
     if (status !== 200) throw new Error(`the control of the web answers ${status}`);
   };
   return {
-    ...{ api, client, caps, times, web },
+    api,
+    client,
+    caps,
+    times,
+    web,
     /** Sets a page of the test's web; left out: status 200. */
     page: (host: string, path: string, body: string, more: object = {}) => control('/pages', { host, path, body, ...more }),
     dns: (name: string, txt: readonly string[], cname: string | null = null) => control('/dns', { name, txt, cname }),

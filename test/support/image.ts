@@ -149,7 +149,9 @@ export function buildImage(folder: string): BuiltImage {
     readonly OCIv1: { readonly config: BuiltImage['config'] };
   };
   return {
-    ...{ root, config: inspected.OCIv1.config, bytes: bytesIn(root) },
+    root,
+    config: inspected.OCIv1.config,
+    bytes: bytesIn(root),
     start: (script, environment, logFile) => enter(root, script, environment, logFile),
     remove: () => {
       buildah('umount', container);

@@ -94,7 +94,7 @@ export async function checkService(
       );
       return [...open, ...balances.filter((balance) => balance > 0n)];
     };
-    await expect.poll(underWay, { timeout: 60_000, interval: 200 }).toEqual([]);
+    await expect.poll(underWay, { timeout: 180_000, interval: 200 }).toEqual([]);
     await checkInvariants({ database, rpc, network, deps: { relayersOf: () => [{ address: relayer }] } }, known);
   } finally {
     await rpc.close();

@@ -74,7 +74,10 @@ export async function startIssuer(clock: () => number = Date.now): Promise<TestI
     return await new SignJWT(payload).setProtectedHeader(protectedHeader).sign(signer.privateKey);
   };
   return {
-    ...{ audience, addKey, token, faults },
+    audience,
+    addKey,
+    token,
+    faults,
     get url() {
       return urlOf(server);
     },

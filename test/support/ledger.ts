@@ -36,7 +36,7 @@ export async function insertCrossing(sql: Sql, row: CrossingRow): Promise<Writte
   const kind = row.kind ?? 'read';
   const host = row.host ?? 'alpha.example';
   await sql.query(
-    `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
+    `insert into test.payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
        x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state, tx_hash)
      values ($1, $2, 'eip155:84532', '0xasset', '0xpayer', '0xpayto', $3, 0, 1, '0x', 2, $4, 'solo', 'https://x/solo', 'x/solo',
        $5, $6, $7, '0xrouter', 'binding', 'settled', $8)`,
@@ -75,11 +75,9 @@ async function insertOne(sql: Sql, row: CrossingRow, paymentId: string, sequence
       [row.tenantId, crossingId, ordinal, paymentId, leg.toAddress, sign * leg.amountMicro, leg.authorId ?? null, host, kind, at],
     );
   }
-  await sql.query('insert into unannounced_crossing (tenant_id, crossing_id, host, recorded_at) values ($1, $2, $3, $4)', [
-    row.tenantId,
-    crossingId,
-    host,
-    at,
-  ]);
+  await sql.query(
+    'insert into unannounced_crossing (tenant_id, crossing_id, host, recorded_at, crossing_ids) values ($1, $2, $3, $4, array[$2::uuid])',
+    [row.tenantId, crossingId, host, at],
+  );
   return crossingId;
 }

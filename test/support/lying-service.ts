@@ -16,8 +16,14 @@ export const CONFIG = {
 };
 /** A quote as the service has it. */
 export const QUOTE = {
-  ...{ price: 1_000, kind: 'read', slug: 'solo', resource: 'https://alpha.example/articles/solo', legs: [], quoteToken: 't' },
-  ...{ payees: [{ authorId: 'ann', share: 1 }], expiresAt: Date.now() + 600_000 },
+  price: 1_000,
+  kind: 'read',
+  slug: 'solo',
+  resource: 'https://alpha.example/articles/solo',
+  legs: [],
+  quoteToken: 't',
+  payees: [{ authorId: 'ann', share: 1 }],
+  expiresAt: Date.now() + 600_000,
   x402: { header: btoa('{"x402Version":2}'), body: { x402Version: 1 } },
 };
 /** A receipt as the service has it. */

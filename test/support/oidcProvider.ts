@@ -30,7 +30,9 @@ export async function startProvider(): Promise<TestProvider> {
   let asked = 0;
   let handler: ((request: unknown, response: unknown) => void) | null = null;
   const self: TestProvider = {
-    ...{ issuer, ...client, redirectUri: '' },
+    issuer,
+    ...client,
+    redirectUri: '',
     signIn: (startUrl, userId) => walk(startUrl, userId, self.redirectUri),
     asked: () => asked,
     stop: async () => {
@@ -42,8 +44,11 @@ export async function startProvider(): Promise<TestProvider> {
     handler ??= new Provider(issuer, {
       clients: [
         {
-          ...{ client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [self.redirectUri] },
-          ...{ response_types: ['code'], grant_types: ['authorization_code'] },
+          client_id: client.clientId,
+          client_secret: client.clientSecret,
+          redirect_uris: [self.redirectUri],
+          response_types: ['code'],
+          grant_types: ['authorization_code'],
         },
       ],
       cookies: { keys: ['only for this test'] },
@@ -63,7 +68,8 @@ async function walk(startUrl: string, userId: string, redirectUri: string): Prom
   let next: { readonly url: string; readonly body?: URLSearchParams } = { url: startUrl };
   for (let step = 0; step < 12; step++) {
     const response = await fetch(next.url, {
-      ...{ redirect: 'manual', headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') } },
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
       ...(next.body ? { method: 'POST', body: next.body } : {}),
     });
     for (const line of response.headers.getSetCookie()) {

@@ -11,6 +11,7 @@ import { createRule } from '../../services/anomalies/rules.ts';
 import { findKey, mintKey } from '../../services/credentials/keys.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import { authenticateOwner } from '../../services/owners/authenticate.ts';
+import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import { inviteMember } from '../../services/tenants/members.ts';
 import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
@@ -49,7 +50,8 @@ export async function startOwnerWorld(more: Partial<GraphqlDeps> = {}) {
   const api = await startTestApi({ hosts });
   const { database, pepper } = api.deps;
   const { secretBox } = api;
-  const changes: GraphqlDeps = { ...api.deps, outbound, secretBox, oidc: null, ...more };
+  const heavy = openHeavyWork({ connections: { reports: database.pool.options.max, questions: 2 } });
+  const changes: GraphqlDeps = { ...api.deps, heavy, outbound, secretBox, oidc: null, ...more };
   const deps = { ...changes, reading: database, temporalUi: null, networkIds: api.deps.networks.ids };
 
   const contextOf = async (bearer: string): Promise<GraphqlContext> => {
@@ -117,7 +119,7 @@ export async function sellLicence(database: Database, tenantId: string, host: st
       [offerId, tenantId, accountId, host, legs, wallet],
     );
     await sql.query(
-      `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
+      `insert into test.payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
          host, slug, resource, resource_key, kind, purpose, amount_micro, legs, router, binding, account_id, licence_offer_id, state, tx_hash)
        values ($1, $2, 'eip155:84532', $5, $5, $5, $6, 0, 0, '0x', 2, $3, '', '', '', 'read', 'licence', 1000, $4, $5, '', $7, $8,
          'settled', '0x01')`,

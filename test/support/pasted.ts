@@ -14,6 +14,9 @@ export interface Block {
   readonly text: string;
 }
 
+/** How long what a shell started may take to end by itself. */
+const END_MS = 4_000;
+
 /** All blocks of a document, in their order. */
 export function blocksOf(document: string): readonly Block[] {
   const found = readFileSync(document, 'utf8').matchAll(/^```(.*?)\n(.*?)^```$/gms);
@@ -60,7 +63,9 @@ export function openShell(options: {
 }): Shell {
   // Names of files come over a pipe of their own, so that no command of a block reads the next one.
   const child: ChildProcess = spawn('bash', ['-c', 'set -eo pipefail; while read -r block <&3; do . "$block"; done'], {
-    ...{ cwd: options.folder, env: { ...process.env, ...options.environment }, detached: true },
+    cwd: options.folder,
+    env: { ...process.env, ...options.environment },
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit');
@@ -89,16 +94,21 @@ export function openShell(options: {
     }
     return said.slice(from, said.indexOf(mark));
   };
+  const group = -(child.pid as number);
   const end = async (): Promise<void> => {
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      try {
-        process.kill(-(child.pid as number), signal);
-      } catch {
-        break; // all of it has ended
-      }
-      if (signal === 'SIGTERM') await sleep(4_000);
-    }
+    const isThere = signalled(group, 'SIGTERM');
+    for (let waitedMs = 0; isThere && signalled(group, 0) && waitedMs < END_MS; waitedMs += 50) await sleep(50);
+    signalled(group, 'SIGKILL');
     await exited;
   };
   return { paste, end };
+}
+
+/** False when all of the group has ended. */
+function signalled(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(group, signal);
+  } catch {
+    return false;
+  }
 }

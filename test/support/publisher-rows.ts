@@ -20,7 +20,13 @@ export interface Row {
 }
 
 const AGENT: Facts = {
-  ...{ isOurs: false, who: 'agent', config: 'known', isInScope: true, method: 'GET', payment: 'none', licence: 'none' },
+  isOurs: false,
+  who: 'agent',
+  config: 'known',
+  isInScope: true,
+  method: 'GET',
+  payment: 'none',
+  licence: 'none',
   quote: 'priced',
   proof: 'none',
 };
@@ -29,8 +35,14 @@ const offered = { act: 'offer', verdict: 'denied' } as const;
 const reader = { act: 'serve', as: 'reader' } as const;
 /** Spellings of /articles/solo: what a server might take for the page costs what the page costs. */
 const SPELLINGS = [
-  ...['/articles//solo', '//articles/solo', '/articles/solo/', '/articles/%73olo'],
-  ...['/ARTICLES/solo', '/articles/SOLO', '/Articles/Solo?utm=1', '/articles/%53OLO'],
+  '/articles//solo',
+  '//articles/solo',
+  '/articles/solo/',
+  '/articles/%73olo',
+  '/ARTICLES/solo',
+  '/articles/SOLO',
+  '/Articles/Solo?utm=1',
+  '/articles/%53OLO',
 ];
 
 /** The table; the pages are those of `ALPHA_PRICING`. */

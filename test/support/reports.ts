@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
 import { crossingRollups, insertAndRollUp } from '../../db/reports/rollups.ts';
+import { planForeignKeysAnew } from './sql.ts';
 
 /** A purchase: its payment, and as many crossings as it went through (1 = settled, 2 = corrected, 3 = settled again). */
 export interface Purchase {
@@ -12,6 +13,8 @@ export interface Purchase {
   readonly atMs: number;
   readonly steps: number;
   readonly payer?: string;
+  /** Who must receive it; an address of no wallet unless told. */
+  readonly payTo?: string;
   readonly agent?: string;
   /** The URL that was bought. */
   readonly resource?: string;
@@ -47,6 +50,28 @@ export interface Seen {
   readonly atMs: number;
 }
 
+/** An observation of a site: an agent was denied a read of 1,000 micro-USDC, in whatever `changes` does not say otherwise. */
+export function seenOn({ tenantId, host }: Pick<Seen, 'tenantId' | 'host'>, changes: Partial<Seen> & Pick<Seen, 'atMs'>): Seen {
+  return {
+    tenantId,
+    host,
+    slug: 'solo',
+    verdict: 'denied',
+    classifiedAs: 'agent',
+    kind: 'read',
+    micro: 1_000,
+    reason: null,
+    count: 1,
+    paymentId: null,
+    agent: 'gptbot',
+    agentUa: null,
+    verified: null,
+    verifiedAgent: null,
+    sigInvalid: null,
+    ...changes,
+  };
+}
+
 /** Writes purchases in one database transaction and returns the ids of their payments. */
 export function insertPurchases(database: Database, purchases: readonly Purchase[]): Promise<string[]> {
   const rows = purchases.map((purchase) => {
@@ -73,6 +98,7 @@ export function insertPurchases(database: Database, purchases: readonly Purchase
     };
   });
   return database.transaction(async (sql) => {
+    await planForeignKeysAnew(sql);
     await insertPayments(sql, rows);
     await sql.query(
       `with made as (
@@ -99,16 +125,24 @@ export function insertPurchases(database: Database, purchases: readonly Purchase
   });
 }
 
+/** Into both tables as lists, since the trigger of `test.payment` takes a row at a time. */
 async function insertPayments(sql: Sql, rows: readonly object[]): Promise<void> {
+  const given = [JSON.stringify(rows)];
   await sql.query(
-    `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
-       x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state, tx_hash, at)
-     select "tenantId"::uuid, id::uuid, 'eip155:84532', '0xasset', payer, '0xpayto', tx, 0, 1, '0x', 2, host, slug,
-       coalesce(resource, 'https://x'), 'x',
-       kind, micro, legs, '0xrouter', 'b', 'settled', tx, at
+    `insert into payment_intake (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
+       x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, at)
+     select "tenantId"::uuid, id::uuid, 'eip155:84532', '0xasset', payer, coalesce("payTo", '0xpayto'), tx, 0, 1, '0x', 2, host, slug,
+       coalesce(resource, 'https://x'), 'x', kind, micro, legs, '0xrouter', 'b', at
      from jsonb_to_recordset($1::jsonb) as p ("tenantId" text, id text, tx text, host text, slug text, kind text, micro bigint,
-       legs jsonb, payer text, resource text, at timestamptz)`,
-    [JSON.stringify(rows)],
+       legs jsonb, payer text, "payTo" text, resource text, at timestamptz)`,
+    given,
+  );
+  await sql.query(
+    `insert into payment_state (tenant_id, payment_id, network, mode, payer, pay_to, planned_gas, accepted_at, state, tx_hash)
+     select tenant_id, payment_id, network, mode, intake.payer, pay_to, planned_gas, accepted_at, 'settled', tx
+     from jsonb_to_recordset($1::jsonb) as p ("tenantId" uuid, id uuid, tx text)
+       join payment_intake as intake on tenant_id = "tenantId" and payment_id = id`,
+    given,
   );
 }
 

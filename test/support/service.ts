@@ -153,7 +153,19 @@ export async function startTestService(
   const tokens: Canary[] = [];
   let minted = Promise.resolve();
   const service = {
-    ...{ database, urls, chain, chains, temporal, secrets, relayer, apis, workers, startApi, startWorker, expectCleanLogs, stop },
+    database,
+    urls,
+    chain,
+    chains,
+    temporal,
+    secrets,
+    relayer,
+    apis,
+    workers,
+    startApi,
+    startWorker,
+    expectCleanLogs,
+    stop,
     get baseUrl() {
       return (apis[0] as ApiProcess).url;
     },
@@ -196,8 +208,12 @@ function withNetworks(environment: Environment, chains: readonly TestChain[]): E
   const keys = JSON.parse(environment['RELAYER_PRIVATE_KEYS'] ?? '{}') as Record<string, string[]>;
   const entries = chains.map(({ chainId, rpcUrl, router, usdc }) => ({
     ...first,
-    ...{ id: `eip155:${chainId}`, rpcUrls: [rpcUrl], router, asset: usdc, assetName: 'USDC' }, // our token's name
-    ...{ nativePriceMicro: PRESETS[`eip155:${chainId}`]?.nativePriceMicro?.toString() ?? '0' },
+    id: `eip155:${chainId}`,
+    rpcUrls: [rpcUrl],
+    router,
+    asset: usdc,
+    assetName: 'USDC', // our token's name
+    nativePriceMicro: PRESETS[`eip155:${chainId}`]?.nativePriceMicro?.toString() ?? '0',
   }));
   return {
     ...environment,

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { encodeFunctionData, parseAbi } from 'viem';
+import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { contentSettlement } from '../../packages/publisher/src/express.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { TestService, TestSite } from './service.ts';

@@ -48,12 +48,25 @@ export async function takeIn(api: TestApi, { tenantId, terms, payment }: SettleR
   const legs = terms.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }));
   await api.deps.database.transaction(async (sql) => {
     await sql.query(
-      `insert into payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
+      `insert into test.payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature,
          x402_version, host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state)
        values ($1, $2, $3, $4, $5, $6, $7, 0, 1, '0x', 2, $8, $9, $10, $11, $12, $13, $14, $15, 'binding', 'accepted')`,
       [
-        ...[tenantId, paymentId, terms.network, terms.asset, from, to, nonce, terms.host, terms.slug, terms.resource],
-        ...[terms.resourceKey, terms.kind, terms.priceMicro.toString(), JSON.stringify(legs), terms.router],
+        tenantId,
+        paymentId,
+        terms.network,
+        terms.asset,
+        from,
+        to,
+        nonce,
+        terms.host,
+        terms.slug,
+        terms.resource,
+        terms.resourceKey,
+        terms.kind,
+        terms.priceMicro.toString(),
+        JSON.stringify(legs),
+        terms.router,
       ],
     );
     await sql.query(

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outbound } from '../../adapters/outbound/outbound.ts';
 import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
-import type { RetryStart } from '../../domain/webhook/retry.ts';
+import type { RetryStart } from '../../domain/webhook/deliveryWorkflow.ts';
 import type { WebhookLimits } from '../../services/webhooks/deps.ts';
 import { WEBHOOK_LIMITS } from '../../services/webhooks/deps.ts';
 import { createDispatcher } from '../../services/webhooks/dispatch.ts';
@@ -21,14 +21,14 @@ export interface PassOptions {
 }
 
 /** How much longer a pass goes on while first attempts wait that may go out: a busy machine sends few in its time. */
-const LONGER_MS = 3_000;
+const LONGER_MS = 60_000;
 const WAITING = `select 1 from delivery join webhook_endpoint using (tenant_id, endpoint_id)
   where state = 'pending' and not retrying and enabled and cooled_until is null limit 1`;
 
 /** Makes the first attempts that are due, for `passMs` (300 ms unless told) at least, and waits for those in flight. */
 export async function runPass(options: PassOptions): Promise<void> {
   const { database, outbound, secretBox, chatOutbound = outbound, handedOver = [] } = options;
-  const limits = { ...WEBHOOK_LIMITS, requestTimeoutMs: 2_000, passMs: 300, pollMs: 50, ...options.limits };
+  const limits = { ...WEBHOOK_LIMITS, requestTimeoutMs: 10_000, passMs: 300, pollMs: 50, ...options.limits };
   const retries = { start: async (retry: RetryStart) => void handedOver.push(retry), recover: async () => undefined };
   const stopping = new AbortController();
   const fixed = { shards: 1, windowMs: 1_000, stopping: stopping.signal, warn: console.error };

@@ -12,6 +12,14 @@ const RULES = readAlertRules(new URL('../../deploy/alerts.yml', import.meta.url)
 const START_MS = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
 
+/** Functions and aggregations of Prometheus, in the order of the alphabet. */
+const PROMETHEUS =
+  `abs absent absent_over_time avg avg_over_time bottomk ceil changes clamp clamp_max clamp_min count count_over_time
+  count_values day_of_month day_of_week day_of_year delta deriv exp floor group histogram_quantile hour idelta increase irate
+  label_join label_replace last_over_time ln log10 log2 max max_over_time min min_over_time minute month predict_linear
+  present_over_time quantile quantile_over_time rate resets round scalar sgn sort sort_desc sqrt stddev stdvar sum
+  sum_over_time time timestamp topk vector year`.split(/\s+/);
+
 interface PrometheusFile {
   readonly global: { readonly scrape_interval: string; readonly evaluation_interval: string };
 }
@@ -89,7 +97,37 @@ test('without any worker the figures are missing, which is told of beside the wo
 });
 
 test('an expression that cannot be read is refused', () => {
-  for (const text of ['max by (x', 'topk(3, a)', 'rate(a)', 'a > ', 'a b', 'a[5m]x', 'predict_linear(a, 3)']) {
+  const calls = [
+    'max by (x',
+    'topk(3, a)',
+    'rate(a)',
+    'predict_linear(a, 3)',
+    'max(a[5m])',
+    'sum without (x) (a)',
+    'sum(a) by (x)',
+  ];
+  const operators = ['a > ', 'a b', 'a / b', 'a > bool 1', 'a and b', 'a unless b', 'a * on (x) b', 'a offset 5m', 'a{x<"1"}'];
+  for (const text of [...calls, ...operators, 'a[5m]', 'a[5m]x', 'a > 5m']) {
     expect(() => readExpression(text), text).toThrow(SyntaxError);
   }
+});
+
+test('the evaluator knows the functions that deploy/alerts.yml uses, and no other of Prometheus', () => {
+  const isRead = (text: string): boolean => {
+    try {
+      readExpression(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const known = PROMETHEUS.filter((name) =>
+    ['', 'a', 'a[5m]', 'a[5m], 1', '0.9, a'].some((input) => isRead(`${name}(${input})`)),
+  );
+  const used = RULES.flatMap(({ expr }) => [...expr.matchAll(/([a-z_]+) *(?:by *\([^)]*\) *)?\(/g)].map(([, name]) => name));
+  expect(known).toEqual([...new Set(used)].filter((name) => name !== 'or').sort());
+});
+
+test('a product is counted before a sum', () => {
+  expect(readExpression('1 + 2 * 3 - 4')(createHistory(), 0)).toBe(3);
 });

@@ -62,11 +62,18 @@ test('the throttle is half the range, at least an hour', () => {
 });
 
 const traffic = (verdict: string, hits: number, more: Partial<TrafficSum> = {}): TrafficSum => ({
-  ...{ verdict, hits, classifiedAs: 'agent', reason: '', micro: 0n, invalid: 0 },
+  verdict,
+  hits,
+  classifiedAs: 'agent',
+  reason: '',
+  micro: 0n,
+  invalid: 0,
   ...more,
 });
 const figures = (more: Partial<Figures>): Figures => ({
-  ...{ traffic: [], earned: { events: 0, micro: 0n }, earnedBefore: { events: 0, micro: 0n } },
+  traffic: [],
+  earned: { events: 0, micro: 0n },
+  earnedBefore: { events: 0, micro: 0n },
   ...more,
 });
 

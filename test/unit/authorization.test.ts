@@ -10,8 +10,13 @@ const LIMITS = { blockTimeMs: 2_000 };
 const payTo: Address = '0x00000000000000000000000000000000000000aa';
 const asset: Address = '0x036cbd53842c5426634e7929541ec2318f3dcf7e';
 const terms: PaymentTerms = {
-  ...{ network: 'eip155:84532', v1Network: 'base-sepolia', asset, payTo, amountMicro: 1_000n },
-  ...{ extra: { name: 'USDC', version: '2' }, maxTimeoutSeconds: 300 },
+  network: 'eip155:84532',
+  v1Network: 'base-sepolia',
+  asset,
+  payTo,
+  amountMicro: 1_000n,
+  extra: { name: 'USDC', version: '2' },
+  maxTimeoutSeconds: 300,
 };
 const signed = { from: `0x${'12'.repeat(20)}`, to: payTo, value: '1000', validAfter: '0', validBefore: String(NOW + 300) };
 const authorization = { ...signed, nonce: `0x${'ab'.repeat(32)}` };

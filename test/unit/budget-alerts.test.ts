@@ -33,13 +33,23 @@ test('however spending grows up to its limit, each threshold is crossed exactly 
 test('the bytes of an alert say whose budget, which part of it, and until when', () => {
   const alert = {
     ...({ accountId: 'a', eventId: 'evt_1', period: 'day', percent: 80, spentMicro: 801n, limitMicro: 1_000n } as const),
-    ...{ periodStart: new Date(0), periodEnd: new Date(86_400_000), at: new Date(5) },
+    periodStart: new Date(0),
+    periodEnd: new Date(86_400_000),
+    at: new Date(5),
   };
   expect(JSON.parse(alertBody(alert))).toEqual({
-    ...{ id: 'evt_1', eventId: 'evt_1', type: 'budget.alert', createdAt: 5 },
+    id: 'evt_1',
+    eventId: 'evt_1',
+    type: 'budget.alert',
+    createdAt: 5,
     data: {
-      ...{ account: 'a', percent: 80, period: 'day', periodStartsAt: 0, periodEndsAt: 86_400_000 },
-      ...{ spentMicro: 801, limitMicro: 1_000 },
+      account: 'a',
+      percent: 80,
+      period: 'day',
+      periodStartsAt: 0,
+      periodEndsAt: 86_400_000,
+      spentMicro: 801,
+      limitMicro: 1_000,
     },
   });
   expect(alertBody(alert)).toBe(alertBody({ ...alert }));

@@ -48,8 +48,15 @@ describe('what an account may spend', () => {
 test('a payment counts until its authorization can move nothing, and for good once it has', () => {
   const outcomes = PAYMENT_STATES.map((state) => [state, spendingState({ state, isWatched: false })]);
   expect(Object.fromEntries(outcomes)).toEqual({
-    ...{ accepted: 'open', held: 'open', broadcast: 'open', review: 'open' },
-    ...{ settled: 'spent', final: 'spent', failed: 'released', superseded: 'released', expired: 'released' },
+    accepted: 'open',
+    held: 'open',
+    broadcast: 'open',
+    review: 'open',
+    settled: 'spent',
+    final: 'spent',
+    failed: 'released',
+    superseded: 'released',
+    expired: 'released',
   });
   for (const state of PAYMENT_STATES) expect(spendingState({ state, isWatched: true })).toBe('open');
 });

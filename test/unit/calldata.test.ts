@@ -17,7 +17,11 @@ const split = (legs: number, salt = 0) =>
 
 function item(number: number, payee: ReturnType<typeof payToOf>, changes: Partial<BatchItem> = {}): BatchItem {
   const authorization = {
-    ...{ from: address(500_000 + number), to: payee.payTo, value: 1_000n, validAfter: 0n, validBefore: 2_000_000_000n },
+    from: address(500_000 + number),
+    to: payee.payTo,
+    value: 1_000n,
+    validAfter: 0n,
+    validBefore: 2_000_000_000n,
     nonce: `0x${number.toString(16).padStart(64, '0')}` as Hex,
   };
   const words = payee.words.length === 1 ? null : payee.words;

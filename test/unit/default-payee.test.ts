@@ -13,7 +13,11 @@ const ANN = `0x${'2'.repeat(40)}` as const;
 test('a page is sold for the default payee while its credits API names nobody, and no longer', () => {
   const pricing = compilePricing(
     {
-      ...{ priceUsdc: '0.001', citationMultiplier: null, articlePrefixes: null, creditsInline: null, creditsFreeSlugs: null },
+      priceUsdc: '0.001',
+      citationMultiplier: null,
+      articlePrefixes: null,
+      creditsInline: null,
+      creditsFreeSlugs: null,
       creditsApiUrl: 'https://credits.example',
       defaultPayee: { authorId: 'house', wallet: HOUSE },
     },

@@ -102,9 +102,19 @@ test('rows of evidence hold every transfer, with payer and nonce where an author
   expect(rows).toEqual(
     expect.arrayContaining([
       {
-        ...{ network: network.id, token: network.asset, blockTime, blockNumber: 7n, blockHash: moved.blockHash },
-        ...{ txHash: moved.transactionHash, logPosition: 1, logIndex: moved.logIndex },
-        ...{ from: payer, to: payTo, amountMicro: 5n, payer, nonce },
+        network: network.id,
+        token: network.asset,
+        blockTime,
+        blockNumber: 7n,
+        blockHash: moved.blockHash,
+        txHash: moved.transactionHash,
+        logPosition: 1,
+        logIndex: moved.logIndex,
+        from: payer,
+        to: payTo,
+        amountMicro: 5n,
+        payer,
+        nonce,
       },
       expect.objectContaining({ from: payTo, amountMicro: 3n, logPosition: 2, payer: null, nonce: null }),
       expect.objectContaining({ txHash: elsewhere.transactionHash, amountMicro: 7n, payer: null, nonce: null }),

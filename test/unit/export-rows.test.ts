@@ -73,9 +73,22 @@ const shown = ({
   share,
   ...leg
 }: Leg): string[] => [
-  ...[new Date(atMs).toISOString(), String(atMs), host, slug, 'read', String(micro), formatUsdc(micro), author],
-  ...[shownWallet(leg.wallet), String(share), 'author', leg.txHash ?? '', settlementRefKind(leg.txHash, 'live')],
-  ...[shownWallet(leg.payer), agent, jti],
+  new Date(atMs).toISOString(),
+  String(atMs),
+  host,
+  slug,
+  'read',
+  String(micro),
+  formatUsdc(micro),
+  author,
+  shownWallet(leg.wallet),
+  String(share),
+  'author',
+  leg.txHash ?? '',
+  settlementRefKind(leg.txHash, 'live'),
+  shownWallet(leg.payer),
+  agent,
+  jti,
 ];
 
 /** The leg as Postgres copies it out, a share with an exponent of two digits included. */
@@ -121,15 +134,13 @@ test('rows that are copied and rows that are decoded are the same bytes as CSV m
 
 test('pieces have about one size whatever sizes rows come in, and a row longer than a piece is a piece', async () => {
   const leg = (slug: string): Leg => ({
-    ...{
-      atMs: 0,
-      texts: ['h', slug, 'ann', 'bot', ''],
-      micro: 1n,
-      share: 1,
-      wallet: `0x${'a'.repeat(40)}`,
-      payer: 'p',
-      txHash: null,
-    },
+    atMs: 0,
+    texts: ['h', slug, 'ann', 'bot', ''],
+    micro: 1n,
+    share: 1,
+    wallet: `0x${'a'.repeat(40)}`,
+    payer: 'p',
+    txHash: null,
   });
   const many = Array.from({ length: 3_000 }, (_, n) => leg(`page-${n}`));
   const long = leg(`,${'x'.repeat(200_000)}`);

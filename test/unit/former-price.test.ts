@@ -8,7 +8,10 @@ const MINUTE_MS = 60_000;
 const TO = `0x${'a'.repeat(40)}` as const;
 const OTHER = `0x${'b'.repeat(40)}` as const;
 const terms = (changes: Partial<Sold> = {}): Sold => ({
-  ...{ resourceKey: 'site.example/articles/trio', kind: 'read', priceMicro: 1_000n, payTo: TO },
+  resourceKey: 'site.example/articles/trio',
+  kind: 'read',
+  priceMicro: 1_000n,
+  payTo: TO,
   ...changes,
 });
 const quoted = terms({ priceMicro: 2_000n });
@@ -56,7 +59,8 @@ test('whatever versions there were, a payment is taken for exactly what it says,
       (...given) => {
         const [quote, ages, to, value] = given;
         const versions = ages.map(({ terms: of, validUntilMs }) => ({
-          ...{ terms: of, validUntilMs: validUntilMs === null ? null : NOW_MS - validUntilMs },
+          terms: of,
+          validUntilMs: validUntilMs === null ? null : NOW_MS - validUntilMs,
         }));
         const paid = findTermsPaid(quote, () => versions, { to, value }, NOW_MS);
         const good = versions.filter(({ validUntilMs }) => validUntilMs === null || validUntilMs >= NOW_MS - 600_000);

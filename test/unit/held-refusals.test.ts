@@ -1,10 +1,10 @@
 /** How refusals by a rate are told, on connections of a real server. */
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { tellInTime } from '../../api/held.ts';
 import { RateExceeded } from '../../services/pacing/rates.ts';
 
@@ -55,4 +55,30 @@ test('one caller holds a hundred places at most: beyond, its connection ends wit
   expect(waited.filter(({ answers }) => /connection: close/i.test(answers))).toEqual([]);
   // Its places are free again.
   expect((await send('/many', 1, 'data')).afterMs).toBeGreaterThan(450);
+});
+
+test('a refusal is told after half a second and up to a quarter more, by chance: calls refused together do not come back together', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const chances = [0, 0.5, 0.999];
+    vi.spyOn(Math, 'random').mockImplementation(() => chances.shift() ?? 0);
+    const order: string[] = [];
+    for (const name of ['soonest', 'middle', 'latest']) {
+      const response = { req: { socket: {} }, headersSent: false, shouldKeepAlive: true } as unknown as ServerResponse;
+      tellInTime(response, new RateExceeded(1, name), () => void order.push(name));
+    }
+    const toldAfter = async (ms: number): Promise<number> => {
+      vi.advanceTimersByTime(ms);
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve)); // each is told in a turn of the event loop
+      return order.length;
+    };
+    const steps = [499, 1, 124, 1, 123, 2];
+    const counts: number[] = [];
+    for (const ms of steps) counts.push(await toldAfter(ms));
+    expect(counts).toEqual([0, 1, 1, 2, 2, 3]);
+    expect(order).toEqual(['soonest', 'middle', 'latest']);
+  } finally {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
 });

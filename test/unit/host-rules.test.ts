@@ -86,16 +86,23 @@ test.each(['example.co.uk', 'me.github.io', 'blog.alpha.example', 'alpha.example
 });
 
 const CHALLENGE: Challenge = {
-  ...{ tenantId: 't', host: 'h.example', state: 'open', method: 'well-known', token: 'x', capability: 'unknown' },
-  ...{ codeArtifact: null, lookedAtMs: null, scheduledChecks: 0, failingSinceMs: null, confirmations: 0 },
-  ...{
-    tokenIssuedAtMs: 0,
-    nextCheckAtMs: 60_000,
-    openedAtMs: 0,
-    verifiedAtMs: null,
-    routingVerifiedAtMs: null,
-    lapsedAtMs: null,
-  },
+  tenantId: 't',
+  host: 'h.example',
+  state: 'open',
+  method: 'well-known',
+  token: 'x',
+  capability: 'unknown',
+  codeArtifact: null,
+  lookedAtMs: null,
+  scheduledChecks: 0,
+  failingSinceMs: null,
+  confirmations: 0,
+  tokenIssuedAtMs: 0,
+  nextCheckAtMs: 60_000,
+  openedAtMs: 0,
+  verifiedAtMs: null,
+  routingVerifiedAtMs: null,
+  lapsedAtMs: null,
 };
 
 test('an open challenge is checked after a minute, then ever more rarely, at least daily', () => {

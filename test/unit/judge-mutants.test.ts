@@ -44,7 +44,7 @@ test('the table notices every mutant of the judgement, but for those that mean t
   console.log(`${MUTANTS.length} mutants of ${codeLines(SOURCE).length} lines, ${survivors.length} of them equivalent`);
   expect(survivors.filter((name) => !(name in EQUIVALENTS))).toEqual([]);
   expect(Object.keys(EQUIVALENTS).filter((name) => !survivors.includes(name))).toEqual([]);
-}, 60_000);
+});
 
 test('every line of the judgement has a mutant that the table notices', async () => {
   const named = new Set(MUTANTS.filter(({ name }) => !(name in EQUIVALENTS)).map(({ line }) => line));

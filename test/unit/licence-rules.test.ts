@@ -51,7 +51,7 @@ test('absolute patterns lose their origin, and name one site', () => {
     host: 'alpha.example',
   });
   expect(parseScope(['https://alpha.example'])).toEqual({ patterns: ['/'], host: 'alpha.example' });
-  expect(() => parseScope(['https://user@alpha.example/'])).toThrow(/no URL of a site/);
+  expect(() => parseScope(['https://user@alpha.example/'])).toThrow(/not the URL of a site/);
 });
 
 test('a period is whole seconds from now or its start, and at most 366 days', () => {
@@ -85,10 +85,26 @@ test('a token ends with its life or its period, and a licence that has not begun
 
 test('a token lists its pages while they fit into 4 KB', () => {
   const facts = (patterns: readonly string[]) => ({
-    ...{ issuer: 'https://i.example', tenantId: 's', host: 'h.example', accountId: 'acc', licenceJti: 'l', jti: 't', kid: 'k' },
-    ...{ issuedAtSeconds: 1, notBeforeSeconds: 1, expiresAtSeconds: 2, kind: 'read' as const, terms: ['all'], patterns },
-    ...{ period: { fromMs: 0, untilMs: 1 }, holder: null, priceMicro: 1n, network: 'eip155:1', settlementRef: null },
-    ...{ settlementRefKind: 'none' as const, legs: [] },
+    issuer: 'https://i.example',
+    tenantId: 's',
+    host: 'h.example',
+    accountId: 'acc',
+    licenceJti: 'l',
+    jti: 't',
+    kid: 'k',
+    issuedAtSeconds: 1,
+    notBeforeSeconds: 1,
+    expiresAtSeconds: 2,
+    kind: 'read' as const,
+    terms: ['all'],
+    patterns,
+    period: { fromMs: 0, untilMs: 1 },
+    holder: null,
+    priceMicro: 1n,
+    network: 'eip155:1',
+    settlementRef: null,
+    settlementRefKind: 'none' as const,
+    legs: [],
   });
   const hash = (text: string): string => `h${text.length}`;
   const short = Array.from({ length: 65 }, (_, n) => `/p${n}$`);

@@ -56,29 +56,30 @@ test('eight megabytes of hostile markup are read or refused while the event loop
     '<x y=z ',
     '<![CDATA[',
   ];
-  let longestMs = 0;
-  let lastAt = performance.now();
-  const timer = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - lastAt);
-    lastAt = performance.now();
-  }, 1);
-  const startedAt = performance.now();
-  for (const part of pages) {
-    const page = await html(fill(part));
-    expect([part, page === null || page.text.length <= size]).toEqual([part, true]);
-  }
-  clearInterval(timer);
-  expect((performance.now() - startedAt) / pages.length).toBeLessThan(5_000);
+  const since = process.threadCpuUsage();
+  const longestMs = await longestTurn(async () => {
+    for (const part of pages) {
+      const page = await html(fill(part));
+      expect([part, page === null || page.text.length <= size]).toEqual([part, true]);
+    }
+  });
+  const { user, system } = process.threadCpuUsage(since);
+  expect((user + system) / 1_000 / pages.length).toBeLessThan(5_000);
   expect(longestMs).toBeLessThan(2_000);
   expect(await html('<b>'.repeat(513))).toBeNull();
   expect(await html(`${'<b>'.repeat(500)}deep`)).toMatchObject({ text: 'deep' });
-}, 120_000);
+});
 
-test.each(['<td>a', '<p>a'])(
-  'eight megabytes of %s are put together while the event loop goes on',
-  async (part) => {
-    const page = Buffer.from(part.repeat(Math.floor((8 * 1_048_576) / part.length)));
-    expect(await longestTurn(() => inSlices(readPageText(page, { isHtml: true, charset: null })))).toBeLessThan(45);
-  },
-  60_000,
-);
+test.each(['<td>a', '<p>a'])('eight megabytes of %s are put together while the event loop goes on', async (part) => {
+  const page = Buffer.from(part.repeat(Math.floor((8 * 1_048_576) / part.length)));
+  const shares: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const since = process.threadCpuUsage();
+    const longestMs = await longestTurn(() => inSlices(readPageText(page, { isHtml: true, charset: null })));
+    const { user, system } = process.threadCpuUsage(since);
+    shares.push(longestMs / ((user + system) / 1_000));
+  }
+  // 0.7 % of the whole, on any machine; joined in one turn at the end it was 4 %. A collection of garbage, which others of this process left too,
+  // may fall into any turn, so the least of three is the page's.
+  expect(Math.min(...shares)).toBeLessThan(0.02);
+});

@@ -15,8 +15,16 @@ function waits(tenantId: string, changes: Partial<WaitingPayment> = {}): Waiting
   made += 1;
   return {
     tenantId,
-    ...{ paymentId: `pay_${made}`, payer: `payer_${made}`, payTo: `page_${made}`, payerKind: 'plain', router: 'router' },
-    ...{ legs: 1, signatureBytes: 65, attempts: 0, batchSize: null, acceptedAtMs: made },
+    paymentId: `pay_${made}`,
+    payer: `payer_${made}`,
+    payTo: `page_${made}`,
+    payerKind: 'plain',
+    router: 'router',
+    legs: 1,
+    signatureBytes: 65,
+    attempts: 0,
+    batchSize: null,
+    acceptedAtMs: made,
     ...changes,
   };
 }

@@ -4,9 +4,7 @@ import { judgePlay, quantile } from '../play/judge.ts';
 
 const buyer = { address: '0xb', startMicro: 100_000n, balanceMicro: 98_000n, chargedMicro: [1_000n, 0n, 1_000n] };
 const author = { address: '0xa', gotMicro: 2_000n, legsMicro: 2_000n };
-const WELL: PlayFigures = {
-  ...{ buyers: [buyer], authors: [author], unserved: [], settledTwice: [], exceptions: [], defects: 0 },
-};
+const WELL: PlayFigures = { buyers: [buyer], authors: [author], unserved: [], settledTwice: [], exceptions: [], defects: 0 };
 
 test('a play in which everybody paid what he was told, and every author got his legs, is well', () => {
   expect(judgePlay(WELL)).toEqual([]);

@@ -38,6 +38,10 @@ test('the longest pattern decides, and of as long ones the operator before the c
   expect(resolve({ rules }, { path: '/news', slug: 'news', operator: 'openai.com' })).toBe('20000 by all');
 });
 
+test.each(['articles/', '/a?b', '/a#b', '/a\u0000/', '/half \ud800/'])('%j is no article prefix', (prefix) => {
+  expect(refusal([], { articlePrefixes: [prefix] })).toMatch(/^article_prefixes: each prefix is a path/);
+});
+
 test('an operator is a host and no part of one, and nobody is one without being verified', () => {
   const rules = [ruleOf({ id: 'openai', operators: ['openai.com'], effect: 'free' })];
   const asked = [null, 'openai.com.evil.example', 'crawl.openai.com', 'evilopenai.com', 'openai.com'];
@@ -92,12 +96,10 @@ test('rules are about articles, and about pages whose price is 0 otherwise', () 
 test('a rule that would never decide is refused with the name of the one that hides it', () => {
   const openai = ruleOf({ id: 'openai', operators: ['openai.com'], effect: 'free' });
   const everything = ruleOf({ id: 'everything', path: '/', effect: 'refuse' });
-  expect(refusal([openai, everything])).toBe('rules.0: openai would never decide: everything always does before it');
+  expect(refusal([openai, everything])).toBe('rules.0: openai would never apply: everything always takes precedence');
   expect(refusal([openai, { ...everything, path: null }])).toBe('set');
   expect(refusal([openai, { ...everything, fromMs: 5 }])).toBe('set');
-  expect(refusal([ruleOf({ id: 'a', effect: 'free' }), ruleOf({ id: 'b', effect: 'refuse' })])).toMatch(
-    /b would never decide: a/,
-  );
+  expect(refusal([ruleOf({ id: 'a', effect: 'free' }), ruleOf({ id: 'b', effect: 'refuse' })])).toMatch(/b would never apply: a/);
 });
 
 test('a price below the floor is refused, also that of a citation, and is charged as the floor where it was stored before', () => {
@@ -113,17 +115,17 @@ test.each<[Partial<PriceRule>, RegExp]>([
   [{ path: 'blog' }, /does not begin with a slash/],
   [{ path: `/${'*a'.repeat(9)}` }, /more than 8 \*/],
   [{ path: `/${'a'.repeat(200)}` }, /longer than 200/],
-  [{ path: '/blog/$' }, /without a closing slash/],
+  [{ path: '/blog/$' }, /no trailing slash/],
   [{ operators: ['OpenAI.com'] }, /host name in lower case/],
   [{ operators: Array.from({ length: 51 }, (_, index) => `a${index}.example`) }, /more than 50/],
   [{ categories: ['train', 'train'] }, /distinct words/],
   [{ terms: ['training' as 'ai-train'] }, /distinct words from search/],
-  [{ fromMs: 7, untilMs: 7 }, /ends before it begins/],
+  [{ fromMs: 7, untilMs: 7 }, /must end after it begins/],
   [{ fromMs: 0.5 }, /epoch milliseconds/],
-  [{ effect: { price: '0' } }, /say that it is free/],
+  [{ effect: { price: '0' } }, /make the rule free/],
   [{ effect: { price: '0.0000001' } }, /at most 6 places/],
   [{ effect: { price: '1000000' } }, /too large/],
-  [{ effect: { price: '-1' } }, /a decimal of USD/],
+  [{ effect: { price: '-1' } }, /a decimal amount in USD/],
 ])('a rule with %o is refused', (given, sentence) => {
   expect(refusal([ruleOf({ id: 'rule', effect: 'free', ...given })])).toMatch(sentence);
 });
@@ -133,12 +135,14 @@ test('a list is refused that is too long, names a rule twice, or could not be pr
     Array.from({ length: count }, (_, index) => ruleOf({ id: `r${index}`, path: `/${index}$`, effect: 'free' }));
   expect(refusal(some(200))).toBe('set');
   expect(refusal(some(201))).toMatch(/at most 200/);
-  expect(refusal([...some(1), ...some(1)])).toMatch(/r0 stands twice/);
+  expect(refusal([...some(1), ...some(1)])).toMatch(/r0 is used twice/);
   const reads = ruleOf({ id: 'reads', path: '/premium/', kind: 'read', effect: 'refuse' });
   const files = ruleOf({ id: 'files', path: '/*.pdf$', effect: { price: '0.1' } });
-  expect(refusal([reads, files])).toMatch(/reads says nothing of citations, of which files prices some pages only/);
+  expect(refusal([reads, files])).toMatch(/reads does not cover citations, and files prices only some of them/);
   expect(refusal([reads, { ...reads, id: 'cited', kind: 'citation' }, files])).toBe('set');
-  expect(refusal([files], { articlePrefixes: ['/blog/'] })).toMatch(/files means some pages under \/blog\/: begin its path with/);
+  expect(refusal([files], { articlePrefixes: ['/blog/'] })).toMatch(
+    /files covers only some pages under \/blog\/: start its path with/,
+  );
   expect(refusal([{ ...files, path: '/blog/*.pdf$' }, reads], { articlePrefixes: ['/blog/'] })).toBe('set');
 });
 
@@ -159,12 +163,20 @@ test('classes name patterns, then prefixes, with routes, what others are asked, 
     outcome: 'free',
   };
   const premium = {
-    ...{ pattern: '/blog/premium/', prefix: null, routeTemplate: '/blog/premium/:slug', byAgent: [] },
-    ...{ read: { priceMicro: 50_000n }, citation: { priceMicro: 250_000n } },
+    pattern: '/blog/premium/',
+    prefix: null,
+    routeTemplate: '/blog/premium/:slug',
+    byAgent: [],
+    read: { priceMicro: 50_000n },
+    citation: { priceMicro: 250_000n },
   };
   const blog = {
-    ...{ pattern: '/blog/', prefix: '/blog/', routeTemplate: '/blog/:slug', byAgent: [partner] },
-    ...{ read: { priceMicro: 10_000n }, citation: { priceMicro: 50_000n } },
+    pattern: '/blog/',
+    prefix: '/blog/',
+    routeTemplate: '/blog/:slug',
+    byAgent: [partner],
+    read: { priceMicro: 10_000n },
+    citation: { priceMicro: 50_000n },
   };
   expect(compiled.classes(2)).toEqual([premium, blog].map((one) => ({ ...one, validUntilMs: 3 })));
   const winter = {

@@ -3,7 +3,9 @@ import { createLine, createWaits } from '../../sandbox/parts/progress.mjs';
 
 function createStream(isTTY: boolean): { isTTY: boolean; columns: number; text: string; write(text: string): void } {
   return {
-    ...{ isTTY, columns: 80, text: '' },
+    isTTY,
+    columns: 80,
+    text: '',
     write(text: string) {
       this.text += text;
     },

@@ -10,12 +10,25 @@ const [A, B] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const;
 const HOSTILE = '<script>"\'&';
 
 const sold: RecordFacts['sold'] = {
-  ...{ host: 'news.example', resourceUrl: 'https://news.example/a', kind: 'read', amountMicro: 1_000n },
-  ...{ network: 'eip155:8453', asset: A, payTo: B, legs: [{ toAddress: B, amountMicro: 1_000n }], licence: null },
+  host: 'news.example',
+  resourceUrl: 'https://news.example/a',
+  kind: 'read',
+  amountMicro: 1_000n,
+  network: 'eip155:8453',
+  asset: A,
+  payTo: B,
+  legs: [{ toAddress: B, amountMicro: 1_000n }],
+  licence: null,
 };
 const facts: RecordFacts = {
   receipt: { version: 1, network: 'eip155:8453', resourceUrl: sold.resourceUrl, payer: A, issuedAt: 1, transaction: '0x1' },
-  ...{ id: 'id', url: `${OURS}/_svc/receipts/id`, isFinal: false, sold, transfers: [], domain: null, body: null },
+  id: 'id',
+  url: `${OURS}/_svc/receipts/id`,
+  isFinal: false,
+  sold,
+  transfers: [],
+  domain: null,
+  body: null,
   authorization: { from: A, to: B, value: 1_000n, validAfter: 0n, validBefore: 2n ** 256n - 1n, nonce: '0x2', signature: '0x3' },
 };
 
@@ -44,8 +57,11 @@ test('the text of the terms is fixed, byte for byte: what was sold once keeps it
   );
   const licence = { patterns: ['/a/*'], terms: ['ai-input'], fromMs: 0, untilMs: 86_400_000 };
   expect(JSON.parse(termsText({ ...sold, licence }))).toMatchObject({
-    ...{ sells: 'licence', patterns: ['/a/*'], terms: ['ai-input'] },
-    ...{ from: '1970-01-01T00:00:00.000Z', until: '1970-01-02T00:00:00.000Z' },
+    sells: 'licence',
+    patterns: ['/a/*'],
+    terms: ['ai-input'],
+    from: '1970-01-01T00:00:00.000Z',
+    until: '1970-01-02T00:00:00.000Z',
   });
 });
 

@@ -5,8 +5,14 @@ import { drawStatement } from '../../adapters/pdf/draw.ts';
 import { linesOf, textOf, textsOf } from '../support/pdf.ts';
 
 const EMPTY: StatementDocument = {
-  ...{ title: 'Statement', subtitle: 'h.example', generatedAt: new Date(0), sum: { label: 'USDC earned', value: '0.000000' } },
-  ...{ facts: [], tables: [], notes: [], noteOfLackedLetters: 'Letters are lacking.' },
+  title: 'Statement',
+  subtitle: 'h.example',
+  generatedAt: new Date(0),
+  sum: { label: 'USDC earned', value: '0.000000' },
+  facts: [],
+  tables: [],
+  notes: [],
+  noteOfLackedLetters: 'Letters are lacking.',
 };
 
 function tableOf(rows: readonly (readonly string[])[], changes: Partial<DocumentTable> = {}): StatementDocument {

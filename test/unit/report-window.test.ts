@@ -54,7 +54,8 @@ test('a window without an end ends in months without an end, or in days where th
   expect(piecesOf(window)).toEqual({
     months: [{ fromMs: 0, toMs: null, sign: 1 }],
     days: [{ fromMs: 0, toMs: 5 * DAY, sign: -1 }],
-    ...{ hours: [], edges },
+    hours: [],
+    edges,
   });
   const days = [{ fromMs: 5 * DAY, toMs: null, sign: 1 }];
   expect(piecesOf(window, { largest: 'day' })).toEqual({ months: [], days, hours: [], edges });
@@ -97,7 +98,8 @@ test('each plan reads back as far as it says, and the cut is told', () => {
 
 test('the window before has the same length and ends where the window begins', () => {
   expect(previousWindow({ fromMs: NOW - DAY, toMs: null }, 'studio', NOW)).toEqual({
-    ...{ fromMs: NOW - 2 * DAY, toMs: NOW - DAY },
+    fromMs: NOW - 2 * DAY,
+    toMs: NOW - DAY,
     clampedToMs: null,
   });
   expect(isEmpty(previousWindow(readableWindow({ fromMs: null, toMs: null }, 'free', NOW), 'free', NOW))).toBe(true);

@@ -4,8 +4,13 @@ import type { Sight } from '../../domain/payment/sight.ts';
 
 const transfer = { txHash: '0x1', logIndex: 1, blockNumber: 9n };
 const SIGHT: Sight = {
-  ...{ head: 10n, nonce: 'used', safe: { blockNumber: 8n, timeSeconds: 9n, nonce: 'used' } },
-  ...{ spending: null, carrier: null, rail: null, simulation: null },
+  head: 10n,
+  nonce: 'used',
+  safe: { blockNumber: 8n, timeSeconds: 9n, nonce: 'used' },
+  spending: null,
+  carrier: null,
+  rail: null,
+  simulation: null,
 };
 const paid: Sight['spending'] = { kind: 'transfer', to: '0xa', valueMicro: 1n, transfer, timeSeconds: 9n };
 

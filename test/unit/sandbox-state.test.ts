@@ -12,7 +12,7 @@ test('a chain that has all the database knows is its chain, also with more trans
 
 test.each([
   ['another chain id', { chainId: 1 }, /id 1/],
-  ['another genesis', { genesisHash: '0xcd' }, /began anew/],
+  ['another genesis', { genesisHash: '0xcd' }, /was reset/],
   ['another router', { routerCode: '0x' }, /router/],
   ['lost transactions', { relayerNonce: 3 }, /nonce 3, at least 4/],
 ])('a chain with %s is not the one the database knows', (_what, change, reason) => {

@@ -12,7 +12,7 @@ function* work(name: string, steps: number, log: string[]): Generator<void, stri
   return name;
 }
 
-test('between slices of a few milliseconds everything else goes on, and several pieces of work take turns', async () => {
+test('between slices of a millisecond everything else goes on, and several pieces of work take turns', async () => {
   let turns = 0;
   let isOver = false;
   const turn = (): void => {
@@ -24,9 +24,9 @@ test('between slices of a few milliseconds everything else goes on, and several 
   const done = await Promise.all([inSlices(work('one', 60, log)), inSlices(work('two', 60, log))]);
   isOver = true;
   expect(done).toEqual(['one', 'two']);
-  // Each slice is of four steps, five at most; fewer where the machine has no time for us.
-  expect(turns).toBeGreaterThanOrEqual(24);
-  expect(log.length).toBeGreaterThanOrEqual(20);
+  // Each slice is of one step, two at most: a step may end just before its millisecond is over.
+  expect(turns).toBeGreaterThanOrEqual(60);
+  expect(log.length).toBeGreaterThanOrEqual(50);
 });
 
 test('what one piece throws is its own, and the others go on', async () => {

@@ -2,12 +2,20 @@ import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { startDrawing } from '../../services/reports/statement/drawing.ts';
 import type { StatementReport } from '../../services/reports/statement/report.ts';
+import { keepThread, takeThread } from '../../services/reports/statement/threads.ts';
 
 const NONE = { events: 0, reads: 0, citations: 0, grossMicro: 0n };
 const EMPTY = { lines: [], rest: 0, restMicro: 0n };
 const REPORT: StatementReport = {
-  ...{ generatedAtMs: 0, window: { fromMs: 0, toMs: null, clampedToMs: null }, hosts: ['h.example'], authorId: null },
-  ...{ totals: NONE, pages: EMPTY, licences: { ...NONE, count: 0 }, wallets: EMPTY, transactions: EMPTY },
+  generatedAtMs: 0,
+  window: { fromMs: 0, toMs: null, clampedToMs: null },
+  hosts: ['h.example'],
+  authorId: null,
+  totals: NONE,
+  pages: EMPTY,
+  licences: { ...NONE, count: 0 },
+  wallets: EMPTY,
+  transactions: EMPTY,
 };
 
 function ofScript(script: string, resourceLimits = {}) {
@@ -38,4 +46,33 @@ test('a thread that takes too long or too much memory is ended, and whoever aske
   const broken = startDrawing(ofScript('throw new Error("broken");'));
   await expect(broken.draw(REPORT, 5)).rejects.toThrow('broken');
   for (const drawing of [slow, greedy, broken]) await drawing.end();
+});
+
+test('a thread draws the next document as it drew the first; one that did not finish, or holds much, draws no other', async () => {
+  const drawn = async (hosts: readonly string[]): Promise<string> => {
+    const drawing = startDrawing();
+    const bytes = await drawing.draw({ ...REPORT, hosts }, 5);
+    await drawing.end();
+    return Buffer.from(bytes).toString('latin1');
+  };
+  const first = await drawn(['first.example']);
+  const kept = takeThread();
+  await keepThread(kept, 0);
+  expect(await drawn(['other.example'])).not.toBe(first);
+  expect(await drawn(['first.example'])).toBe(first);
+  const again = takeThread();
+  expect(again).toBe(kept);
+  const beside = takeThread();
+  expect(beside).not.toBe(kept);
+  await beside.terminate();
+  await keepThread(again, 1e9);
+  const afterLarge = takeThread();
+  expect(afterLarge).not.toBe(kept);
+  await keepThread(afterLarge, 0);
+  const unfinished = startDrawing();
+  await unfinished.addRows(Buffer.alloc(0));
+  await unfinished.end();
+  const afterUnfinished = takeThread();
+  expect(afterUnfinished).not.toBe(afterLarge);
+  await afterUnfinished.terminate();
 });

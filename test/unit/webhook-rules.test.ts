@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { buildDeliveryId } from '../../domain/webhook/deliveryId.ts';
+import { busyDelayMs } from '../../domain/webhook/deliveryWorkflow.ts';
 import { wantsEvent } from '../../domain/webhook/endpoint.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
 import { buildSettlementData, settlementEventKey, settlementRefKind } from '../../domain/webhook/event.ts';
-import { busyDelayMs } from '../../domain/webhook/retry.ts';
-import type { AttemptResult } from '../../domain/webhook/schedule.ts';
-import { delayBefore, judgeAttempt, parseRetryAfter } from '../../domain/webhook/schedule.ts';
+import type { AttemptResult } from '../../domain/webhook/retrySchedule.ts';
+import { delayBefore, judgeAttempt, parseRetryAfter } from '../../domain/webhook/retrySchedule.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../domain/webhook/window.ts';
 import { signHeaders, signingKeyOf } from '../../services/webhooks/sign.ts';
 

@@ -19,10 +19,27 @@ test('an element is read with its namespaces, and two spellings of it are one te
 test('what could make work, or mean two things, is not read at all', () => {
   const bomb = Array.from({ length: 9 }, (_, n) => `<!ENTITY e${n + 1} "&e${n};&e${n};&e${n};&e${n};&e${n};&e${n};">`).join('');
   const refused = [
-    ...['<!DOCTYPE a><a/>', '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', `<!DOCTYPE a [<!ENTITY e0 "x">${bomb}]><a>&e9;</a>`],
-    ...['<a>&nbsp;</a>', '<a>&#0;</a>', '<a>&#xFFFFFFFF;</a>', '<?xml-stylesheet href="x"?><a/>', '<a><?php x?></a>'],
-    ...['<a/><b/>', '<a>', '</a>', '<a b="1" b="2"/>', '<x:a/>', '<a b=1/>', 'text', '', '<a>\u0001</a>', '<a x:b="1"/>'],
-    ...[`${'<a>'.repeat(17)}${'</a>'.repeat(17)}`, `<a>${'x'.repeat(16_384)}</a>`, `<a>${'é'.repeat(8_190)}</a>`],
+    '<!DOCTYPE a><a/>',
+    '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>',
+    `<!DOCTYPE a [<!ENTITY e0 "x">${bomb}]><a>&e9;</a>`,
+    '<a>&nbsp;</a>',
+    '<a>&#0;</a>',
+    '<a>&#xFFFFFFFF;</a>',
+    '<?xml-stylesheet href="x"?><a/>',
+    '<a><?php x?></a>',
+    '<a/><b/>',
+    '<a>',
+    '</a>',
+    '<a b="1" b="2"/>',
+    '<x:a/>',
+    '<a b=1/>',
+    'text',
+    '',
+    '<a>\u0001</a>',
+    '<a x:b="1"/>',
+    `${'<a>'.repeat(17)}${'</a>'.repeat(17)}`,
+    `<a>${'x'.repeat(16_384)}</a>`,
+    `<a>${'é'.repeat(8_190)}</a>`,
   ];
   for (const text of refused) expect([text.slice(0, 50), read(text)]).toEqual([text.slice(0, 50), null]);
   expect(read(`${'<a>'.repeat(16)}${'</a>'.repeat(16)}`)).not.toBeNull();

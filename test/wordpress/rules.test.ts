@@ -8,6 +8,7 @@ import { keccak256 } from 'viem';
 import { expect, test } from 'vitest';
 import { checksumAddress } from '../../chain/offer.ts';
 import type { Address } from '../../domain/money/legs.ts';
+import { crawlerErrorOf } from '../../packages/publisher/src/core/crawlerError.ts';
 import type { Facts } from '../../packages/publisher/src/core/decide.ts';
 import { decide } from '../../packages/publisher/src/core/decide.ts';
 import { slugOf } from '../../packages/publisher/src/core/page.ts';
@@ -28,6 +29,7 @@ function call(calls: readonly (readonly [string, string, readonly unknown[]])[])
 const WHO = ['person', 'search', 'allowed', 'blocked', 'agent'] as const;
 const METHODS = { GET: 'GET', HEAD: 'HEAD', POST: 'other' } as const;
 const PAYMENTS = ['none', 'one', 'two'] as const;
+const PROOFS = ['none', 'good', 'bad', 'busy'] as const;
 const QUOTES = ['free', 'priced', 'away', 'busy', 'refused'] as const;
 
 test('every combination of facts is decided as the JavaScript package decides it', () => {
@@ -35,7 +37,9 @@ test('every combination of facts is decided as the JavaScript package decides it
     [true, false].flatMap((isInScope) =>
       Object.keys(METHODS).flatMap((method) =>
         PAYMENTS.flatMap((payment) =>
-          [true, false].flatMap((isLicensed) => QUOTES.map((quote) => ({ who, isInScope, method, payment, isLicensed, quote }))),
+          [true, false].flatMap((isLicensed) =>
+            QUOTES.flatMap((quote) => PROOFS.map((proof) => ({ who, isInScope, method, payment, isLicensed, quote, proof }))),
+          ),
         ),
       ),
     ),
@@ -50,7 +54,9 @@ test('every combination of facts is decided as the JavaScript package decides it
   const theirs = rows.map(({ isLicensed, method, ...same }) => {
     const facts: Facts = {
       ...same,
-      ...{ isOurs: false, config: 'known', licence: isLicensed ? 'good' : 'none', proof: 'none' },
+      isOurs: false,
+      config: 'known',
+      licence: isLicensed ? 'good' : 'none',
       method: METHODS[method as keyof typeof METHODS],
     };
     const decision = decide(facts);
@@ -60,8 +66,55 @@ test('every combination of facts is decided as the JavaScript package decides it
     const error = 'error' in decision ? (decision.error ?? '') : '';
     return { act: isWait ? 'wait' : isLook ? 'discover' : decision.act, verdict, error };
   });
-  expect(rows).toHaveLength(900);
+  expect(rows).toHaveLength(3_600);
   expect(ours).toEqual(theirs);
+});
+
+test('what is wrong with the price that a crawler names is told as the JavaScript package tells it', () => {
+  const named = [
+    '',
+    '0',
+    '0.003',
+    'USD 0.003',
+    'usd  0.0030',
+    ' 0.002999 ',
+    '3',
+    'USD 0.0029999',
+    'EUR 1',
+    '-1',
+    '1234567890',
+    '0.003\n',
+    'x',
+  ];
+  const rows = named.flatMap((max) => named.flatMap((exact) => [0, 3_000].map((price) => ({ max, exact, price }))));
+  const ours = call(rows.map(({ max, exact, price }) => ['Crawler_Error', 'of', [price, max, exact]]));
+  expect(ours).toEqual(rows.map(({ price, ...prices }) => crawlerErrorOf(price, prices) ?? ''));
+  expect(new Set(ours)).toEqual(new Set(['', 'InvalidCrawlerMaxPrice', 'InvalidCrawlerExactPrice']));
+});
+
+test('what a wallet signed for another site, or nobody signed, costs no call; each offer asks for words of its own', () => {
+  const sent = (message: unknown) => Buffer.from(JSON.stringify(message)).toString('base64');
+  const message = { domain: 'a.example', nonce: 'ab', signature: '0x' };
+  const rows = [
+    [sent(message), ''],
+    [sent({ ...message, domain: 'b.example' }), 'the message is for another site'],
+    [sent({ ...message, domain: 'a.example:8443' }), 'the message is for another site'],
+    [sent({ ...message, signature: 1 }), 'SIGN-IN-WITH-X is not readable'],
+    [sent(null), 'SIGN-IN-WITH-X is not readable'],
+    ['%%%', 'SIGN-IN-WITH-X is not readable'],
+    ['a'.repeat(16_385), 'SIGN-IN-WITH-X is too long'],
+  ];
+  const resource = 'https://a.example/stories/two/';
+  expect(call(rows.map(([header]) => ['Wallet_Proof', 'refuse', [header, resource]]))).toEqual(rows.map(([, told]) => told));
+  const offerOf = (nonce: unknown) => sent({ x402Version: 2, extensions: { 'sign-in-with-x': { info: { nonce } } } });
+  const nonce = 'ab'.repeat(16);
+  const nonces = call([1, 2].map(() => ['Wallet_Proof', 'with_own_nonce', [offerOf(nonce)]] as const)).map(
+    (header) => JSON.parse(Buffer.from(String(header), 'base64').toString()).extensions['sign-in-with-x'].info.nonce,
+  );
+  for (const own of nonces) expect(own).toMatch(new RegExp(`^${nonce}[0-9a-f]{20}$`));
+  expect(new Set(nonces).size).toBe(2);
+  const none = [offerOf('no nonce'), offerOf(1), sent({ x402Version: 2 })];
+  expect(call(none.map((header) => ['Wallet_Proof', 'with_own_nonce', [header]]))).toEqual(none);
 });
 
 test('a payment for a part of a page is told the price', () => {
@@ -86,15 +139,20 @@ test('readers are told apart as the JavaScript package tells them', () => {
   const lists = { seoAllowlist: ['googlebot'], crawlerPolicy: { allow: ['friend'], charge: ['odd'], block: ['bad'] } };
   const crawlers = Object.keys(JSON.parse(readFileSync(path('../../packages/publisher/bin/robots.json'), 'utf8')));
   const agents = [
-    ...['', 'bad friend odd', 'Friend odd', 'odd Googlebot', 'Googlebot/2.1 GPTBot', 'opencode/1', 'MyCode', 'x'.repeat(600)],
-    ...[
-      'curl/8.5.0',
-      'node',
-      'python-requests/2.32',
-      'Feedly/1.0',
-      'okhttp/4',
-      'Mozilla/5.0 (compatible; Foo/1.0; +http://foo.com)',
-    ],
+    '',
+    'bad friend odd',
+    'Friend odd',
+    'odd Googlebot',
+    'Googlebot/2.1 GPTBot',
+    'opencode/1',
+    'MyCode',
+    'x'.repeat(600),
+    'curl/8.5.0',
+    'node',
+    'python-requests/2.32',
+    'Feedly/1.0',
+    'okhttp/4',
+    'Mozilla/5.0 (compatible; Foo/1.0; +http://foo.com)',
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
     ...crawlers.flatMap((name) => [name, `Mozilla/5.0 (compatible; ${name}/1.0)`, `Mozilla/5.0 Chrome/142.0.0.0 not${name}`]),

@@ -1,4 +1,6 @@
 /** The plugin from its settings page to sales on chain, and every way in which the service can be away. */
+import { createHash } from 'node:crypto';
+import { wrapFetchWithSIWx } from '@x402/extensions/sign-in-with-x';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
@@ -239,6 +241,54 @@ test.each(Object.keys(clients))('stock %s buys a post by two authors: each has h
   expect(await balancesOf(world.service, parties)).toEqual(after);
 });
 
+/** A fetch that knows where the site's name leads, as a name server would say it. */
+const toSite: typeof fetch = async (input, init) => {
+  const { url, method, headers } = new Request(input, init);
+  const { pathname, search } = new URL(url);
+  const sent = { method, headers: { ...Object.fromEntries(headers), 'user-agent': AGENT } };
+  const answer = await fetch(world.wordpress.url + pathname + search, sent);
+  // Without the address that it was really fetched from: the stock client signs nothing for another one than the offer names.
+  return new Response(await answer.arrayBuffer(), { status: answer.status, headers: answer.headers });
+};
+
+test('a wallet that bought reads again by the stock sign-in-with-x client without paying; another wallet gets the offer, what was seen on its way nothing', async () => {
+  const buyer = await newBuyer();
+  const url = `https://${HOST}/stories/two/`;
+  await clients['@x402/fetch 2.27'](pageOf('two'), buyer);
+  const before = await balancesOf(world.service, [buyer.address]);
+  const seen: string[] = [];
+  const send: typeof fetch = (input, init) => {
+    const proof = new Request(input, init).headers.get('sign-in-with-x');
+    if (proof !== null) seen.push(proof);
+    return toSite(input, init);
+  };
+  const signer = privateKeyToAccount(buyer.privateKey);
+  for (let time = 0; time < 2; time++) {
+    const again = await wrapFetchWithSIWx(send, signer)(url);
+    expect([again.status, (await again.text()).includes('The whole text of two.')]).toEqual([200, true]);
+    const licence = { authorization: `License ${again.headers.get('x-licence')}` };
+    expect((await ask('two', licence)).status).toBe(200);
+  }
+  expect(await balancesOf(world.service, [buyer.address])).toEqual(before);
+  const replayed = await ask('two', { 'sign-in-with-x': seen[0] as string });
+  expect([replayed.status, JSON.parse(replayed.text).error]).toEqual([402, 'unknown_credential: the nonce was used']);
+  const stranger = privateKeyToAccount((await newBuyer()).privateKey);
+  expect((await wrapFetchWithSIWx(toSite, stranger)(url)).status).toBe(402);
+  const broken = await ask('two', { 'sign-in-with-x': '%%%' });
+  expect([broken.status, JSON.parse(broken.text).error]).toEqual([402, 'unknown_credential: SIGN-IN-WITH-X is not readable']);
+});
+
+test('the record of a payment has the hash of the page that WordPress served for it', async () => {
+  const buyer = await newBuyer();
+  const { headers, page } = await clients['@x402/fetch 2.27'](pageOf('two'), buyer);
+  const said = JSON.parse(atob(headers.get('payment-response') as string)).extensions['offer-receipt'].info.record as string;
+  expect(await runCron()).toBe('0');
+  const record = await fetch(`${world.service.baseUrl}${new URL(said).pathname}?format=json`);
+  expect(await record.json()).toMatchObject({
+    body: { sha256: createHash('sha256').update(page).digest('hex'), bytes: Buffer.byteLength(page) },
+  });
+});
+
 test('people, whoever has logged in, search engines and whom the owner lets in read as before, and cost no call', async () => {
   const calls = world.line.asked.length;
   for (const ua of [PERSON, GOOGLE, 'FriendBot/1.0']) {
@@ -259,12 +309,17 @@ test('an agent gets an offer, whoever looks at it a page that says it in words, 
     'crawler-price': 'USD 0.003',
     'cache-control': 'private, no-store',
     vary: expect.stringContaining('PAYMENT-SIGNATURE'),
+    link: expect.stringContaining(`/_svc/discovery/${HOST}/x402.json`),
   });
   const shown = await ask('two', { accept: 'text/html' });
   expect(shown.text).toContain('By two &amp; for all');
   expect(shown.text).toContain('$0.003');
   expect(shown.text).toContain('Ann');
-  expect(await ask('two', { 'user-agent': 'BadBot/2' })).toMatchObject({ status: 403 });
+  const refused = await ask('two', { 'user-agent': 'BadBot/2' });
+  expect([refused.status, refused.headers.get('crawler-error')]).toEqual([403, 'CrawlerForbidden']);
+  const poor = await ask('two', { 'crawler-max-price': 'USD 0.002' });
+  expect([poor.status, poor.headers.get('crawler-error')]).toEqual([402, 'InvalidCrawlerMaxPrice']);
+  expect(offered.headers.get('crawler-error')).toBeNull();
   const preview = await fetch(`${world.wordpress.url}/stories/two/?preview=1`, { headers: { 'user-agent': AGENT } });
   expect([preview.status, (await preview.text()).includes('The whole text')]).toEqual([402, false]);
   expect((await ask('слово')).status).toBe(402);

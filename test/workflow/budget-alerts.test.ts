@@ -94,7 +94,8 @@ test('each threshold of a period is told once, in order and signed, however ofte
   const ids = receiver.received.map(({ headers }) => headers['svc-id']);
   expect(new Set(ids)).toEqual(new Set(told.map(({ eventId }) => eventId)));
   expect(JSON.parse(receiver.received[1]?.body ?? '')).toMatchObject({
-    ...{ id: ids[1], type: 'budget.alert' },
+    id: ids[1],
+    type: 'budget.alert',
     data: { account: accountId, period: 'day', spentMicro: 900_000, limitMicro: 1_000_000 },
   });
   await spend(0n, LIMIT * 2n, LIMIT * 2n);

@@ -19,7 +19,7 @@ import { startWebhookWorker } from '../support/webhook-worker.ts';
 import { listDeliveries } from '../support/webhookLog.ts';
 
 const WINDOW_MS = 300;
-const LIMITS = { requestTimeoutMs: 1_500, leaseMs: 3_000, passMs: 4_000 };
+const LIMITS = { requestTimeoutMs: 4_000, leaseMs: 8_000, passMs: 4_000 };
 const LEGS = [{ toAddress: '0xa', amountMicro: 1_000, authorId: 'ann' }];
 
 let own: TestDatabase;

@@ -27,9 +27,9 @@ export function renderSpecification(): string {
     '## Errors\n',
     ERRORS,
     table(['Status', 'Kind', 'Codes'], errorRows()),
-    `Reasons of a failed payment that the audit counts: ${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(', ')}.\n`,
+    `Reasons of a failed payment that the audit counts:\n${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(', ')}.\n`,
     '## Scopes\n',
-    `A publisher key carries some of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. ${SCOPE_RULES}\n`,
+    `A publisher key carries some of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.\n${SCOPE_RULES}\n`,
     '## Events\n',
     `Two types: ${Object.keys(described.webhooks)
       .map((type) => `\`${type}\``)
@@ -54,8 +54,8 @@ const ERRORS = `The body is \`{error}\`, with \`upgrade: true\` where the plan i
 \`{verified: false, reason}\` where a host is not proven. A client that accepts \`application/problem+json\` gets RFC 9457. 429 and 503 carry \`Retry-After\`.
 `;
 
-const SCOPE_RULES =
-  'They and the plan are asked for separately: API access begins with the plan `studio`. `domain.manage` comes with the connection key alone, and ends with the first proof.';
+const SCOPE_RULES = `The plan is checked separately: API access begins with the plan \`studio\`. \`domain.manage\` comes with the connection key
+alone, and ends with the first proof.`;
 
 const CREDENTIALS: Readonly<Record<string, string>> = {
   publisherKey: 'publisher key',

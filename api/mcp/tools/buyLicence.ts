@@ -18,7 +18,10 @@ export const buyLicenceTool = defineTool({
   run: async (call, request) => {
     const ua = call.header('user-agent');
     const outcome = await buyLicence(call.deps, {
-      ...{ accountId: accountOf(call.who), request, requestHost: null, payments: paymentsOf(call) },
+      accountId: accountOf(call.who),
+      request,
+      requestHost: null,
+      payments: paymentsOf(call),
       agent: ua === null ? {} : { ua },
     });
     if (outcome.kind === 'offered') return offerResult(call, outcome.offer.header, outcome.refusal ?? undefined);

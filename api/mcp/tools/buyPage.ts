@@ -40,7 +40,9 @@ export const buyPageTool = defineTool({
 function boughtBody({ receipt }: BoughtPage, baseUrl: string) {
   const { licenseJws, chargedMicro, settlementRef, receiptId } = receipt;
   return {
-    ...{ state: 'bought', chargedMicro: microToJson(chargedMicro), license: licenseJws },
+    state: 'bought',
+    chargedMicro: microToJson(chargedMicro),
+    license: licenseJws,
     ...(settlementRef === null ? {} : { settlementRef }),
     ...(receiptId === undefined ? {} : { receipt: `${baseUrl}/_svc/receipts/${receiptId}` }),
   };

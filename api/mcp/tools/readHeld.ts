@@ -16,8 +16,7 @@ export const readHeldTool = defineTool({
   run: async ({ deps, who }, { url, kind, license }) => {
     const account = who.kind === 'account' ? { accountId: who.accountId } : null;
     const by = license === undefined ? account : { licence: license };
-    if (!by)
-      throw new ServiceError('missing_credential', 'hand in the licence of the page, or call with the token of an account');
+    if (!by) throw new ServiceError('missing_credential', 'send the licence of the page, or call with the token of an account');
     const held = await readHeld(deps, { url, kind, by });
     if (!held.held) return dataResult({ url, kind, state: 'not_held' });
     const expires = held.expiresAtMs === null ? {} : { expiresAt: held.expiresAtMs };

@@ -1,5 +1,6 @@
 /** What a site's owner may ask of it by its key: what REST answers, in the same words. Reads only. */
 import { z } from 'zod';
+import { beginReport } from '../../handler.ts';
 import type { KeyRoute } from '../../route.ts';
 import { enforceStatusRoute } from '../../routes/gate/enforceStatus.ts';
 import { auditRoute } from '../../routes/reports/audit.ts';
@@ -19,9 +20,10 @@ const ROWS = '10';
 async function answered(route: KeyRoute, call: ToolCall, asked: Readonly<Record<string, string | undefined>>) {
   const caller = publisherOf(call.who);
   const given = Object.entries(asked).filter((one): one is [string, string] => one[1] !== undefined);
-  const leave = route.isReport ? await call.deps.reportTurns.enter(caller.key.tenantId) : undefined;
+  const asRest = { ...call, caller, query: new Map(given) };
+  const leave = await beginReport(route, asRest);
   try {
-    const { body } = await route.handle({ ...call, caller, query: new Map(given) });
+    const { body } = await route.handle(asRest);
     return dataResult(body as Readonly<Record<string, unknown>>);
   } finally {
     leave?.();

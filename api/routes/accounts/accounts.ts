@@ -22,7 +22,7 @@ export const challengeRoute: PublicRoute = {
     security: [],
     requestParams: { query: z.object({ address }) },
     responses: {
-      '200': jsonResponse('Good once, for five minutes', SignInChallenge),
+      '200': jsonResponse('Valid once, for five minutes', SignInChallenge),
       '400': jsonResponse('No address', ErrorBody),
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
     },

@@ -20,7 +20,7 @@ export const listAlertsRoute: AccountRoute = {
   operation: {
     operationId: 'listBudgetAlerts',
     tags: ['Accounts'],
-    summary: 'What was told of the budget',
+    summary: 'Notices about the budget',
     security: ACCOUNT_SECURITY,
     responses: { '200': jsonResponse('The newest hundred, newest first', BudgetAlerts), ...OWNER_ERRORS },
   },
@@ -28,9 +28,17 @@ export const listAlertsRoute: AccountRoute = {
     requireOwnAccount(account);
     const { url, setAtMs, alerts } = await showAlerts(deps, account.accountId);
     const shown = alerts.map(({ eventId, percent, period, state, attempts, reason, ...alert }) => ({
-      ...{ eventId, percent, period, state, attempts, reason },
-      ...{ periodStartsAt: alert.periodStart.getTime(), periodEndsAt: alert.periodEnd.getTime(), at: alert.at.getTime() },
-      ...{ spentMicro: microToJson(alert.spentMicro), limitMicro: microToJson(alert.limitMicro) },
+      eventId,
+      percent,
+      period,
+      state,
+      attempts,
+      reason,
+      periodStartsAt: alert.periodStart.getTime(),
+      periodEndsAt: alert.periodEnd.getTime(),
+      at: alert.at.getTime(),
+      spentMicro: microToJson(alert.spentMicro),
+      limitMicro: microToJson(alert.limitMicro),
     }));
     return { status: 200, headers: PRIVATE, body: { url, setAt: setAtMs, alerts: shown } };
   },
@@ -45,7 +53,7 @@ export const setAlertsRoute: AccountRoute = {
     operationId: 'setBudgetAlerts',
     tags: ['Accounts'],
     summary: 'Where budget alerts go',
-    description: 'Each call makes another secret, and the one before signs nothing more. A null `url`: nothing is sent.',
+    description: 'Each call creates a new secret, and the previous one stops signing. With a null `url`, nothing is sent.',
     security: ACCOUNT_SECURITY,
     requestBody: { required: true, content: { 'application/json': { schema: AlertUrl } } },
     responses: { '200': jsonResponse('Where they go, and the secret that signs them', AlertUrlSet), ...OWNER_ERRORS },

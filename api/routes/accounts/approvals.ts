@@ -47,11 +47,11 @@ export const decideApprovalRoute: AccountRoute = {
   operation: {
     operationId: 'decideApproval',
     tags: ['Accounts'],
-    summary: 'Say yes or no to a purchase',
+    summary: 'Approve or decline a purchase',
     security: ACCOUNT_SECURITY,
     requestParams: { path: AccountApproval.pick({ approvalId: true }) },
     requestBody: { required: true, content: { 'application/json': { schema: ApprovalWord } } },
-    responses: { '200': jsonResponse('The purchase with the owner’s word', AccountApproval), ...OWNER_ERRORS },
+    responses: { '200': jsonResponse('The purchase with the owner’s decision', AccountApproval), ...OWNER_ERRORS },
   },
   handle: async ({ deps, account, params, body }) => {
     requireOwnAccount(account);
@@ -63,11 +63,14 @@ export const decideApprovalRoute: AccountRoute = {
 
 function approvalBody({ approvalId, host, resource, kind, state, ...approval }: Approval) {
   return {
-    ...{ approvalId, host, resource, kind, state, amountMicro: microToJson(approval.amountMicro) },
-    ...{
-      askedAt: approval.askedAt.getTime(),
-      decidedAt: approval.decidedAt?.getTime() ?? null,
-      endsAt: approval.endsAt.getTime(),
-    },
+    approvalId,
+    host,
+    resource,
+    kind,
+    state,
+    amountMicro: microToJson(approval.amountMicro),
+    askedAt: approval.askedAt.getTime(),
+    decidedAt: approval.decidedAt?.getTime() ?? null,
+    endsAt: approval.endsAt.getTime(),
   };
 }

@@ -46,7 +46,11 @@ export const setBudgetRoute: AccountRoute = {
     const micro = (value: number | null | undefined): bigint | null => (value == null ? null : BigInt(value));
     const { hostMicro, pageMicro, approveAboveMicro } = limits;
     const budget = {
-      ...{ period, isStopped, totalMicro: BigInt(totalMicro), hostMicro: micro(hostMicro), pageMicro: micro(pageMicro) },
+      period,
+      isStopped,
+      totalMicro: BigInt(totalMicro),
+      hostMicro: micro(hostMicro),
+      pageMicro: micro(pageMicro),
       approveAboveMicro: micro(approveAboveMicro),
     };
     const set = await setBudget(deps, account.accountId, budget, ifVersion);
@@ -58,9 +62,17 @@ function budgetBody(budget: ShownBudget) {
   const { version, period, isStopped, hostMicro, pageMicro, approveAboveMicro } = budget;
   const micro = (value: bigint | null): number | null => (value === null ? null : microToJson(value));
   return {
-    ...{ version, period, isStopped, totalMicro: microToJson(budget.totalMicro), hostMicro: micro(hostMicro) },
-    ...{ pageMicro: micro(pageMicro), approveAboveMicro: micro(approveAboveMicro), updatedAt: budget.updatedAt.getTime() },
-    ...{ spentMicro: microToJson(budget.spentMicro), leftMicro: microToJson(budget.leftMicro) },
-    ...{ periodStartsAt: budget.periodStartsAtMs, periodEndsAt: budget.periodEndsAtMs },
+    version,
+    period,
+    isStopped,
+    totalMicro: microToJson(budget.totalMicro),
+    hostMicro: micro(hostMicro),
+    pageMicro: micro(pageMicro),
+    approveAboveMicro: micro(approveAboveMicro),
+    updatedAt: budget.updatedAt.getTime(),
+    spentMicro: microToJson(budget.spentMicro),
+    leftMicro: microToJson(budget.leftMicro),
+    periodStartsAt: budget.periodStartsAtMs,
+    periodEndsAt: budget.periodEndsAtMs,
   };
 }

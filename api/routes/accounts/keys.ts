@@ -59,7 +59,7 @@ export const revokeAgentKeyRoute: AccountRoute = {
     summary: 'Revoke a key of an agent',
     security: ACCOUNT_SECURITY,
     requestParams: { path: z.object({ keyId: z.string() }) },
-    responses: { '204': { description: 'Revoked; again: it stays so' }, ...OWNER_ERRORS },
+    responses: { '204': { description: 'Revoked; repeating the call changes nothing' }, ...OWNER_ERRORS },
   },
   handle: async ({ deps, account, params }) => {
     requireOwnAccount(account);

@@ -13,7 +13,7 @@ export const accountNoticesRoute: AccountRoute = {
   operation: {
     operationId: 'listAccountNotices',
     tags: ['Accounts'],
-    summary: 'What came of purchases',
+    summary: 'Outcomes of purchases',
     security: [{ buyerAccount: [] }, { signInWithX: [] }],
     responses: {
       '200': jsonResponse('The newest hundred, newest first', AccountNotices),

@@ -18,6 +18,6 @@ export const OWNER_ERRORS = {
   ...accountErrors,
   '400': jsonResponse('Malformed request', ErrorBody),
   '403': jsonResponse('An agent’s key; sign in with the wallet', ErrorBody),
-  '404': jsonResponse('Nothing of this account', ErrorBody),
-  '409': jsonResponse('It was changed meanwhile, or a limit is reached', ErrorBody),
+  '404': jsonResponse('Not found in this account', ErrorBody),
+  '409': jsonResponse('It was changed in the meantime, or a limit is reached', ErrorBody),
 };

@@ -12,6 +12,7 @@ import {
   readSpendingSums,
   spendingOf,
 } from '../../../services/budget/usage.ts';
+import { accountName } from '../../../services/pacing/heavy.ts';
 import { shownWallet } from '../../../services/reports/wallet.ts';
 import type { AccountCall, AccountRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
@@ -24,13 +25,11 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
 /** Most groups of an answer, the dearest ones. */
 const MOST_GROUPS = 1_000;
-/** The name that all accounts wait under together at the connections of reports: they take no more of them than one site may. */
-const ACCOUNTS = 'buyer accounts';
 
 const errors = {
   ...accountErrors,
   '400': jsonResponse('Malformed request', ErrorBody),
-  '429': jsonResponse('Too often, or another is running', ErrorBody),
+  '429': jsonResponse('Too many calls, or another is running', ErrorBody),
 };
 
 /** GET /_svc/accounts/spending: what the account spent, newest first, and what it comes to. */
@@ -55,7 +54,8 @@ export const spendingRoute: AccountRoute = {
     const filter = filterOf(given);
     const request = {
       first: Math.min(Number(given.limit ?? DEFAULT_LIMIT), MAX_LIMIT),
-      ...{ after: given.cursor ?? null, orderBy: 'NEWEST' },
+      after: given.cursor ?? null,
+      orderBy: 'NEWEST',
     };
     const reading = { reading: deps.reports.database, clock: deps.clock };
     const { rows, hasNext, totals, groups } = await inTurn(call, async () => ({
@@ -108,27 +108,30 @@ export const spendingCsvRoute: AccountRoute = {
     const { fromMs = 0, toMs = null } = given.window ?? {};
     const filter = { ...given, window: { fromMs, toMs: Math.min(toMs ?? deps.clock(), deps.clock()) } };
     const reading = { reading: deps.reports.database, clock: deps.clock };
-    const giveBack = deps.accountExports.take({ keyId: accountId, tenantId: accountId });
+    const place = deps.accountExports.take({ keyId: accountId, tenantId: accountId });
     try {
       const count = await inTurn(call, () => countSpending(reading, accountId, filter));
+      place.begin();
       const chunks = exportSpending((page) => inTurn(call, () => spendingOf.page(reading, accountId, filter, page)));
       const headers = {
-        ...{ ...PRIVATE, 'content-type': 'text/csv; charset=utf-8' },
+        ...PRIVATE,
+        'content-type': 'text/csv; charset=utf-8',
         'content-disposition': `attachment; filename="spending-${new Date(deps.clock()).toISOString().slice(0, 10)}.csv"`,
         'x-content-type-options': 'nosniff',
         ...(count > MOST_EXPORTED ? { 'x-svc-truncated': 'true' } : {}),
       };
-      return { status: 200, headers, stream: { chunks, close: async () => giveBack() } };
+      return { status: 200, headers, stream: { chunks, close: async () => place.giveBack() } };
     } catch (error) {
-      giveBack();
+      place.giveBack();
       throw error;
     }
   },
 };
 
 /** Reads in the account's turn at the connections of reports. */
-async function inTurn<T>({ deps, account }: AccountCall, read: () => Promise<T>): Promise<T> {
-  const leave = await deps.reportTurns.enter(account.accountId, ACCOUNTS);
+async function inTurn<T>({ deps, account, gone }: AccountCall, read: () => Promise<T>): Promise<T> {
+  const name = accountName(account.accountId);
+  const leave = await deps.heavy.enter({ kind: 'reports', who: name, of: name }, gone());
   try {
     return await read();
   } finally {
@@ -141,10 +144,7 @@ function filterOf(given: z.infer<typeof SpendingWindow>): SpendingFilter {
   if (toMs !== null && fromMs > toMs) {
     throw new ServiceError('invalid_parameter', 'from: must not be after until', { parameter: 'from' });
   }
-  return {
-    window: { fromMs, toMs },
-    ...{ resource: given.resource, outcome: given.outcome, host: given.host && keptHost(given.host) },
-  };
+  return { window: { fromMs, toMs }, resource: given.resource, outcome: given.outcome, host: given.host && keptHost(given.host) };
 }
 
 function sumsBody({ payments, settledMicro, openMicro }: SpendingSums) {
@@ -154,9 +154,20 @@ function sumsBody({ payments, settledMicro, openMicro }: SpendingSums) {
 function spendingBody(row: Spending) {
   const { host, resource, kind, purpose, outcome, paymentState, reason, network, nonce, txHash } = row;
   return {
-    ...{ at: row.atMs, host, resource, kind, purpose, amountMicro: microToJson(row.micro), outcome, paymentState, reason },
-    ...{ network, payer: shownWallet(row.payer), nonce },
-    ...{ settlementRef: txHash, settlementRefKind: settlementRefKind(txHash, row.mode) },
+    at: row.atMs,
+    host,
+    resource,
+    kind,
+    purpose,
+    amountMicro: microToJson(row.micro),
+    outcome,
+    paymentState,
+    reason,
+    network,
+    payer: shownWallet(row.payer),
+    nonce,
+    settlementRef: txHash,
+    settlementRefKind: settlementRefKind(txHash, row.mode),
     licenceJti: purpose === 'licence' && outcome === 'settled' ? row.paymentId : null,
   };
 }

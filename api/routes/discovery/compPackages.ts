@@ -19,10 +19,10 @@ export const compPackagesRoute: PublicRoute = {
     tags: ['Discovery'],
     summary: 'Packages of IAB CoMP',
     description:
-      'Prices are those an agent is quoted that nobody verified. `package` is the first of `packages`; neither holds what is refused.',
+      'Prices are those quoted to an unverified agent. `package` is the first of `packages`; neither includes refused pages.',
     security: [],
     requestParams: {
-      query: z.object({ host: z.exactOptional(z.string().meta({ description: 'The site, where the request has no `uri`.' })) }),
+      query: z.object({ host: z.exactOptional(z.string().meta({ description: 'The site, if the request has no `uri`.' })) }),
     },
     requestBody: { required: true, content: { 'application/json': { schema: CompRequestBody } } },
     responses: {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SITE_DOCUMENTS, shownAs } from '../../../domain/discovery/documents.ts';
+import { DOCUMENTS, shownAs } from '../../../domain/discovery/documents.ts';
 import { readDocument } from '../../../services/discovery/documents.ts';
 import { answerOfTag } from '../../etag.ts';
 import type { PublicRoute } from '../../route.ts';
@@ -21,7 +21,7 @@ export const discoveryDocumentRoute: PublicRoute = {
     description: 'The same bytes as at the address of the site itself, where its gate serves them. Has an `ETag`.',
     security: [],
     requestParams: {
-      path: z.object({ host: z.string(), document: z.enum(Object.keys(SITE_DOCUMENTS)) }),
+      path: z.object({ host: z.string(), document: z.enum(Object.keys(DOCUMENTS)) }),
     },
     responses: {
       '200': { description: 'The document, in its own media type' },

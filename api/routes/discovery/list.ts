@@ -21,7 +21,7 @@ export const listResourcesRoute: PublicRoute = {
     tags: ['Discovery'],
     summary: 'What is sold here',
     description:
-      'Sites whose owners want to be found, an entry for each article prefix of each host. `total` counts them before any filter.',
+      'Sites whose owners opted in, one entry for each article prefix of each host. `total` counts them before any filter.',
     security: [],
     requestParams: { query: ResourcesQuery },
     responses: {
@@ -53,11 +53,11 @@ export const searchResourcesRoute: PublicRoute = {
     tags: ['Discovery'],
     summary: 'Find sites by words',
     description:
-      'Entries of sites that say all the words of themselves, or that have this host. At most 200 places are looked at for an answer.',
+      'Entries of sites whose description contains all the words, or that have this host. At most 200 places are examined per answer.',
     security: [],
     requestParams: { query: SearchQuery },
     responses: {
-      '200': jsonResponse('Entries, and where to go on', SearchBody),
+      '200': jsonResponse('Entries, and a cursor for the next page', SearchBody),
       '400': jsonResponse('Malformed request', ErrorBody),
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
     },
@@ -67,7 +67,7 @@ export const searchResourcesRoute: PublicRoute = {
     const { limit = USUAL_LIMIT, cursor, query: words, ...filter } = asked;
     const after = cursor === undefined ? null : readCursor(cursor);
     if (cursor !== undefined && !after) {
-      throw new ServiceError('invalid_parameter', 'cursor is none of this list', { parameter: 'cursor' });
+      throw new ServiceError('invalid_parameter', 'cursor does not belong to this list', { parameter: 'cursor' });
     }
     const { entries, next } = await searchResources(deps, { query: words, filter, after, limit });
     const pagination = { limit, cursor: next && writeCursor(next) };

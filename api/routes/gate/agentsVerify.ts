@@ -17,7 +17,7 @@ export const agentsVerifyRoute: KeyRoute = {
     summary: 'Check which agent signed a request (Web Bot Auth)',
     security: [{ publisherKey: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: AgentsVerifyBody } } },
-    responses: { '200': jsonResponse('What is known of the agent', AgentsVerifyAnswer), ...keyErrors() },
+    responses: { '200': jsonResponse('The verdict on the agent', AgentsVerifyAnswer), ...keyErrors() },
   },
   handle: async ({ deps, caller: { tenant }, body }) => {
     const { request } = parseWith(AgentsVerifyBody, body);

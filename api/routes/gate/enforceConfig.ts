@@ -13,7 +13,7 @@ export const enforceConfigRoute: KeyRoute = {
   operation: {
     operationId: 'getEnforceConfig',
     tags: ['Enforce'],
-    summary: 'What the in-app enforcer decides by',
+    summary: 'Settings for the in-app enforcer',
     security: [{ publisherKey: [] }],
     requestParams: { query: EnforceConfigQuery },
     responses: {

@@ -27,10 +27,14 @@ function rowOf(status: EnforcementStatus) {
   const { host, mode, confidence, basedOn, nextAction, attention, recordToFix, tracks } = status;
   const failedOpenAt = isoTime(status.failedOpenAtMs);
   return {
-    ...{ host, mode, confidence, basedOn },
+    host,
+    mode,
+    confidence,
+    basedOn,
     lastCheckedAt: isoTime(status.lastCheckedAtMs),
     keyRejectedAt: isoTime(status.keyRejectedAtMs),
-    ...{ nextAction, attention },
+    nextAction,
+    attention,
     ...(recordToFix === null ? {} : { recordToFix }),
     tracks: { ...tracks, ...(failedOpenAt === null ? {} : { failedOpenAt }) },
   };

@@ -19,7 +19,7 @@ export const quotesRoute: KeyRoute = {
     summary: 'Price many resources at once',
     security: [{ publisherKey: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: QuotesRequest } } },
-    responses: { '200': jsonResponse('One outcome a page, in the order asked', QuotesBody), ...keyErrors() },
+    responses: { '200': jsonResponse('One outcome per page, in the order of the request', QuotesBody), ...keyErrors() },
   },
   handle: async ({ deps, caller, body }) => {
     const { pages, agent: operator = null, category = null, terms = [] } = parseWith(QuotesRequest, body);

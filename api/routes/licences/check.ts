@@ -16,7 +16,7 @@ export const licenseCheckRoute: KeyRoute = {
     summary: 'Check a licence',
     security: [{ publisherKey: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: LicenseCheckBody } } },
-    responses: { '200': jsonResponse('Whether it entitles', LicenseCheckResult), ...keyErrors() },
+    responses: { '200': jsonResponse('Whether the licence entitles the reader', LicenseCheckResult), ...keyErrors() },
   },
   handle: async ({ deps, caller, body }) => {
     const entitled = await checkLicence(deps, caller, parseWith(LicenseCheckBody, body));

@@ -14,7 +14,7 @@ export const licenseProofRoute: KeyRoute = {
   operation: {
     operationId: 'proveLicense',
     tags: ['Enforce'],
-    summary: 'Give a wallet its licence anew',
+    summary: 'Reissue a wallet’s licence',
     description:
       'Sent by a gate for a request with the header SIGN-IN-WITH-X (x402 `sign-in-with-x`), which a wallet signed for the challenge of an offer. ' +
       'A wallet that bought the page, or a licence that covers it, gets a short licence for it without paying.',

@@ -25,7 +25,7 @@ export const licencesQuoteRoute: PublicRoute = {
       '200': jsonResponse('The price and its legs', LicenceQuote),
       '400': jsonResponse('Malformed scope, terms or period', ErrorBody),
       '404': jsonResponse('No such site, or the scope covers nothing', ErrorBody),
-      '409': jsonResponse('This site cannot be sold as this scope', ErrorBody),
+      '409': jsonResponse('This scope cannot be sold for the site', ErrorBody),
       '503': jsonResponse('Not possible now; see Retry-After', ErrorBody),
     },
   },

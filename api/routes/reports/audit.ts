@@ -62,7 +62,9 @@ function totalsBody({
     missedMicroUsdc: microToJson(missedMicro),
     failedMicroUsdc: microToJson(failedMicro),
     earnedMicroUsdc: microToJson(earnedMicro),
-    ...{ failedByReason, verifiedHits, masqueradeAttempts },
+    failedByReason,
+    verifiedHits,
+    masqueradeAttempts,
   };
 }
 

@@ -36,17 +36,18 @@ export const exportCsvRoute: KeyRoute = {
       ...keyErrors(),
     },
   },
-  handle: ({ deps, caller, query }: KeyCall) => answerCsv(deps, siteOf(caller), query),
+  handle: ({ deps, caller, query, gone }: KeyCall) => answerCsv(deps, siteOf(caller), query, gone()),
 };
 
 /** The file of a site for whoever may read it. Throws what `exportCsv` throws, and invalid_parameter. */
 export async function answerCsv(
-  deps: Pick<HandlerDeps, 'reports' | 'exports'>,
+  deps: Pick<HandlerDeps, 'reports' | 'heavy'>,
   site: ReportSite & { readonly keyId: string },
   params: ReadonlyMap<string, string>,
+  gone: AbortSignal,
 ): Promise<Answer> {
   const { query } = parseReport(WindowParams, params);
-  const file = await exportCsv({ ...deps.reports, exports: deps.exports }, site, query);
+  const file = await exportCsv({ ...deps.reports, heavy: deps.heavy }, site, query, gone);
   const headers = {
     ...REPORT_HEADERS,
     'content-type': 'text/csv; charset=utf-8',

@@ -14,16 +14,16 @@ export const exportPdfRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/export.pdf',
   access: { scope: 'earnings.read.all', freshness: 'now' },
-  cost: 'file',
+  cost: 'document',
   operation: {
     operationId: 'exportEarningsPdf',
     tags: ['Earnings'],
     summary: 'Statement of a window as PDF',
     description:
       'Totals by page, by wallet and by transaction, with page titles; all of one snapshot, and each table adds up to its total. With ' +
-      '`author` it is the statement of that one author: what sales that name him paid him, and nothing of anybody else. A sale in which ' +
-      'several authors share a wallet names none of them. Of the other parameters only the window has an effect; they are checked and ' +
-      'left aside. A table has at most 2,000 pages, 5,000 wallets, the transactions of 3,000 sales; what it leaves out is one line.',
+      '`author` it is the statement of that one author: what their own sales paid them, and nothing about others. A sale in which ' +
+      'several authors share a wallet names none of them. Of the other parameters only the window has an effect; they are validated and ' +
+      'ignored. A table has at most 2,000 pages, 5,000 wallets, the transactions of 3,000 sales; what it leaves out is one line.',
     security: [{ publisherKey: [] }],
     requestParams: { query: PdfParams },
     responses: {
@@ -32,18 +32,20 @@ export const exportPdfRoute: KeyRoute = {
       '404': jsonResponse('No author of the site has this id', ErrorBody),
     },
   },
-  handle: ({ deps, caller, query }: KeyCall) => answerPdf(deps, siteOf(caller), query),
+  handle: ({ deps, caller, query, gone }: KeyCall) => answerPdf(deps, siteOf(caller), query, gone()),
 };
 
 /** The document of a site for whoever may read it. Throws what `exportPdf` throws, and invalid_parameter. */
 export async function answerPdf(
-  deps: Pick<HandlerDeps, 'reports' | 'exports'>,
+  deps: Pick<HandlerDeps, 'reports' | 'heavy'>,
   site: ReportSite & { readonly keyId: string },
   params: ReadonlyMap<string, string>,
+  gone: AbortSignal,
 ): Promise<Answer> {
   const { query, given } = parseReport(PdfParams, params);
   const authorId = given.author ?? null;
-  const { bytes, ...frame } = await exportPdf({ ...deps.reports, exports: deps.exports }, site, { ...query, authorId });
+  const asked = { ...query, authorId };
+  const { bytes, ...frame } = await exportPdf({ ...deps.reports, heavy: deps.heavy }, site, asked, gone);
   const name = exportFileName('pdf', site.hosts[0] ?? null, frame);
   const ofAuthor = authorId === null ? '' : `; filename*=UTF-8''${encodeURIComponent(`${authorId.toWellFormed()}-${name}`)}`;
   const headers = {

@@ -1,7 +1,7 @@
 import { microToJson } from '../../../domain/money/money.ts';
 import { settlementRefKind } from '../../../domain/webhook/event.ts';
-import type { ReconciliationException } from '../../../services/reconcile/report.ts';
-import { readReconciliation } from '../../../services/reconcile/report.ts';
+import type { ReconciliationException } from '../../../services/reconciliation/report.ts';
+import { readReconciliation } from '../../../services/reconciliation/report.ts';
 import type { KeyRoute } from '../../route.ts';
 import { WindowParams } from '../../schemas/reports/earnings.ts';
 import { PublisherReconciliation } from '../../schemas/reports/reconciliation.ts';
@@ -43,7 +43,10 @@ export const reconciliationRoute: KeyRoute = {
 function exceptionOf(leg: ReconciliationException, nowMs: number) {
   const { crossingId, host, slug, kind, toAddress, micro, recordedAt, reason, txHash } = leg;
   return {
-    ...{ eventId: crossingId, host, slug, kind },
+    eventId: crossingId,
+    host,
+    slug,
+    kind,
     toAddress,
     micro: microToJson(micro),
     recordedAt: recordedAt.getTime(),

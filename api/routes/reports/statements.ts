@@ -41,7 +41,10 @@ export const statementsRoute: KeyRoute = {
 
 function statementBody(statement: Statement) {
   const lines = statement.lines.map(({ host, slug, kind, share, micro, atMs }) => ({
-    ...{ host, slug, kind, share },
+    host,
+    slug,
+    kind,
+    share,
     micro: microToJson(micro),
     at: atMs,
   }));

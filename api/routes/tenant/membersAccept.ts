@@ -19,7 +19,7 @@ export const acceptInvitationRoute: PublicRoute = {
     operationId: 'acceptInvitation',
     tags: ['Members'],
     summary: 'Accept an invitation to a roster',
-    description: 'The token is in the e-mail to the author, and is good once.',
+    description: 'The token is in the e-mail to the author and is valid once.',
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema: AcceptInvitationBody } } },
     responses: {

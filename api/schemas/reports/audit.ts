@@ -24,7 +24,10 @@ export const AuditParams = reportParams(AUDIT_GROUPS).extend({
       .max(2048, 'is too long')
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the one character Postgres cannot compare
       .regex(/^[^\u0000]*$/, 'must name an agent')
-      .meta({ description: 'An agent’s label (see byAgent), or the exact User-Agent or verified host it gave.' }),
+      .meta({
+        description:
+          'A label, as byAgent shows it, or the exact User-Agent or verified host that an agent sent. `other` finds the requests of no other label.',
+      }),
   ),
 });
 
@@ -50,6 +53,11 @@ const AuditTotals = z
   })
   .meta({ id: 'AuditTotals' });
 
+const agentLabel = z.string().meta({
+  description:
+    'A verified host, a known crawler, the name that an agent gives itself, or `other`. A site has at most 200 such names a day.',
+});
+
 const hits = { hits: count, denied: count, paid: count };
 
 /** Body of GET /_svc/audit. */
@@ -65,7 +73,7 @@ export const PublisherAudit = z
           .meta({ id: 'AuditBreakdownRow' }),
       ),
     ),
-    byAgent: z.array(z.object({ agent: z.string(), ...hits, verified: z.exactOptional(z.boolean()) })),
+    byAgent: z.array(z.object({ agent: agentLabel, ...hits, verified: z.exactOptional(z.boolean()) })),
     recent: z.array(
       z
         .object({

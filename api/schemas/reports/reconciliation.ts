@@ -37,7 +37,7 @@ export const PublisherReconciliation = z
     outstanding: ReconciliationBucket,
     exceptions: z.array(ReconciliationException).max(1_000),
     truncatedExceptions: z.exactOptional(
-      z.literal(true).meta({ description: 'Set when exceptions were cut; the buckets count all.' }),
+      z.literal(true).meta({ description: 'Set if exceptions were cut off; the buckets count all.' }),
     ),
   })
   .meta({ id: 'PublisherReconciliation' });

@@ -27,10 +27,10 @@ const COMPARE =
 export function reportParams<const Groups extends readonly [string, ...string[]]>(groups: Groups) {
   return z.object({
     from: z.exactOptional(milliseconds.meta({ description: 'Start of the window, epoch ms; the plan limits how far back.' })),
-    to: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms; does not belong to it.' })),
+    to: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms, exclusive.' })),
     compare: z.exactOptional(z.enum(['0', '1'], 'must be 0 or 1').meta({ description: COMPARE })),
     groupBy: z.exactOptional(z.enum(groups, `must be one of ${groups.join(', ')}`)),
-    cursor: z.exactOptional(milliseconds.meta({ description: '`nextCursor` of the page before.' })),
+    cursor: z.exactOptional(milliseconds.meta({ description: '`nextCursor` of the previous page.' })),
     limit: z.exactOptional(
       z
         .string()
@@ -80,7 +80,10 @@ export function parseReport<T extends Given>(
   return {
     given,
     query: {
-      ...{ fromMs, toMs, compare: compare === '1', cursorMs: ms(cursor) },
+      fromMs,
+      toMs,
+      compare: compare === '1',
+      cursorMs: ms(cursor),
       limit: Math.min(limit === undefined ? DEFAULT_LIMIT : Number(limit), MAX_LIMIT),
       host: host === undefined ? null : keptHost(host),
       kind: only ?? null,
@@ -99,8 +102,8 @@ export const reportFrame = {
   generatedAt: time,
   window: z
     .object({ from: time.nullable(), to: time.nullable() })
-    .meta({ id: 'Window', description: 'What the figures cover: `from` belongs to it, `to` does not.' }),
-  retentionClampedTo: z.exactOptional(time.meta({ description: 'Where the plan’s retention begins, when that cut the window.' })),
+    .meta({ id: 'Window', description: 'What the figures cover: `from` is inclusive, `to` exclusive.' }),
+  retentionClampedTo: z.exactOptional(time.meta({ description: 'Start of the plan’s retention, if it cut the window.' })),
 };
 /** The cursor of a list; absent at its end. */
 export const nextCursor = z.exactOptional(time);

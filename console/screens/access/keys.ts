@@ -138,7 +138,7 @@ function ConnectKey({ open, onClose, onMinted }: MintDialog): View {
     onMinted(mintConnectKey, true);
   };
   return html`<${Dialog} title="Connect WordPress" open=${open} onClose=${onClose} confirm=${{ label: 'Mint the connection key', disabled: name.trim() === '', run }}>
-    <p>The plugin proves your host with this key by itself. It lasts 30 days; change it for a lasting one once you are connected.</p>
+    <p>The plugin proves your host with this key automatically. It lasts 30 days; replace it with a lasting one once you are connected.</p>
     <${Field} label="Which installation it is for" value=${name} onInput=${setName} required />
   <//>`;
 }

@@ -2,16 +2,19 @@ import type { WhatIf } from './whatIf.ts';
 
 /** Who reads, pays, is refused and pretends; of one agent its days and newest requests. */
 export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput, $every: SeriesEvery, $timeZone: String, $orderBy: AgentOrder, $agent: String,
-  $seen: ObservationFilter, $price: String!, $asksPrice: Boolean!, $after: String) {
+  $agentName: String, $seen: ObservationFilter, $price: String!, $asksPrice: Boolean!, $after: String) {
   tenant(tenantId: $tenantId) {
-    audit(window: $window, compare: true, agent: $agent) {
+    audit(window: $window, compare: true, agent: $agent, agentName: $agentName) {
       totals { observations agentHits verifiedHits paid servedFree denied missedMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
       previous { agentHits paid denied masqueradeAttempts earnedMicro missedMicro }
       series(every: $every, timeZone: $timeZone) { from totals { agentHits paid denied } }
     }
     agents(window: $window, orderBy: $orderBy, first: 25, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { agent ownWords { operator purpose } hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro }
+      nodes {
+        agent ownWords { operator purpose }
+        hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro
+      }
     }
     whatIf(window: $window, priceUsdc: $price) @include(if: $asksPrice) {
       readMicro
@@ -23,11 +26,8 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
   }
 }`;
 
-/** An agent of the window. */
-export interface Agent {
-  readonly agent: string;
-  /** Of itself; nobody vouches for it. */
-  readonly ownWords: { readonly operator: string | null; readonly purpose: string | null } | null;
+/** What an agent did in the window. */
+export interface AgentSums {
   readonly hits: number;
   readonly verifiedHits: number;
   readonly paid: number;
@@ -38,6 +38,37 @@ export interface Agent {
   readonly earnedMicro: string;
   readonly missedMicro: string;
   readonly failedMicro: string;
+}
+
+/** An agent of the window. */
+export interface Agent extends AgentSums {
+  readonly agent: string;
+  /** Of itself; nobody vouches for it. */
+  readonly ownWords: { readonly operator: string | null; readonly purpose: string | null } | null;
+}
+
+/** The names inside `other`. Asked on its own, since it reads every request of the window under that label. */
+export const OTHERS_DOCUMENT = `query otherAgents($tenantId: ID, $window: WindowInput) {
+  tenant(tenantId: $tenantId) {
+    otherAgents(window: $window) {
+      agents { name isCut hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro }
+      rest { hits }
+      restNames
+    }
+  }
+}`;
+
+/** Requests under one text; it is whatever a stranger sent. */
+export interface OtherAgent extends AgentSums {
+  readonly name: string;
+  readonly isCut: boolean;
+}
+
+/** The answer of `OTHERS_DOCUMENT`. */
+export interface Others {
+  readonly agents: readonly OtherAgent[];
+  readonly rest: { readonly hits: number };
+  readonly restNames: number;
 }
 
 /** A request as it was observed. */
@@ -60,7 +91,7 @@ export interface Observation {
 /** The answer of `AGENTS_DOCUMENT`. */
 export interface Agents {
   readonly audit: {
-    readonly totals: Omit<Agent, 'agent' | 'ownWords' | 'hits'> & { readonly observations: number; readonly agentHits: number };
+    readonly totals: Omit<AgentSums, 'hits'> & { readonly observations: number; readonly agentHits: number };
     readonly previous: {
       readonly agentHits: number;
       readonly paid: number;

@@ -14,6 +14,7 @@ import { WindowPicker } from '../../parts/windowPicker.ts';
 import { bucketTimes } from '../series.ts';
 import type { Agent, Agents as Site } from './document.ts';
 import { AGENTS_DOCUMENT } from './document.ts';
+import { OtherNames } from './others.ts';
 import { AgentsTable, Observations } from './tables.ts';
 import { priceOf, WhatIfPanel } from './whatIf.ts';
 
@@ -34,18 +35,19 @@ export function Agents(): View {
   const { query } = useRoute();
   const at = useWindow();
   const agent = query['agent'] ?? null;
+  const agentName = agent === 'other' ? (query['name'] ?? null) : null;
   const orderBy = (ORDERS.find(({ key }) => key === query['sort']) ?? ORDERS[0]).key;
-  const seen = { window: at.window, ...(agent === null ? { sigInvalid: true } : { agent }) };
+  const seen = { window: at.window, ...(agent === null ? { sigInvalid: true } : { agent, agentName }) };
   const price = agent === null ? priceOf(query['price']) : null;
-  const asked = { orderBy, agent, seen, price: price ?? '0', asksPrice: price !== null };
+  const asked = { orderBy, agent, agentName, seen, price: price ?? '0', asksPrice: price !== null };
   const variables = { window: at.window, every: at.every, timeZone: at.timeZone, ...asked };
   const list = useList<Answer, Agent>(AGENTS_DOCUMENT, variables, ({ tenant }) => tenant?.agents ?? null);
   return html`
-    ${agent === null ? null : html`<nav class="crumbs" aria-label="Where this is"><a href=${href('/agents')}>Agents</a></nav>`}
-    <${Head} title=${agent ?? 'Agents'}><${WindowPicker} /><//>
+    <${Crumbs} agent=${agent} isNamed=${agentName !== null} />
+    <${Head} title=${agentName ?? agent ?? 'Agents'}><${WindowPicker} /><//>
     <${Await} of=${list} rows=${8} empty=${({ tenant }: Answer) => tenant === null}>
       ${({ tenant }: { readonly tenant: Site }) => html`<div class="stack">
-        <${Sums} site=${tenant} agent=${agent} />
+        <${Sums} site=${tenant} agent=${agentName === null ? agent : null} />
         <${Over} site=${tenant} at=${at} />
         ${
           agent === null
@@ -55,12 +57,21 @@ export function Agents(): View {
             : null
         }
         ${agent === null ? html`<${WhatIfPanel} answer=${tenant.whatIf ?? null} price=${price} />` : null}
+        ${agent === 'other' && agentName === null ? html`<${OtherNames} />` : null}
         <${Panel} flush title=${agent === null ? 'Spoofed requests' : 'Newest requests'}
           about=${agent === null ? 'Requests whose signature did not verify: somebody used another agent’s name.' : undefined}>
           <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'No request in this window had a false signature.' : 'No request in this window.'} />
         <//>
       </div>`}
     <//>`;
+}
+
+/** The way back from one agent, and from one name inside a label. */
+function Crumbs({ agent, isNamed }: { readonly agent: string | null; readonly isNamed: boolean }): View {
+  if (agent === null) return null;
+  return html`<nav class="crumbs" aria-label="Where this is">
+    <a href=${href('/agents')}>Agents</a>${isNamed ? html` / <a href=${href('/agents', { agent })}>${agent}</a>` : null}
+  </nav>`;
 }
 
 function Order({ value }: { readonly value: string }): View {
@@ -102,11 +113,9 @@ const ASKED = [
 function Over({ site: { audit }, at }: { readonly site: Site; readonly at: LookedAt }): View {
   const buckets = (audit?.series ?? []).map(({ from, totals }) => ({
     ...bucketTimes(from, at.every),
-    ...{
-      values: [totals.paid, totals.denied],
-      texts: [count(totals.paid), count(totals.denied)],
-      exact: [exactCount(totals.paid), exactCount(totals.denied)],
-    },
+    values: [totals.paid, totals.denied],
+    texts: [count(totals.paid), count(totals.denied)],
+    exact: [exactCount(totals.paid), exactCount(totals.denied)],
   }));
   return html`<${Panel} title=${`Paid and refused requests by ${at.every.toLowerCase()}`}>
     <${Trend} label="Paid and refused requests" series=${ASKED} buckets=${buckets} axis=${(value: number) => count(Math.round(value * 10) / 10)} />

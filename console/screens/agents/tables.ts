@@ -6,16 +6,13 @@ import { Count, Money, Time } from '../../parts/figure.ts';
 import { Badge } from '../../parts/panel.ts';
 import type { Column } from '../../parts/table.ts';
 import { Table } from '../../parts/table.ts';
-import type { Agent, Observation } from './document.ts';
+import type { Agent, AgentSums, Observation } from './document.ts';
 
-const AGENTS: readonly Column<Agent>[] = [
-  {
-    head: 'Agent',
-    isName: true,
-    width: 'wide',
-    cell: ({ agent, ownWords }) =>
-      html`<a href=${href('/agents', { agent })}>${agent}</a>${ownWords ? html` <span class="muted" title="In the agent’s own words">${saidOf(ownWords)}</span>` : null}`,
-  },
+/** The one label that is no agent's name. */
+const OTHER = html` <span class="muted" title="Requests by people, and by agents that gave no name, or one beyond the 200 names of a day">people, unnamed agents</span>`;
+
+/** What an agent did, in every table of agents. */
+export const SUMS: readonly Column<AgentSums>[] = [
   { head: 'Requests', align: 'end', cell: ({ hits }) => html`<${Count} of=${hits} />` },
   { head: 'Verified', align: 'end', width: 'late', cell: ({ verifiedHits }) => html`<${Count} of=${verifiedHits} />` },
   { head: 'Paid', align: 'end', cell: ({ paid }) => html`<${Count} of=${paid} />` },
@@ -30,6 +27,17 @@ const AGENTS: readonly Column<Agent>[] = [
   },
   { head: 'Missed', align: 'end', cell: ({ missedMicro }) => html`<${Money} micro=${missedMicro} />` },
   { head: 'Earned', align: 'end', cell: ({ earnedMicro }) => html`<${Money} micro=${earnedMicro} />` },
+];
+
+const AGENTS: readonly Column<Agent>[] = [
+  {
+    head: 'Agent',
+    isName: true,
+    width: 'wide',
+    cell: ({ agent, ownWords }) =>
+      html`<a href=${href('/agents', { agent })}>${agent}</a>${agent === 'other' ? OTHER : null}${ownWords ? html` <span class="muted" title="In the agent’s own words">${saidOf(ownWords)}</span>` : null}`,
+  },
+  ...SUMS,
 ];
 
 /** What an agent says of itself, in one line. */

@@ -40,10 +40,7 @@ function ByGroup({ by }: { readonly by: string }): View {
   const { query } = useRoute();
   const at = useWindow();
   const view = VIEWS.find(({ key }) => key === by) ?? VIEWS[0];
-  const variables = {
-    ...{ window: at.window, every: at.every, timeZone: at.timeZone, groupBy: view.groupBy },
-    ...filtersOf(query),
-  };
+  const variables = { window: at.window, every: at.every, timeZone: at.timeZone, groupBy: view.groupBy, ...filtersOf(query) };
   const list = useList<Answer, Group>(EARNINGS_DOCUMENT, variables, ({ tenant }) => tenant?.earnings?.breakdown ?? null);
   return html`<${Await} of=${list} rows=${8} empty=${({ tenant }: Answer) => !tenant?.earnings}>
     ${({ tenant }: { readonly tenant: { readonly earnings: Report } }) => html`<div class="stack">
@@ -83,7 +80,9 @@ const EARNED = [{ name: 'Earned', tone: 'accent' }] as const;
 function Over({ report: { series }, at }: { readonly report: Report; readonly at: LookedAt }): View {
   const buckets = series.map(({ from, grossMicro, events }) => ({
     ...bucketTimes(from, at.every),
-    ...{ values: [Number(grossMicro)], texts: [`${usd(grossMicro)} · ${count(events)} sold`], exact: [exactUsd(grossMicro)] },
+    values: [Number(grossMicro)],
+    texts: [`${usd(grossMicro)} · ${count(events)} sold`],
+    exact: [exactUsd(grossMicro)],
   }));
   return html`<${Panel} title=${`By ${at.every.toLowerCase()}`}>
     <${Trend} label="Earned" series=${EARNED} buckets=${buckets} axis=${axisUsd} />

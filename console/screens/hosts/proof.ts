@@ -45,7 +45,7 @@ export function Proof({ host, onChange }: { readonly host: Host; readonly onChan
       host.challenge
         ? html`<div class="actions">
           <${Button} kind="primary" onClick=${check}>Check now<//>
-          ${host.nextCheckAt === null ? null : html`<span class="muted">We look by ourselves, too: next <${Time} at=${host.nextCheckAt} />.</span>`}
+          ${host.nextCheckAt === null ? null : html`<span class="muted">We also check automatically: next <${Time} at=${host.nextCheckAt} />.</span>`}
         </div>`
         : null
     }

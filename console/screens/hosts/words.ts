@@ -6,7 +6,7 @@ export const METHODS: readonly { readonly key: ProofMethod; readonly label: stri
   {
     key: 'WELL_KNOWN',
     label: 'File',
-    suits: 'Your server can serve a file. The package and the WordPress plugin serve it by themselves.',
+    suits: 'Your server can serve a file. The package and the WordPress plugin serve it automatically.',
   },
   { key: 'META_TAG', label: 'Meta tag', suits: 'You can edit the head of the front page, but serve no file.' },
   { key: 'DNS_TXT', label: 'DNS record', suits: 'You manage the domain. The only way in the 72 hours after a host was removed.' },

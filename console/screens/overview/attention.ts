@@ -74,11 +74,15 @@ function ofPrice({ attention: { raisedPrice } }: Overview): readonly Matter[] {
 function ofAudit({ audit }: Overview): readonly Matter[] {
   const { masqueradeAttempts = 0, freeForWantOfAuthors = 0 } = audit?.totals ?? {};
   const pretending: Matter = {
-    ...{ tone: 'warn', kind: 'Agents', href: href('/agents', { sort: 'MASQUERADES' }) },
+    tone: 'warn',
+    kind: 'Agents',
+    href: href('/agents', { sort: 'MASQUERADES' }),
     text: `${many(masqueradeAttempts, 'request')} with a false signature`,
   };
   const free: Matter = {
-    ...{ tone: 'warn', kind: 'Pages', href: href('/pages') },
+    tone: 'warn',
+    kind: 'Pages',
+    href: href('/pages'),
     text: `${many(freeForWantOfAuthors, 'request was', 'requests were')} free because the page names no author`,
   };
   return [...(masqueradeAttempts > 0 ? [pretending] : []), ...(freeForWantOfAuthors > 0 ? [free] : [])];

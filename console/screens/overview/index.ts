@@ -91,14 +91,12 @@ function Chart({ site: { earnings, audit }, at }: { readonly site: Site; readonl
 
 function BestPages({ site }: { readonly site: Site }): View {
   const rows = (site.pages?.breakdown?.nodes ?? []).map(({ key, title, grossMicro, events }) => ({
-    ...{
-      label: title ?? key,
-      title: key,
-      size: Number(grossMicro),
-      text: usd(grossMicro),
-      exact: exactUsd(grossMicro),
-      note: `${count(events)} sold`,
-    },
+    label: title ?? key,
+    title: key,
+    size: Number(grossMicro),
+    text: usd(grossMicro),
+    exact: exactUsd(grossMicro),
+    note: `${count(events)} sold`,
     href: href('/earnings', { by: 'agent', slug: key }),
   }));
   return html`<${Bars} label="Best pages" rows=${rows} empty="No page was sold in this window." />`;
@@ -106,13 +104,11 @@ function BestPages({ site }: { readonly site: Site }): View {
 
 function BestAgents({ site }: { readonly site: Site }): View {
   const rows = (site.agents?.nodes ?? []).map(({ agent, earnedMicro, hits }) => ({
-    ...{
-      label: agent,
-      size: Number(earnedMicro),
-      text: usd(earnedMicro),
-      exact: exactUsd(earnedMicro),
-      note: `${count(hits)} requests`,
-    },
+    label: agent,
+    size: Number(earnedMicro),
+    text: usd(earnedMicro),
+    exact: exactUsd(earnedMicro),
+    note: `${count(hits)} requests`,
     href: href('/agents', { agent }),
   }));
   return html`<${Bars} label="Best agents" rows=${rows} empty="No agent came by in this window." />`;

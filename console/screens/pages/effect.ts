@@ -37,7 +37,7 @@ export interface PriceEffect {
 }
 
 const BECAUSE: Readonly<Record<string, string>> = {
-  NO_CREDITS: 'nobody is named who could be paid',
+  NO_CREDITS: 'no author is named to be paid',
   FREE_SLUG: 'named free',
   OUT_OF_SCOPE: 'under no article prefix',
   NO_PRICE: 'the price is 0',

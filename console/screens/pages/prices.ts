@@ -110,7 +110,7 @@ interface ListKind {
 
 const FREE: ListKind = {
   title: 'Free pages',
-  about: 'These cost nothing, whatever the price and whoever wrote them.',
+  about: 'These are free, whatever the price and whichever author wrote them.',
   label: 'Slugs',
   hint: 'One a line: the path without its article prefix.',
   effect: 'freeSlugs',

@@ -59,7 +59,7 @@ export function RuleForm({
         hint="As in robots.txt: * stands for anything, $ ends the path. Empty: every article." />
       <${Field} label="Of" value=${typed.kind} options=${KINDS} onInput=${(kind: string) => set({ kind })} error=${error('kind')} />
       <${Field} label="Agents of" rows=${2} value=${typed.operators} onInput=${(operators: string) => set({ operators })} error=${error('operators')}
-        placeholder="openai.com" hint="Hosts whose signature was verified, one a line. Empty: whoever asks." />
+        placeholder="openai.com" hint="Hosts whose signature was verified, one a line. Empty: every agent." />
       <div class="pair"><${Checks} legend="Agents that read for" options=${CATEGORIES} chosen=${typed.categories} choose=${(categories: readonly string[]) => set({ categories })}
         error=${error('categories')} />
       <${Checks} legend="Uses that are asked for" options=${TERMS} chosen=${typed.terms} choose=${(terms: readonly string[]) => set({ terms })}

@@ -108,15 +108,32 @@ export function ruleText(rule: Rule): string {
 
 /** A rule as it is first typed. */
 export const NEW_RULE: TypedRule = {
-  ...{ id: '', path: '', kind: '', operators: '', categories: [], terms: [], from: '', until: '', effect: 'PRICE', price: '' },
+  id: '',
+  path: '',
+  kind: '',
+  operators: '',
+  categories: [],
+  terms: [],
+  from: '',
+  until: '',
+  effect: 'PRICE',
+  price: '',
 };
 
 /** A rule to change. */
 export function typedOf(rule: Rule): TypedRule {
   const { id, path, kind, operators, categories, terms, from, until, effect, priceUsdc } = rule;
   return {
-    ...{ id, path: path ?? '', kind: kind ?? '', operators: operators.join('\n'), categories, terms, effect },
-    ...{ from: dateOf(from), until: dateOf(until), price: plain(priceUsdc ?? '') },
+    id,
+    path: path ?? '',
+    kind: kind ?? '',
+    operators: operators.join('\n'),
+    categories,
+    terms,
+    effect,
+    from: dateOf(from),
+    until: dateOf(until),
+    price: plain(priceUsdc ?? ''),
   };
 }
 
@@ -124,14 +141,14 @@ export function typedOf(rule: Rule): TypedRule {
 export function ruleOf(typed: TypedRule): Rule {
   const { id, path, kind, operators, categories, terms, from, until, effect, price } = typed;
   return {
-    ...{ id: id.trim(), path: path.trim() === '' ? null : path.trim(), kind: kind === '' ? null : (kind as Rule['kind']) },
-    ...{
-      operators: entriesOf(operators.toLowerCase()),
-      categories,
-      terms,
-      from: midnightOf(from, 'from'),
-      until: midnightOf(until, 'until'),
-    },
+    id: id.trim(),
+    path: path.trim() === '' ? null : path.trim(),
+    kind: kind === '' ? null : (kind as Rule['kind']),
+    operators: entriesOf(operators.toLowerCase()),
+    categories,
+    terms,
+    from: midnightOf(from, 'from'),
+    until: midnightOf(until, 'until'),
     effect: effect as Rule['effect'],
     priceUsdc: effect === 'PRICE' ? price.trim().replace(',', '.') : null,
   };

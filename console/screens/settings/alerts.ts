@@ -8,6 +8,7 @@ import { Badge, Notice, Panel } from '../../parts/panel.ts';
 import { Effect, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
 import { CONFIRM_ALERT_ADDRESS_DOCUMENT, SET_ALERT_ADDRESS_DOCUMENT } from './documents.ts';
+import { settingsNow } from './now.ts';
 
 /** Where alerts go by e-mail, and whether that address agreed. */
 export function Alerts({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
@@ -15,20 +16,21 @@ export function Alerts({ site, done }: { readonly site: SiteSettings; readonly d
   const address = email.trim() === '' ? null : email.trim();
   const review = useReview({
     title: 'Change where alerts go',
-    look: async () => address,
-    show: (to) =>
+    look: async () => {
+      const { version, alertEmail } = await settingsNow();
+      return { version, to: address, before: alertEmail };
+    },
+    show: ({ to, before }) =>
       html`<${Effect} lines=${
         to === null
           ? ['No alert is sent by e-mail any more.']
           : [
               html`${to} gets a code, good for 24 hours.`,
               'No alert goes there before the code is entered here. Three codes a day are sent at most.',
-              ...(site.alertEmail !== null && site.alertEmail !== to
-                ? [html`${site.alertEmail} gets no alert any more, from now on.`]
-                : []),
+              ...(before !== null && before !== to ? [html`${before} gets no alert any more, from now on.`] : []),
             ]
       } />`,
-    make: (to) => mutate(SET_ALERT_ADDRESS_DOCUMENT, { email: to }),
+    make: ({ to, version }) => mutate(SET_ALERT_ADDRESS_DOCUMENT, { email: to, ifVersion: version }),
     confirm: address === null ? 'Stop e-mails' : 'Send the code',
     said: address === null ? 'Saved.' : 'The code is on its way.',
     done: () => {

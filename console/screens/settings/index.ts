@@ -6,6 +6,7 @@ import { Await } from '../../parts/await.ts';
 import { Time } from '../../parts/figure.ts';
 import { Badge, Facts, Head, Panel } from '../../parts/panel.ts';
 import { Alerts } from './alerts.ts';
+import { Rules } from './anomalyRules.ts';
 import { Discovery } from './discovery.ts';
 import type { SiteSettings } from './documents.ts';
 import { SETTINGS_DOCUMENT } from './documents.ts';
@@ -13,7 +14,6 @@ import { Networks } from './networks.ts';
 import { CreditsApi, DefaultPayee } from './payees.ts';
 import { ReadAgain } from './readAgain.ts';
 import { Receipts } from './receipts.ts';
-import { Rules } from './rules.ts';
 import { Sessions } from './sessions.ts';
 
 interface Answer {
@@ -47,7 +47,7 @@ export function Settings(): View {
 
 function Site({ site }: { readonly site: SiteSettings }): View {
   const tone = site.status === 'active' ? 'good' : site.status === 'pending' ? 'warn' : 'bad';
-  return html`<${Panel} title="Site" about="These are set by whoever runs the service.">
+  return html`<${Panel} title="Site" about="The operator sets these.">
     <${Facts} of=${[
       ['State', html`<${Badge} tone=${tone}>${words(site.status)}<//>`],
       ['Plan', words(site.plan ?? 'free')],

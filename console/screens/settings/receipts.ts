@@ -7,22 +7,26 @@ import { Panel } from '../../parts/panel.ts';
 import { Effect, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
 import { SET_RECEIPTS_DOCUMENT } from './documents.ts';
+import { settingsNow } from './now.ts';
 
 /** Whether everybody who knows a payment may read its record. */
 export function Receipts({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
   const [isPublic, setPublic, reset] = useTyped(site.receiptsPublic === true);
   const review = useReview({
     title: 'Change who sees records of payments',
-    look: async () => isPublic,
-    show: (shown) =>
+    look: async () => {
+      const { version, receiptsPublic } = await settingsNow();
+      return { version, shown: isPublic, isAsNow: receiptsPublic === isPublic };
+    },
+    show: ({ shown }) =>
       html`<${Effect} lines=${[
         shown
-          ? 'Whoever has the address of a record can read it: what was paid, to whom, and how to check it on chain.'
+          ? 'Anyone who has the address of a record can read it: what was paid, to whom, and how to check it on chain.'
           : 'Addresses of records answer “not found” within a minute. Receipts that buyers hold stay good.',
       ]} />`,
-    make: (shown) => mutate(SET_RECEIPTS_DOCUMENT, { isPublic: shown }),
+    make: ({ shown, version }) => mutate(SET_RECEIPTS_DOCUMENT, { isPublic: shown, ifVersion: version }),
     confirm: 'Save',
-    isIdle: (shown) => shown === site.receiptsPublic,
+    isIdle: ({ isAsNow }) => isAsNow,
     done: () => {
       reset();
       done();
@@ -30,7 +34,7 @@ export function Receipts({ site, done }: { readonly site: SiteSettings; readonly
   });
   return html`<${Panel} title="Receipts" about="Each payment has a page that shows who got what, and how anybody can check it.">
     <div class="form">
-      <${Check} label="Show records of payments" hint="To whoever has the address of one; it cannot be guessed." checked=${isPublic} onChange=${setPublic} />
+      <${Check} label="Show records of payments" hint="To anyone who has the address of one; it cannot be guessed." checked=${isPublic} onChange=${setPublic} />
       ${review.outcome()}
       <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
     </div>

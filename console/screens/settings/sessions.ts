@@ -17,7 +17,7 @@ export function Sessions(): View {
       html`<${Effect} lines=${[
         html`Every browser in which ${id} is signed in is signed out, this one too.`,
         via === 'token'
-          ? 'The token itself goes on: who has it can sign in again. Whoever runs the service revokes tokens.'
+          ? 'The token itself stays valid: anyone who has it can sign in again. The operator revokes tokens.'
           : 'Who can sign in at the provider can sign in again.',
       ]} />`,
     make: () => signOut({ everywhere: true }),

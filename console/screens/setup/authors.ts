@@ -55,7 +55,9 @@ function OfPage({ onChange }: { readonly onChange: () => void }): View {
   const { problem, submit } = useForm(async () => {
     setSaved('');
     const contributors = authors.map(({ authorId, wallet, weight }) => ({
-      ...{ authorId: authorId.trim(), wallet: wallet.trim(), weight: Number(weight) },
+      authorId: authorId.trim(),
+      wallet: wallet.trim(),
+      weight: Number(weight),
     }));
     await change(SET_CREDITS_DOCUMENT, { slug: slug.trim(), credits: { contributors } });
     setSaved(slug.trim());

@@ -53,7 +53,7 @@ function Begin({
     : null;
   const inside = canCreate
     ? html`<${BeginSite} onBegun=${onBegun} />`
-    : html`<${Notice} title="Sites are added by the operator here">Ask whoever runs this service for one; then go on in this place.<//>`;
+    : html`<${Notice} title="The operator adds sites here">Ask the operator of this service for one; then continue here.<//>`;
   return html`<${Steps} steps=${progressOf(null)} open="site" actions=${back}>${inside}<//>`;
 }
 

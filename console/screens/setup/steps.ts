@@ -52,7 +52,7 @@ export function ProveHost({ site, onChange }: StepProps): View {
   if (proven)
     return html`<p>${proven.host} is yours here. Leave the proof where it is: we look again every day. <a href=${href('/hosts')}>All hosts</a></p>`;
   if (open) return html`<${Proof} host=${open} onChange=${onChange} />`;
-  return html`<p>The site has no host any more. <a href=${href('/hosts')}>Add one</a>.</p>`;
+  return html`<p>The site has no host. <a href=${href('/hosts')}>Add one</a>.</p>`;
 }
 
 /** Sets what a read costs and which paths are sold. */
@@ -120,7 +120,7 @@ export function Package({ site, tenantId }: StepProps): View {
       </figure>`,
     )}
     ${token ? null : html`<p class="hint">The key is not shown again: put in your own, or mint another in the step before.</p>`}
-    <p class="muted">This step is done by itself when the first agent, or the test purchase below, has asked for a page.</p>
+    <p class="muted">This step completes automatically when the first agent, or the test purchase below, has asked for a page.</p>
   </div>`;
 }
 

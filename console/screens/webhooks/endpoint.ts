@@ -122,7 +122,7 @@ function useToggle({ endpointId, origin, enabled }: Endpoint, done: () => void) 
           : [
               html`Events from now on are sent to ${origin}.`,
               'Its failures so far are forgotten.',
-              'Events of before can be replayed.',
+              'Earlier events can be replayed.',
             ]
       } />`,
     make: (was) => mutate(was ? DISABLE_ENDPOINT_DOCUMENT : ENABLE_ENDPOINT_DOCUMENT, { endpointId }),

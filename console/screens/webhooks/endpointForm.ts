@@ -93,11 +93,11 @@ function effectLines(
 ): readonly View[] {
   const what = eventTypes.map((type) => EVENT_WORDS[type] ?? type).join(' and ');
   return [
-    html`${where} is told of: ${what || 'nothing'}${hostFilter === null ? ', on every host' : ` on ${hostFilter.join(', ')}`}.`,
+    html`${where} receives: ${what || 'nothing'}${hostFilter === null ? ', on every host' : ` on ${hostFilter.join(', ')}`}.`,
     channel === 'RAW'
       ? `Each message is signed JSON with ${profile === 'DETAILED' ? 'every share of every sale' : 'counts alone'}.`
       : 'Each message is one line.',
-    isNew ? 'Events from now on are sent, none of before.' : 'Events from now on go by this; what is on its way stays as it is.',
+    isNew ? 'Only events from now on are sent.' : 'Future events use this; those already on their way do not change.',
     ...(isNew && channel === 'RAW' ? ['The signing secret is shown once, right after.'] : []),
   ];
 }

@@ -35,7 +35,7 @@ export async function listTenants(sql: Sql, { limit, after }: Page, wanted: Tena
         and ($5::text is null or t.owner_user_id = $5) and ($6::text is null or t.status = $6)
         and ($7::uuid is null or t.tenant_id = $7)
       order by t.created_at desc, t.tenant_id desc limit $1`,
-    [...[limit, after?.at ?? null, after?.id ?? null, wanted.host, wanted.ownerUserId, wanted.status], wanted.tenantId ?? null],
+    [limit, after?.at ?? null, after?.id ?? null, wanted.host, wanted.ownerUserId, wanted.status, wanted.tenantId ?? null],
   );
 }
 
@@ -49,7 +49,7 @@ export async function findTenantStory(sql: Sql, tenantId: string): Promise<Recor
            '[]') from tenant_host as h where h.tenant_id = t.tenant_id),
        'activeKeys', (select count(*) from api_key as k where k.tenant_id = t.tenant_id and k.revoked_at is null
            and (k.expires_at is null or k.expires_at > now())),
-       'sellsTraining', exists (select 1 from licence_offering as o where o.tenant_id = t.tenant_id and o.sells_training)
+       'sellsTraining', t.sells_training
      ) as story from tenant as t where t.tenant_id = $1`,
     [tenantId],
   );
@@ -132,7 +132,7 @@ export async function findLicence(sql: Sql, jti: string): Promise<(FoundLicence 
   const [row] = await sql.query<FoundLicence & QueryResultRow>(
     `select ${LICENCE}, l.kind, l.holder, l.payment_id as "paymentId", l.legs,
        array(select g.path from licence_page as g where g.tenant_id = l.tenant_id and g.jti = l.jti order by g.path limit 100) as pages
-     from payment_intake as p join licence as l on l.tenant_id = p.tenant_id and l.jti = p.payment_id where p.payment_id = $1`,
+     from ledger.payment_intake as p join licence as l on l.tenant_id = p.tenant_id and l.jti = p.payment_id where p.payment_id = $1`,
     [jti],
   );
   return row ?? null;

@@ -40,7 +40,8 @@ const COLUMNS = `s.accepted_at as at, s.payment_id as id, s.payment_id as "payme
   ${toldState('s')} as state, s.reason,
   s.review_closed_at as "reviewClosedAt", s.network, s.payer, i.amount_micro::text as "amountMicro", i.kind, i.resource,
   s.tx_hash as "settlementRef", s.batch_id as "batchId"`;
-const BOTH = 'payment_state as s join payment_intake as i on i.tenant_id = s.tenant_id and i.payment_id = s.payment_id';
+const BOTH =
+  'ledger.payment_state as s join ledger.payment_intake as i on i.tenant_id = s.tenant_id and i.payment_id = s.payment_id';
 const newest = (by: 's' | 'i'): string => `order by ${by}.accepted_at desc, ${by}.payment_id desc limit $1`;
 
 type Row = FoundPayment & QueryResultRow;
@@ -62,15 +63,15 @@ export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted):
       ? []
       : [`(${by}.accepted_at, ${by}.payment_id) < (${bind(after.at, 'timestamptz')}, ${bind(after.id, 'uuid')})`]),
   ];
-  const site = tenantId === null ? null : bind(tenantId, 'uuid');
+  const tenant = tenantId === null ? null : bind(tenantId, 'uuid');
   if (state !== null && OPEN_STATES.includes(state)) {
-    const all = [...tests, ...(site === null ? [] : [`s.tenant_id = ${site}`])];
+    const all = [...tests, ...(tenant === null ? [] : [`s.tenant_id = ${tenant}`])];
     return sql.query<Row>(`select ${COLUMNS} from ${BOTH} where ${all.join(' and ')} ${newest(by)}`, values);
   }
   return sql.query<Row>(
     `select found.* from tenant as t cross join lateral (
        select ${COLUMNS} from ${BOTH} where ${[`${by}.tenant_id = t.tenant_id`, ...tests].join(' and ')} ${newest(by)}) as found
-      ${site === null ? '' : `where t.tenant_id = ${site}`} order by found.at desc, found.id desc limit $1`,
+      ${tenant === null ? '' : `where t.tenant_id = ${tenant}`} order by found.at desc, found.id desc limit $1`,
     values,
   );
 }
@@ -90,10 +91,10 @@ export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: st
        union
        select s.tenant_id, s.payment_id from relayer_transaction as r join settlement_batch as b using (batch_id)
            cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
-           join payment_state as s on s.tenant_id = carried.tenant_id and s.payment_id = carried.payment_id and s.batch_id = b.batch_id
+           join ledger.payment_state as s on s.tenant_id = carried.tenant_id and s.payment_id = carried.payment_id and s.batch_id = b.batch_id
         where r.network = any ($5::text[]) and r.tx_hash = $2
        union
-       select a.tenant_id, a.payment_id from chain_transfer as x join authorization_claim as a
+       select a.tenant_id, a.payment_id from ledger.chain_transfer as x join authorization_claim as a
            on a.network = x.network and a.asset = x.token and a.payer = x.payer and a.nonce = x.nonce
         where x.network = any ($5::text[]) and x.tx_hash = $2)
      select ${COLUMNS} from found join ${BOTH} on s.tenant_id = found.tenant_id and s.payment_id = found.payment_id

@@ -92,7 +92,7 @@ export async function readAskedGroups(
        page.path, p.resource
      from largest g
        left join imported_page page on page.tenant_id = ${binder.bind(tenantId)} and page.slug = g.slug
-       left join payment_intake p on p.tenant_id = ${binder.bind(tenantId)} and p.payment_id = g.payment_id`,
+       left join ledger.payment_intake p on p.tenant_id = ${binder.bind(tenantId)} and p.payment_id = g.payment_id`,
     binder.values,
   );
   return { groups: rows.map(groupOf), requests: Number(rows[0]?.requests ?? 0) };
@@ -112,8 +112,19 @@ interface GroupRow
 
 function groupOf({ host, slug, agent, crawler, kind, verdict, span, path, resource, ...row }: GroupRow): AskedGroup {
   return {
-    ...{ host, slug, agent, crawler, kind, verdict, span, path, resource },
-    ...{ isVerified: row.verified, isUnnamed: row.unnamed, isByPolicy: row.by_policy },
-    ...{ hits: Number(row.hits), micro: BigInt(row.micro) },
+    host,
+    slug,
+    agent,
+    crawler,
+    kind,
+    verdict,
+    span,
+    path,
+    resource,
+    isVerified: row.verified,
+    isUnnamed: row.unnamed,
+    isByPolicy: row.by_policy,
+    hits: Number(row.hits),
+    micro: BigInt(row.micro),
   };
 }

@@ -88,12 +88,11 @@ export async function listObservations(
 
 /** The statement of the newest `most` observations of some spans, newest first; of one millisecond, the last one written first. */
 export function newestObservations(binder: Binder, scope: ObservationScope, spans: readonly Span[], most: number): string {
-  return `select host, slug, kind, verdict, classified_as, agent_ua, verified, verified_agent, sig_invalid, micro::text,
-         (extract(epoch from at) * 1000)::bigint::text as at_ms from (
-       select o.* from observation o
+  return `select o.host, o.slug, o.kind, o.verdict, o.classified_as, o.agent_ua, o.verified, o.verified_agent, o.sig_invalid, o.micro::text,
+         (extract(epoch from o.at) * 1000)::bigint::text as at_ms
+       from observation o
        where ${observationConditions(binder, scope)} and ${amid(binder, 'o.at', spans)} and ${standing(binder, scope.tenantId, spans)}
-       order by o.at desc, o.observation_id desc limit ${binder.bind(most)}
-     ) page order by at desc, observation_id desc`;
+       order by o.at desc, o.observation_id desc limit ${binder.bind(most)}`;
 }
 
 async function readSpans(
@@ -113,8 +112,15 @@ async function readSpans(
 
 function standingFromRow(row: ObservationRow): StandingObservation {
   return {
-    ...{ host: row.host, slug: row.slug, kind: row.kind, verdict: row.verdict, classifiedAs: row.classified_as },
-    ...{ agentUa: row.agent_ua, verified: row.verified, verifiedAgent: row.verified_agent, sigInvalid: row.sig_invalid },
+    host: row.host,
+    slug: row.slug,
+    kind: row.kind,
+    verdict: row.verdict,
+    classifiedAs: row.classified_as,
+    agentUa: row.agent_ua,
+    verified: row.verified,
+    verifiedAgent: row.verified_agent,
+    sigInvalid: row.sig_invalid,
     micro: row.micro === null ? null : BigInt(row.micro),
     atMs: Number(row.at_ms),
   };

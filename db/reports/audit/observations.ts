@@ -12,8 +12,8 @@ export interface ObservationScope {
   readonly host: string | null;
   readonly kind: string | null;
   readonly verdict: string | null;
-  /** A label of the rollups, or the exact name an agent gave (its verified host, else its User-Agent, else `unknown`). */
-  readonly agent: { readonly label: string } | { readonly name: string } | null;
+  /** A label of the rollups, the exact name an agent gave (its verified host, else its User-Agent, else `unknown`), or both at once. */
+  readonly agent: { readonly label: string; readonly name?: string } | { readonly label?: never; readonly name: string } | null;
   readonly slug?: string | null;
   /** What payments to these wallets, in lower case, stand behind: each with its own part of the amount. */
   readonly wallets?: readonly string[] | null;
@@ -50,15 +50,12 @@ export function observationConditions(binder: Binder, scope: ObservationScope): 
     ...(host === null ? [] : [`o.host = ${binder.bind(host)}`]),
     ...(kind === null ? [] : [`o.kind = ${binder.bind(kind)}`]),
     ...(verdict === null ? [] : [`o.verdict = ${binder.bind(verdict)}`]),
-    ...(agent === null
-      ? []
-      : 'label' in agent
-        ? [`o.agent = ${binder.bind(agent.label)}`]
-        : [`${AGENT_NAME} = ${binder.bind(agent.name)}`]),
+    ...(agent?.label === undefined ? [] : [`o.agent = ${binder.bind(agent.label)}`]),
+    ...(agent?.name === undefined ? [] : [`${AGENT_NAME} = ${binder.bind(agent.name)}`]),
     ...(scope.slug ? [`o.slug = ${binder.bind(scope.slug)}`] : []),
     ...(scope.wallets
       ? [
-          `exists (select 1 from payment_intake p cross join ${LEGS_OF_PAYMENT}
+          `exists (select 1 from ledger.payment_intake p cross join ${LEGS_OF_PAYMENT}
              where ${BEHIND} and leg.wallet = any(${binder.bind(scope.wallets)}::text[]))`,
         ]
       : []),
@@ -74,7 +71,7 @@ const BEHIND = 'p.tenant_id = o.tenant_id and p.payment_id = o.payment_id';
 
 /** True when no rollup knows what is asked: an agent's name, a page, and who would have been paid stand in the rows alone. */
 export function isInRowsAlone({ agent, slug, wallets }: ObservationScope): boolean {
-  return (agent !== null && 'name' in agent) || Boolean(slug) || Boolean(wallets);
+  return agent?.name !== undefined || Boolean(slug) || Boolean(wallets);
 }
 
 /** Rows of a scope in the columns of the rollups, `at` saying when; where it is about wallets, one for each leg, with its own part. */
@@ -85,7 +82,7 @@ function plainRows(binder: Binder, scope: ObservationScope, at: string, key: 'no
   if (key !== 'wallet' && !wallets) return `select ${of}${AS_ROLLED} from observation o ${where(scope)}`;
   const mine = wallets ? ` and leg.wallet = any(${binder.bind(wallets)}::text[])` : '';
   return `select ${of}${AS_ROLLED.replace('coalesce(o.micro, 0)', 'coalesce(leg.micro, o.micro, 0)')}
-      from observation o left join payment_intake p on ${BEHIND} left join ${LEGS_OF_PAYMENT} on true ${where(rest)}${mine}`;
+      from observation o left join ledger.payment_intake p on ${BEHIND} left join ${LEGS_OF_PAYMENT} on true ${where(rest)}${mine}`;
 }
 
 /** How much of an observation a report needs to tell apart. */
@@ -102,8 +99,14 @@ const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
 const MEASURES = ['hits', 'micro', 'verified', 'invalid'];
 const measures = (sign: 1 | -1): string => MEASURES.map((name) => `${sign} * o.${name} as ${name}`).join(', ');
 
-/** A relation in the columns of the rollups that adds up to a window; `near` holds its edges, where they are read before. */
-function sourceOf(binder: Binder, scope: ObservationScope, window: Span, detail: ObservationDetail, near?: string): string {
+/** Which rollups a window is read from; `near` holds its edges, where they are read before. */
+interface Pieced {
+  readonly detail: ObservationDetail;
+  readonly near?: string | undefined;
+}
+
+/** A relation in the columns of the rollups that adds up to a window. */
+function sourceOf(binder: Binder, scope: ObservationScope, window: Span, { detail, near }: Pieced): string {
   const pieces = readablePieces(scope, window, detail);
   const branch = (table: string) => (span: SignedSpan) =>
     `select ${KEYS}, ${measures(span.sign)} from ${table} o
@@ -123,14 +126,49 @@ function edgesOf(binder: Binder, scope: ObservationScope, { edges }: Pieces): st
 }
 
 /**
- * What several sums of one window share: its edges, added up in full, for `with near as materialized (…)`. Undefined when
- * the window has none.
+ * What several sums of one window share: its edges, each added up by itself as it is read, for `with near as materialized (…)`; `keys` are
+ * the columns that are told apart. Undefined when the window has none.
  */
-export function nearSums(binder: Binder, scope: ObservationScope, window: Span): string | undefined {
-  const parts = edgesOf(binder, scope, readablePieces(scope, window, 'full'));
-  if (parts.length === 0) return undefined;
-  return `select ${KEYS}, sum(hits)::bigint as hits, sum(micro)::bigint as micro, sum(verified)::bigint as verified,
-      sum(invalid)::bigint as invalid from (${parts.join('\n union all ')}) o group by ${KEYS}`;
+export function nearSums(binder: Binder, scope: ObservationScope, window: Span, keys = KEYS): string | undefined {
+  const { edges } = readablePieces(scope, window, 'full');
+  const parts = edges.map((span) => {
+    const summed = MEASURES.map((name) => `${span.sign} * sum(o.${name})::bigint as ${name}`).join(', ');
+    return `select ${keys}, ${summed} from (${plainRows(binder, scope, within(binder, 'o.at', span))}) o group by ${keys}`;
+  });
+  return parts.length === 0 ? undefined : parts.join('\n union all ');
+}
+
+/** Every row of an edge is hashed by each column that it is told apart by: no hosts and kinds where nobody asks for them. */
+const NARROW_KEYS = 'o.verdict, o.classified_as, o.reason, o.agent';
+
+/**
+ * `observationSums` (`dimension` total, hosts and kinds together) and `agentSums` (label) of a whole site: each table is read and planned once
+ * for both, and all of it is added up in one go. `near` is the statement's `with` clause.
+ */
+export function tenantSums(
+  binder: Binder,
+  scope: ObservationScope,
+  window: Span,
+): { readonly near: string | undefined; readonly sums: string } {
+  const near = nearSums(binder, scope, window, NARROW_KEYS);
+  const { months, days } = readablePieces(scope, window, 'total');
+  const branch = (table: string) => (span: SignedSpan) =>
+    `select o.dimension, ${NARROW_KEYS}, ${measures(span.sign)} from ${table} o
+        where ${observationConditions(binder, scope)} and ${within(binder, 'o.bucket', span)} and o.dimension in ('total', 'label')`;
+  const edges = [
+    `select 'total' as dimension, verdict, classified_as, reason, '' as agent, ${MEASURES.join(', ')} from near`,
+    `select 'label', ${COLLAPSED_VERDICT}, 'agent', '', agent, ${MEASURES.join(', ')} from near where classified_as = 'agent'`,
+  ];
+  const parts = [
+    ...months.map(branch('observation_month')),
+    ...days.map(branch('observation_day')),
+    ...(near === undefined ? [] : edges),
+  ];
+  const keys = 'dimension, verdict, classified_as, reason, agent';
+  return {
+    near,
+    sums: `select '' as host, '' as kind, '' as key, ${keys}, ${SUMS} from (${parts.join('\n union all ')}) part group by ${keys}`,
+  };
 }
 
 /** Net sums of a window: by everything but the agent. */
@@ -140,15 +178,15 @@ export function sumObservations(sql: Sql, scope: ObservationScope, window: Span)
 
 /** The statement of `sumObservations`; `near` is the name of `nearSums`, where the statement has them. */
 export function observationSums(binder: Binder, scope: ObservationScope, window: Span, near?: string): string {
-  const source = sourceOf(binder, scope, window, scope.agent === null ? 'total' : 'full', near);
+  const source = sourceOf(binder, scope, window, { detail: scope.agent === null ? 'total' : 'full', near });
   return `select host, verdict, classified_as, kind, reason, '' as agent, '' as key, ${SUMS} from (${source}) part
       group by 1, 2, 3, 4, 5`;
 }
 
 /** The statement of a window's net sums by agent label and verdict (denied, paid, or empty), agents only; `near` as above. */
 export function agentSums(binder: Binder, scope: ObservationScope, window: Span, near?: string): string {
-  const isUnfiltered = scope.host === null && scope.kind === null && scope.verdict === null && scope.agent === null;
-  const source = sourceOf(binder, scope, window, isUnfiltered ? 'label' : 'full', near);
+  const isWhole = scope.host === null && scope.kind === null && scope.verdict === null && scope.agent === null;
+  const source = sourceOf(binder, scope, window, { detail: isWhole ? 'label' : 'full', near });
   return `select '' as host, ${COLLAPSED_VERDICT} as verdict, 'agent' as classified_as, '' as kind, '' as reason, agent, '' as key,
         ${SUMS} from (${source}) part where classified_as = 'agent' group by 2, agent`;
 }
@@ -156,7 +194,7 @@ export function agentSums(binder: Binder, scope: ObservationScope, window: Span,
 /** Net sums of a window by agent label, whoever was classified as what. */
 export function sumByAgent(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
   return sumUp(sql, window, (binder) => {
-    const source = sourceOf(binder, scope, window, 'full');
+    const source = sourceOf(binder, scope, window, { detail: 'full' });
     return `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, agent, agent as key, ${SUMS}
       from (${source}) part group by verdict, agent`;
   });
@@ -190,7 +228,7 @@ export function sumAsked(
   return sumUp(sql, window, (binder) => {
     const key = by === 'agent' ? 'agent' : "''";
     const rolled = (): string => {
-      const source = sourceOf(binder, scope, window, by === 'agent' ? 'full' : 'total');
+      const source = sourceOf(binder, scope, window, { detail: by === 'agent' ? 'full' : 'total' });
       return `select verdict, kind, ${key} as key, hits, micro, verified, invalid from (${source}) part
         union all select verdict, kind, ${key}, -hits, -micro, -verified, -invalid from (${licencesObserved(binder, scope, window)}) licence`;
     };
@@ -295,7 +333,13 @@ async function sumUp(sql: Sql, window: Span, build: (binder: Binder) => string):
 export function sumFromRow(row: SumRow): ObservationSum {
   const { classified_as: classifiedAs, hits, micro, verified, invalid, host, verdict, kind, reason, agent, key } = row;
   return {
-    ...{ host, verdict, classifiedAs, kind, reason, agent, key },
+    host,
+    verdict,
+    classifiedAs,
+    kind,
+    reason,
+    agent,
+    key,
     hits: Number(hits),
     micro: BigInt(micro),
     verified: Number(verified),

@@ -37,6 +37,9 @@ export async function sumAuthor(sql: Sql, tenantId: string, authorId: string, wi
   );
   return rows.map(({ events, micro, least, most, ...row }) => ({
     ...row,
-    ...{ events: BigInt(events), micro: BigInt(micro), leastShare: least, mostShare: most },
+    events: BigInt(events),
+    micro: BigInt(micro),
+    leastShare: least,
+    mostShare: most,
   }));
 }

@@ -2,8 +2,9 @@ import type { Span } from '../../../domain/reports/window.ts';
 import { isEmpty } from '../../../domain/reports/window.ts';
 import type { Sql } from '../../database.ts';
 import { Binder } from '../binder.ts';
+import { isWholeTenant } from '../scope.ts';
 import type { CrossingScope } from './crossings.ts';
-import { crossingSource, isWholeSite, neverCorrected, standing, within } from './crossings.ts';
+import { crossingSource, endsOf, neverCorrected, standing, within } from './crossings.ts';
 
 /** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
 const LONG_WINDOW_MS = 7 * 86_400_000;
@@ -19,7 +20,7 @@ export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span)
 /** The statement that counts the authors of a window. */
 export function authorCount(binder: Binder, scope: CrossingScope, window: Span): string {
   const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
-  return isWholeSite(scope) && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
+  return isWholeTenant(scope) && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
 }
 
 function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
@@ -29,22 +30,25 @@ function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
 
 /**
  * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands; at a
- * site without corrections all do. A correction has the time of what it takes back, so that this is what the sums say.
+ * site without corrections all do, and whoever's newest leg is in the window or before it need not be asked. A correction has the time of
+ * what it takes back, so that this is what the sums say.
  */
 function askEach(binder: Binder, tenantId: string, window: Span): string {
   const tenant = binder.bind(tenantId);
   const isWithin = within(binder, 'l.at', window);
+  const [since, until] = endsOf(binder, window);
   const ofAuthor = (legs: string): string => `select 1 from ${legs}
       where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform' and ${isWithin}`;
   return `${eachWallet(tenant)}
-    select count(*) from author where case when ${neverCorrected(tenant)} then exists (${ofAuthor('leg l')} offset 0)
-      else exists (${ofAuthor('leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id')}
+    select count(*) from author where case when ${neverCorrected(tenant)}
+        then newest >= ${since} and (newest < ${until} or exists (${ofAuthor('ledger.leg l')} offset 0))
+      else exists (${ofAuthor('ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id')}
         and ${standing(tenant)} offset 0) end`;
 }
 
 /** The newest author id seen with a wallet, as an expression; both are SQL. */
 export function newestAuthorId(tenant: string, wallet: string): string {
-  return `(select author_id from leg where tenant_id = ${tenant} and to_address = ${wallet} and role <> 'platform'
+  return `(select author_id from ledger.leg where tenant_id = ${tenant} and to_address = ${wallet} and role <> 'platform'
       and author_id is not null order by at desc limit 1)`;
 }
 
@@ -54,18 +58,21 @@ export function newestAuthorId(tenant: string, wallet: string): string {
  */
 export async function listWallets(sql: Sql, tenantId: string, authorId: string): Promise<string[]> {
   const rows = await sql.query<{ wallet: string }>(
-    `${eachWallet('$1')} select wallet from author where wallet is not null and ${newestAuthorId('$1', 'wallet')} = $2`,
+    `${eachWallet('$1')} select wallet from author where ${newestAuthorId('$1', 'wallet')} = $2`,
     [tenantId, authorId],
   );
   return rows.map(({ wallet }) => wallet);
 }
 
-/** The beginning of a statement that walks the wallets of a site's authors along the index, one step each: `author (wallet)`. */
+/**
+ * The beginning of a statement that walks the wallets of a site's authors along the index, one step each: `author (wallet, newest)`, with the
+ * time of their newest leg.
+ */
 function eachWallet(tenant: string): string {
-  const next = (after: string): string =>
-    `(select l.to_address from leg l where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address limit 1)`;
-  return `with recursive author (wallet) as (
-      select ${next('')} union all select ${next(' and l.to_address > author.wallet')} from author where author.wallet is not null
+  const next = (after: string): string => `select l.to_address as wallet, l.at as newest from ledger.leg l
+      where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address, l.at desc limit 1`;
+  return `with recursive author (wallet, newest) as (
+      (${next('')}) union all select later.wallet, later.newest from author cross join lateral (${next(' and l.to_address > author.wallet')}) later
     )`;
 }
 

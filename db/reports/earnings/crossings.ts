@@ -1,7 +1,9 @@
 import { LICENCE_SLUG_LIKE } from '../../../domain/pages/resource.ts';
+import type { CrossingKind } from '../../../domain/pricing/terms.ts';
 import type { Pieces, SignedSpan, Span } from '../../../domain/reports/window.ts';
 import { piecesOf } from '../../../domain/reports/window.ts';
 import type { Binder } from '../binder.ts';
+import { isGiven } from '../scope.ts';
 import { eachSpan } from '../spans.ts';
 
 /** Which crossings a report is about; all of the site's where a filter is null or left out. */
@@ -43,10 +45,6 @@ function rolledBy(scope: CrossingScope, by: CrossingDimension): Rolled | null {
   return isOfPages ? 'slug' : 'total';
 }
 
-function isGiven<T>(value: T | null | undefined): value is T {
-  return value !== null && value !== undefined;
-}
-
 /** What a crossing or a leg bought, of its slug, a column. */
 export function purposeOf(slug: string): string {
   return `case when ${isLicence(slug)} then 'licence' else 'page' end`;
@@ -60,11 +58,6 @@ function isLicence(column: string): string {
 /** True of a slug, a column, as what a crossing bought says. */
 export function isBought(column: string, purpose: CrossingPurpose): string {
   return purpose === 'licence' ? isLicence(column) : `not ${isLicence(column)}`;
-}
-
-/** True when every crossing of the site is meant. */
-export function isWholeSite({ tenantId: _tenant, ...filters }: CrossingScope): boolean {
-  return !Object.values(filters).some(isGiven);
 }
 
 /**
@@ -93,8 +86,39 @@ export function crossingSource(binder: Binder, scope: CrossingScope, windows: re
     branch('crossing_month', 'bucket', 'months'),
     branch('crossing_day', 'bucket', 'days'),
     ...(isTotal ? [branch('crossing_hour', 'bucket', 'hours')] : []),
-    branch('crossing_part', 'at', 'edges'),
+    branch('ledger.crossing_part', 'at', 'edges'),
   ].join('\n union all ');
+}
+
+/** True of the groups that `authorGroups` knows. */
+export function isRolledByAuthor(scope: CrossingScope, by: CrossingDimension): boolean {
+  return by === 'author' && rolledBy(scope, by) === 'author';
+}
+
+/**
+ * A relation (key, reads, citations, micro) that adds up to the authors of a window. Each span is added up by itself: its legs come from their
+ * index author by author, so that none of them is sorted.
+ */
+export function authorGroups(binder: Binder, scope: CrossingScope, window: Span): string {
+  const pieces = piecesOf(window);
+  const where = `${conditions(binder, scope)} and dimension = 'author'${keyConditions(binder, scope)}`;
+  const branch = (table: string, column: string, unit: keyof Pieces): string =>
+    eachSpan(binder, [pieces[unit]], {
+      keys: ['key'],
+      sums: ['reads', 'citations', 'micro'],
+      select: `select key, ${eventsOf('read')}::bigint as reads, ${eventsOf('citation')}::bigint as citations, sum(micro)::bigint as micro
+          from ${table} where ${where} and ${column} >= span.since and ${column} < span.until group by key`,
+    });
+  return [
+    branch('crossing_month', 'bucket', 'months'),
+    branch('crossing_day', 'bucket', 'days'),
+    branch('ledger.crossing_part', 'at', 'edges'),
+  ].join('\n union all ');
+}
+
+/** How many of the events that are added up are of a kind. */
+export function eventsOf(kind: CrossingKind): string {
+  return `coalesce(sum(events) filter (where kind = '${kind}'), 0)`;
 }
 
 /** What the spans of windows come to: `select` gives host, kind, key, events and micro of one. */
@@ -125,7 +149,7 @@ function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[]
   const isOfWallets = by === 'author' || isGiven(scope.wallets);
   const { wallets, ...ofCrossings } = scope;
   const legs = [
-    'join leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id',
+    'join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id',
     "and l.role <> 'platform' and l.at >= span.since and l.at < span.until",
     ...(isGiven(wallets) ? [`and l.to_address = any(${binder.bind(wallets)}::text[])`] : []),
   ];
@@ -134,7 +158,7 @@ function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[]
     windows.map((window) => [{ ...window, sign: 1 }]),
     `select c.host, c.kind, ${key} as key, case when c.sequence % 2 = 0 then 1 else -1 end as events,
         ${isOfWallets ? 'l.amount_micro' : 'c.micro'} as micro
-      from crossing c ${isOfWallets ? legs.join(' ') : ''}
+      from ledger.crossing c ${isOfWallets ? legs.join(' ') : ''}
       where ${crossingConditions(binder, ofCrossings)} and c.at >= span.since and c.at < span.until`,
   );
 }
@@ -151,7 +175,7 @@ export function crossingConditions(binder: Binder, scope: CrossingScope): string
     ...(isGiven(payers) ? [isOfPayers(binder, tenantId, payers)] : []),
     ...(isGiven(wallets)
       ? [
-          `exists (select 1 from leg o where o.tenant_id = c.tenant_id and o.crossing_id = c.crossing_id and o.role <> 'platform'
+          `exists (select 1 from ledger.leg o where o.tenant_id = c.tenant_id and o.crossing_id = c.crossing_id and o.role <> 'platform'
              and o.to_address = any(${binder.bind(wallets)}::text[]))`,
         ]
       : []),
@@ -164,7 +188,7 @@ function isOfPayers(binder: Binder, tenantId: string, { history, beforeMs }: Non
   const before = `${binder.bind(new Date(beforeMs))}::timestamptz`;
   const returning = `c.payer in (
       select seen.payer from (
-        select distinct n.payer from crossing n where n.tenant_id = ${tenant} and n.at >= ${before} offset 0
+        select distinct n.payer from ledger.crossing n where n.tenant_id = ${tenant} and n.at >= ${before} offset 0
       ) seen where ${hadPaid(tenant, 'seen.payer', before)})`;
   return history === 'returning' ? returning : `not ${returning}`;
 }
@@ -172,7 +196,7 @@ function isOfPayers(binder: Binder, tenantId: string, { history, beforeMs }: Non
 /** True of a payer who had a crossing that stands, before a moment; all are SQL. */
 export function hadPaid(tenant: string, payer: string, before: string): string {
   return `exists (
-      select 1 from payment_intake p join crossing c on c.tenant_id = p.tenant_id and c.payment_id = p.payment_id
+      select 1 from ledger.payment_intake p join ledger.crossing c on c.tenant_id = p.tenant_id and c.payment_id = p.payment_id
       where p.tenant_id = ${tenant} and p.payer = ${payer} and c.at < ${before} and ${standing(tenant)} offset 0)`;
 }
 
@@ -192,7 +216,7 @@ export function within(binder: Pick<Binder, 'bind'>, column: string, span: Span)
 }
 
 /** The ends of a span; one without an end gets one, so that statements have one text for all spans. */
-function endsOf(binder: Pick<Binder, 'bind'>, { fromMs, toMs }: Span): readonly [string, string] {
+export function endsOf(binder: Pick<Binder, 'bind'>, { fromMs, toMs }: Span): readonly [string, string] {
   const moment = (value: Date | string): string => `${binder.bind(value)}::timestamptz`;
   return [moment(new Date(fromMs)), moment(toMs === null ? 'infinity' : new Date(toMs))];
 }
@@ -207,11 +231,11 @@ export function standing(tenant: string): string {
   return `c.micro > 0 and (
       ${neverCorrected(tenant)}
       or not exists (
-        select 1 from crossing k where k.tenant_id = ${tenant} and k.payment_id = c.payment_id
+        select 1 from ledger.crossing k where k.tenant_id = ${tenant} and k.payment_id = c.payment_id
           and k.sequence = c.sequence + 1 and k.sequence % 2 = 1 offset 0))`;
 }
 
 /** True at a site without a correction, which is asked once a statement; `tenant` is the site's parameter. */
 export function neverCorrected(tenant: string): string {
-  return `not exists (select 1 from crossing f where f.tenant_id = ${tenant} and f.sequence % 2 = 1)`;
+  return `not exists (select 1 from ledger.crossing f where f.tenant_id = ${tenant} and f.sequence % 2 = 1)`;
 }

@@ -4,9 +4,19 @@ import type { Span } from '../../../domain/reports/window.ts';
 import { isEmpty } from '../../../domain/reports/window.ts';
 import type { Sql } from '../../database.ts';
 import { Binder } from '../binder.ts';
+import { isWholeTenant } from '../scope.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
 import type { CrossingDimension, CrossingScope, PayerHistory } from './crossings.ts';
-import { crossingConditions, crossingSource, hadPaid, isWholeSite, standing, within } from './crossings.ts';
+import {
+  authorGroups,
+  crossingConditions,
+  crossingSource,
+  eventsOf,
+  hadPaid,
+  isRolledByAuthor,
+  standing,
+  within,
+} from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -103,15 +113,17 @@ export async function readOverview(
   { listed, limit, groupBy, countsAuthors, groupScope = scope }: OverviewParts,
 ): Promise<CrossingOverview> {
   if (isEmpty(window)) return { sums: [], authors: 0, recent: NO_PAGE, groups: [] };
+  // Their groups are the authors themselves.
+  const knowsAuthors = groupBy === 'author' && groupScope === scope;
   const binder = new Binder();
   const newestOf = (most: number): string =>
     `(select coalesce(json_agg(one), '[]') from (${newestCrossings(binder, scope, listed, most)}) one)`;
   const statement = `select
       (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, window, 'total')}) one) as sums,
-      ${countsAuthors ? `(${authorCount(binder, scope, window)})` : '0'} as authors,
+      ${countsAuthors && !knowsAuthors ? `(${authorCount(binder, scope, window)})` : '0'} as authors,
       ${limit === null ? 'null' : newestOf(limit + 1)} as newest,
       ${groupBy === null ? 'null' : `(${crossingGroups(binder, groupScope, window, { groupBy })})`} as groups`;
-  const name = isWholeSite(scope) ? `overview-${hash('sha1', statement)}` : undefined;
+  const name = isWholeTenant(scope) ? `overview-${hash('sha1', statement)}` : undefined;
   const [row] = await sql.query<OverviewRow & Record<string, unknown>>(statement, binder.values, name);
   let newest = row?.newest?.map(crossingFromRow);
   const readNewestOf = async (span: Span, most: number): Promise<StandingCrossing[]> => {
@@ -121,7 +133,9 @@ export async function readOverview(
   };
   const recent = limit === null ? NO_PAGE : await readPage(listed, limit, readNewestOf);
   const groups = row?.groups ? groupsFromColumns(row.groups, groupBy) : [];
-  return { sums: row?.sums.map(sumFromRow) ?? [], authors: Number(row?.authors ?? 0), recent, groups };
+  const paid = groups.filter(({ reads, citations }) => reads + citations > 0);
+  const authors = countsAuthors && knowsAuthors ? paid.length : Number(row?.authors ?? 0);
+  return { sums: row?.sums.map(sumFromRow) ?? [], authors, recent, groups };
 }
 
 interface GroupsAsked {
@@ -169,7 +183,7 @@ export async function readPrices(sql: Sql, scope: CrossingScope, window: Span): 
   const binder = new Binder();
   const where = `${crossingConditions(binder, scope)} and ${within(binder, 'c.at', window)} and ${standing(binder.bind(scope.tenantId))}`;
   const [row] = await sql.query<{ prices: string[] | null }>(
-    `select percentile_disc(array[0, 0.5, 0.95, 1]) within group (order by c.micro)::text[] as prices from crossing c where ${where}`,
+    `select percentile_disc(array[0, 0.5, 0.95, 1]) within group (order by c.micro)::text[] as prices from ledger.crossing c where ${where}`,
     binder.values,
   );
   const [smallest, p50, p95, largest] = row?.prices?.map(BigInt) ?? [];
@@ -209,13 +223,15 @@ function groupsFromColumns(
 
 /** The groups of a window, each with a note: a wallet's author, a payer's history, or how many payers the group has. */
 function crossingGroups(binder: Binder, scope: CrossingScope, window: Span, { groupBy, keys = null }: GroupsAsked): string {
-  const of = (kind: CrossingKind): string => `coalesce(sum(events) filter (where kind = '${kind}'), 0)`;
   const tenant = groupBy === 'author' || isOfPayers(groupBy) ? binder.bind(scope.tenantId) : '';
   const by = groupBy === 'payer-history' ? 'payer' : groupBy;
   const isBounded = groupBy === 'payer' || groupBy === 'agent';
   const most = isBounded ? ` order by sum(micro) desc, key limit ${MAX_READ_GROUPS}` : '';
   const these = keys === null ? '' : ` where key = any(${binder.bind(keys)}::text[])`;
-  const groups = `select key, ${of('read')} as reads, ${of('citation')} as citations, sum(micro) as micro
+  const groups = isRolledByAuthor(scope, by)
+    ? `select key, sum(reads) as reads, sum(citations) as citations, sum(micro) as micro from (${authorGroups(binder, scope, window)}) part${these}
+      group by key having sum(reads) + sum(citations) <> 0 or sum(micro) <> 0`
+    : `select key, ${eventsOf('read')} as reads, ${eventsOf('citation')} as citations, sum(micro) as micro
       from (${crossingSource(binder, scope, [window], by)}) part${these} group by key having sum(events) <> 0 or sum(micro) <> 0${most}`;
   const history = isOfPayers(groupBy) ? historyOf(binder, tenant, window) : '';
   const note = groupBy === 'author' ? newestAuthorId(tenant, 'key') : groupBy === 'payer' ? history : 'null::text';
@@ -266,7 +282,7 @@ interface CrossingRow {
 
 function newestCrossings(binder: Binder, scope: CrossingScope, span: Span, most: number): string {
   return `select host, slug, kind, micro::text, (extract(epoch from at) * 1000)::bigint::text as at_ms from (
-         select c.crossing_id, c.host, c.slug, c.kind, c.micro, c.at from crossing c
+         select c.crossing_id, c.host, c.slug, c.kind, c.micro, c.at from ledger.crossing c
          where ${crossingConditions(binder, scope)} and ${within(binder, 'c.at', span)} and ${standing(binder.bind(scope.tenantId))}
          order by c.at desc fetch first ${binder.bind(most)} rows with ties
        ) page order by at desc, crossing_id desc`;

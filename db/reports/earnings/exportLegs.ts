@@ -31,8 +31,20 @@ export type ExportedLeg = readonly [
 
 /** Where each cell of an ExportedLeg stands. */
 export const EXPORT_COLUMNS = {
-  ...{ atMs: 0, host: 1, slug: 2, kind: 3, micro: 4, authorId: 5, wallet: 6, share: 7, role: 8 },
-  ...{ txHash: 9, mode: 10, payer: 11, agent: 12, licenceJti: 13 },
+  atMs: 0,
+  host: 1,
+  slug: 2,
+  kind: 3,
+  micro: 4,
+  authorId: 5,
+  wallet: 6,
+  share: 7,
+  role: 8,
+  txHash: 9,
+  mode: 10,
+  payer: 11,
+  agent: 12,
+  licenceJti: 13,
 } as const;
 
 /**
@@ -46,7 +58,7 @@ export async function countLegs(sql: Sql, tenantId: string, window: Span, most: 
   const ofTenant = crossings.bind(tenantId);
   const [many] = await sql.query<{ count: string }>(
     `select count(*) as count from (
-       select from crossing c where c.tenant_id = ${ofTenant} and ${within(crossings, 'c.at', window)}
+       select from ledger.crossing c where c.tenant_id = ${ofTenant} and ${within(crossings, 'c.at', window)}
          and ${neverCorrected(ofTenant)}
        limit ${crossings.bind(most + 1)}
      ) newest`,
@@ -57,7 +69,7 @@ export async function countLegs(sql: Sql, tenantId: string, window: Span, most: 
   const tenant = binder.bind(tenantId);
   const [row] = await sql.query<{ count: string }>(
     `select least(coalesce(sum(legs), 0), ${binder.bind(most + 1)}::bigint) as count from (
-       select jsonb_array_length(c.legs) as legs from crossing c
+       select jsonb_array_length(c.legs) as legs from ledger.crossing c
        where c.tenant_id = ${tenant} and ${within(binder, 'c.at', window)} and ${standing(tenant)}
        order by c.at desc limit ${binder.bind(most + 1)}
      ) newest`,
@@ -82,9 +94,9 @@ export async function* streamLegs(
   const pieces = snapshot.copy(
     `select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,
        l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, '')
-     from crossing c
-       join leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
-       join payment_state p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
+     from ledger.crossing c
+       join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
+       join ledger.payment_state p on p.tenant_id = c.tenant_id and p.payment_id = c.payment_id
      where c.tenant_id = ${tenant} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
      order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
     options,

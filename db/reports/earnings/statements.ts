@@ -22,8 +22,7 @@ export async function listStatementLines(
   sql: Sql,
   tenantId: string,
   window: Span,
-  wallets: readonly string[],
-  limit: number,
+  { wallets, limit }: { readonly wallets: readonly string[]; readonly limit: number },
 ): Promise<StatementLine[]> {
   if (isEmpty(window) || wallets.length === 0) return [];
   const binder = new Binder();
@@ -40,7 +39,7 @@ export async function listStatementLines(
   }>(
     `select wallet, line.* from unnest(${binder.bind(wallets)}::text[]) with ordinality as author (wallet, place), lateral (
        select l.host, l.slug, l.kind, l.share, l.amount_micro, l.at, l.crossing_id
-       from leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
+       from ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
        where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform'
          and ${within(binder, 'l.at', window)} and ${standing(tenant)}
        order by l.at desc, l.crossing_id desc limit ${binder.bind(limit)}
@@ -48,7 +47,11 @@ export async function listStatementLines(
     binder.values,
   );
   return rows.map(({ wallet, host, slug, kind, share, amount_micro: micro, at }) => ({
-    ...{ wallet, host, slug, kind, share },
+    wallet,
+    host,
+    slug,
+    kind,
+    share,
     micro: BigInt(micro),
     atMs: at.getTime(),
   }));

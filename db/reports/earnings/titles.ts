@@ -35,7 +35,7 @@ export async function listPageFacts(
      ) inline on inline.key = asked.slug
      left join imported_page i on i.tenant_id = $1 and i.slug = asked.slug
      left join credits_copy k on k.tenant_id = $1 and k.api_url = t.credits_api_url and k.slug = asked.slug
-     left join payment p on p.tenant_id = $1 and p.payment_id = asked.payment_id
+     left join ledger.payment p on p.tenant_id = $1 and p.payment_id = asked.payment_id
      order by asked.place`,
     [tenantId, pages.map(({ slug }) => slug), pages.map(({ paymentId }) => paymentId)],
   );

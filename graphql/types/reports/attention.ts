@@ -207,7 +207,7 @@ builder.objectFields(Attention, (t) => ({
   freeForWantOfAuthors: t.int({
     nullable: true,
     description:
-      'Requests of agents since then for pages that were free because nobody is named who could be paid. Scope audit.read.',
+      'Requests of agents since then for pages that were free because no author is named to be paid. Scope audit.read.',
     authScopes: { reads: 'audit.read' },
     complexity: REPORT_COST,
     resolve: ({ site }, _args, { deps }) => freeForWantOfAuthors(deps, site),

@@ -38,7 +38,7 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
     servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
     freeForWantOfAuthors: t.exposeInt('freeForWantOfAuthors', {
       description:
-        'Requests of agents for pages that were free because nobody is named who could be paid: `setPrices` takes a default payee.',
+        'Requests of agents for pages that were free because no author is named to be paid: `setPrices` takes a default payee.',
     }),
     paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
@@ -210,7 +210,9 @@ export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
   description: 'What one agent did in a window, by its label.',
   interfaces: [AgentSumsType],
   fields: (t) => ({
-    agent: t.exposeString('agent', { description: 'Its label: a verified host, a known crawler, or other.' }),
+    agent: t.exposeString('agent', {
+      description: 'Its label: a verified host, a known crawler, the name it gives itself, or `other`. A name proves nothing.',
+    }),
   }),
 });
 
@@ -220,7 +222,7 @@ const AgentConnection = connectionOf(AgentType, 'Agent', 'agents');
 export const agentArgs = builder.args((t) => ({
   ...pageArgs,
   window: t.field({ type: WindowInput, description: 'When.' }),
-  host: t.string({ description: 'On this host alone.', validate: filterText }),
+  host: t.string({ description: 'Only on this host.', validate: filterText }),
   kind: t.field({ type: CrossingKind, description: 'Reads or citations alone.' }),
   orderBy: t.field({ type: AgentOrder, defaultValue: 'EARNED', description: 'In which order.' }),
 }));
@@ -230,7 +232,8 @@ export function askedAgents({ window, host, kind, orderBy, ...page }: InputShape
   const order = orderBy ?? 'EARNED';
   return {
     asked: { ...askedWindow(window, nowMs), host: hostFilter(host), kind: kind ?? null },
-    ...{ order, request: pageRequest(page, order) },
+    order,
+    request: pageRequest(page, order),
   };
 }
 
@@ -245,29 +248,40 @@ builder.objectFields(Tenant, (t) => ({
       window: t.arg({ type: WindowInput, description: 'When.' }),
       compare: t.arg.boolean({ description: 'True: also the window of the same length right before.' }),
       groupBy: t.arg({ type: AuditGroupBy, description: 'What `breakdown` is by.' }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      host: t.arg.string({ description: 'Only on this host.', validate: filterText }),
       kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
       verdict: t.arg({ type: Verdict, description: 'With this verdict alone.' }),
-      agent: t.arg.string({ description: 'A label, or the exact name an agent gave.', validate: filterText }),
+      agent: t.arg.string({
+        description: 'A label, or the exact User-Agent or verified host that an agent sent.',
+        validate: filterText,
+      }),
+      agentName: t.arg.string({
+        description:
+          'Only requests with exactly this name, as `otherAgents` shows it. `agent` is then a label. Reads every row of the window.',
+        validate: filterText,
+      }),
       slug: t.arg.string({ description: 'Of this page alone; reads every row of the window.', validate: filterText }),
       author: t.arg.string({
         description: 'What payments to this wallet stand behind, with its part of the money; reads every row of the window.',
         validate: filterHex,
       }),
     },
-    resolve: async (site, { window, compare, groupBy, host, kind, verdict, agent, slug, author }, { deps }, info) => {
+    resolve: async (site, { window, compare, groupBy, host, kind, ...of }, { deps }, info) => {
       const read = seriesBelow(info);
       const report = await readAudit({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
-        ...{ compare: compare ?? false, groupBy: groupBy ?? null, host: hostFilter(host), kind: kind ?? null, series: read },
-        ...{
-          verdict: verdict ?? null,
-          agent: agent ?? null,
-          slug: slug ?? null,
-          author: lower(author),
-          cursorMs: null,
-          limit: 1,
-        },
+        compare: compare ?? false,
+        groupBy: groupBy ?? null,
+        host: hostFilter(host),
+        kind: kind ?? null,
+        series: read,
+        verdict: of.verdict ?? null,
+        agent: of.agent ?? null,
+        agentName: of.agentName ?? null,
+        slug: of.slug ?? null,
+        author: lower(of.author),
+        cursorMs: null,
+        limit: 1,
       });
       return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
     },

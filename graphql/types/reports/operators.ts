@@ -25,7 +25,7 @@ builder.objectField(AgentType, 'operator', (t) =>
 );
 
 const OwnWordsType = builder.objectRef<AgentCard>('AgentOwnWords').implement({
-  description: 'What an agent with keys of its own says of itself. Nobody vouches for it.',
+  description: 'What an agent with its own keys says about itself. Nobody vouches for it.',
   fields: (t) => ({
     operator: t.exposeString('operator', { nullable: true, description: 'Who runs it.' }),
     purpose: t.exposeString('purpose', { nullable: true, description: 'What it reads for.' }),
@@ -58,11 +58,12 @@ const OperatorType = builder.objectRef<OperatorTotals>('Operator').implement({
 const OperatorConnection = connectionOf(OperatorType, 'Operator', 'operators');
 
 const OtherAgentType = builder.objectRef<OtherAgent>('OtherAgent').implement({
-  description: 'An agent without a label of its own, by the name it gave.',
+  description: 'Requests under `other` that sent the same User-Agent.',
   interfaces: [AgentSumsType],
   fields: (t) => ({
     name: t.exposeString('name', {
-      description: 'Whatever text it sent, 200 characters at most. `audit(agent:)` takes a name that is not cut.',
+      description:
+        'The text it sent, 200 characters at most. `agentName` of `audit` and `observations` takes a name that is not cut.',
     }),
     isCut: t.exposeBoolean('isCut', { description: 'True: the name was longer; all that begin so are together.' }),
   }),
@@ -74,7 +75,7 @@ const RestType = builder.objectRef<AgentSums>('RestOfAgents').implement({
 });
 
 const OtherAgentsType = builder.objectRef<OtherAgents>('OtherAgents').implement({
-  description: 'Agents of the label `other`: those with the most requests, and the rest; together they are what the label has.',
+  description: 'The requests under `other`, by the User-Agent they sent. The largest names and the rest add up to the label.',
   interfaces: [Report],
   fields: (t) => ({
     agents: t.field({
@@ -112,7 +113,7 @@ builder.objectFields(Tenant, (t) => ({
     complexity: REPORT_COST,
     args: {
       window: t.arg({ type: WindowInput, description: 'When.' }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      host: t.arg.string({ description: 'Only on this host.', validate: filterText }),
       kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
     },
     resolve: (site, { window, host, kind }, { deps }) =>

@@ -41,14 +41,16 @@ builder.objectField(Tenant, 'settlementTimes', (t) =>
     complexity: REPORT_COST,
     args: {
       window: t.arg({ type: WindowInput, description: 'When they were stored.' }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      host: t.arg.string({ description: 'Only on this host.', validate: filterText }),
       kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
       purpose: t.arg({ type: PaymentPurpose, description: 'Of pages or licences alone.' }),
     },
     resolve: (site, { window, host, kind, purpose }, { deps }) =>
       readSettlementTimes({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
-        ...{ host: hostFilter(host), kind: kind ?? null, purpose: purpose ?? null },
+        host: hostFilter(host),
+        kind: kind ?? null,
+        purpose: purpose ?? null,
       }),
   }),
 );

@@ -136,15 +136,18 @@ builder.objectField(Tenant, 'simulatePriceRules', (t) =>
         type: 'EpochMs',
         description: 'The rules in force at this moment decide; left out: those that were in force when each request came.',
       }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      host: t.arg.string({ description: 'Only on this host.', validate: filterText }),
       slug: t.arg.string({ description: 'Of this page alone.', validate: filterText }),
       agent: t.arg.string({ description: 'Of the agent with this label alone.', validate: filterText }),
     },
     resolve: (site, { rules, window, at, host, slug, agent }, { deps }) =>
       simulateRules(deps, site, {
         ...askedWindow(window, deps.clock()),
-        ...{ host: hostFilter(host), slug: slug ?? null, agent: agent ?? null },
-        ...{ rules: checked(z.object({ rules: ruleList }), { rules }).rules, atMs: at ?? null },
+        host: hostFilter(host),
+        slug: slug ?? null,
+        agent: agent ?? null,
+        rules: checked(z.object({ rules: ruleList }), { rules }).rules,
+        atMs: at ?? null,
       }),
   }),
 );

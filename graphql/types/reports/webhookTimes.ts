@@ -19,7 +19,7 @@ const Times = builder.objectRef<WebhookTimes['delivered']>('DeliveryTimes').impl
 });
 
 const WebhookTimesType = builder.objectRef<WebhookTimes>('WebhookTimes').implement({
-  description: 'How long the deliveries took that were made with the events of a window; what was sent anew is in none of it.',
+  description: 'How long the deliveries took that were made with the events of a window; redeliveries are left out.',
   interfaces: [Report],
   fields: (t) => ({
     firstAttempt: t.field({

@@ -60,7 +60,7 @@ const WhatIfType = builder.objectRef<WhatIf>('WhatIf').implement({
   description:
     'What a price would have brought in a window, from what was observed. Nothing is forecast: requests are those that were made, and ' +
     'nobody comes or goes because of the price. What would really have been earned lies somewhere from 0 to `ifPaidMicro` and ' +
-    '`ifDeniedMicro` together: a dearer page is bought less often, and whoever was refused may never pay.',
+    '`ifDeniedMicro` together: a dearer page is bought less often, and an agent that was refused may never pay.',
   interfaces: [Report],
   fields: (t) => ({
     readMicro: t.field({ type: 'Micro', description: 'What a read costs here.', resolve: ({ prices }) => prices.read }),
@@ -115,14 +115,16 @@ builder.objectField(Tenant, 'whatIf', (t) =>
         description: 'How many reads a citation costs, a decimal; left out: as many as now.',
         validate: decimal.nullish(),
       }),
-      host: t.arg.string({ description: 'On this host alone.', validate: filterText }),
+      host: t.arg.string({ description: 'Only on this host.', validate: filterText }),
       kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
       groupBy: t.arg({ type: WhatIfGroupByName, description: 'What `breakdown` is by.' }),
     },
     resolve: (site, { window, priceUsdc, citationMultiplier, host, kind, groupBy }, { deps }) =>
       readWhatIf(deps, site, {
         ...askedWindow(window, deps.clock()),
-        ...{ host: hostFilter(host), kind: kind ?? null, groupBy: groupBy ?? null },
+        host: hostFilter(host),
+        kind: kind ?? null,
+        groupBy: groupBy ?? null,
         prices: { priceUsdc, citationMultiplier: citationMultiplier ?? site.self.citationMultiplier },
       }),
   }),

@@ -1,6 +1,7 @@
 /**
  * The manifest that is packed names no source: `npm pack` runs `packed.mjs hide` before it and `packed.mjs show` after it. In this repository the
- * condition `settlement-source` leads to src/, which Node runs as it stands; whoever installs it has dist/ alone. After a pack that was cut off, `show` mends the file.
+ * condition `settlement-source` leads to src/, which Node runs as it stands; whoever installs it has dist/ alone. After a pack that was cut
+ * off, `show` mends the file.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -19,7 +19,7 @@ export function signerOf(text: string): PrivateKeyAccount {
     return privateKeyToAccount((key.startsWith('0x') ? key : `0x${key}`) as `0x${string}`);
   } catch {
     // What the library says of a key may hold the key.
-    throw new AgentError('key_unreadable', 'The key is not one of secp256k1.');
+    throw new AgentError('key_unreadable', 'The key is not a secp256k1 key.');
   }
 }
 
@@ -61,7 +61,7 @@ export function makeKeyFile(path: string): string {
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new AgentError('key_unreadable', `There is a key at ${path} already, and it is left as it is.`);
+    throw new AgentError('key_unreadable', `There is already a key at ${path}; it was left unchanged.`);
   }
   try {
     writeSync(file, `${key}\n`);

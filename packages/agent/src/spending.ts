@@ -23,7 +23,11 @@ export async function spendingOf({ ledger: file, envelope: read, signer, now }: 
       leftUsdc: usdcOf(envelope.totalMicro > totalMicro ? envelope.totalMicro - totalMicro : 0n),
       byHost: [...hosts].map(([host, micro]) => ({ host, spentUsdc: usdcOf(micro) })),
       newest: payments.slice(-SHOWN).map(({ url, amountMicro, state, transaction, atMs }) => ({
-        ...{ url, usdc: usdcOf(amountMicro), state, transaction, at: new Date(atMs).toISOString() },
+        url,
+        usdc: usdcOf(amountMicro),
+        state,
+        transaction,
+        at: new Date(atMs).toISOString(),
       })),
     };
   });

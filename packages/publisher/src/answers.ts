@@ -1,5 +1,6 @@
 /** Answers that the gate gives itself, and the headers it puts on pages that were paid. */
 import type { Quote } from './client.ts';
+import type { CrawlerError } from './core/crawlerError.ts';
 import type { LicenseError } from './core/licenseError.ts';
 import { licenseChallenge } from './core/licenseError.ts';
 import { dollars } from './core/usdc.ts';
@@ -18,7 +19,7 @@ const FOR_BROWSERS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': [...PAYING, 'authorization', 'x-licence-proof', 'access-control-expose-headers'].join(', '),
   'access-control-expose-headers':
-    'payment-required, payment-response, x-payment-response, x-licence, link, www-authenticate, crawler-price, crawler-charged, retry-after',
+    'payment-required, payment-response, x-payment-response, x-licence, link, www-authenticate, crawler-price, crawler-charged, crawler-error, retry-after',
 };
 
 /** Of every 402, and of every page that somebody paid for: it is one reader's alone, and whole. */
@@ -75,13 +76,14 @@ export function offerAnswer(
     readonly error: string | undefined;
     /** What is wrong with the license; nothing unless told: none was shown. */
     readonly licenseError?: LicenseError;
+    /** What is wrong with the price that the reader named; nothing unless told. */
+    readonly crawlerError?: CrawlerError | null;
     readonly accept: string;
     readonly settlement?: Settlement;
     readonly isHead: boolean;
   },
 ): Answer {
   const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error);
-  const { headers: further } = quote.x402;
   const isPage = /\btext\/html\b/i.test(told.accept);
   const headers = {
     ...PRIVATE,
@@ -89,7 +91,8 @@ export function offerAnswer(
     ...forwarded(told.settlement?.headers),
     'payment-required': withOwnNonce(quote, header),
     'crawler-price': dollars(quote.price),
-    ...toldHeaders(further),
+    ...toldBy(quote),
+    ...(told.crawlerError ? { 'crawler-error': told.crawlerError } : {}),
     'www-authenticate': licenseChallenge(told.licenseError ?? 'invalid_request'),
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
   };
@@ -119,7 +122,13 @@ export function refusalAnswer(status: 400 | 403): Answer {
     status === 403
       ? 'This site does not serve this agent.'
       : 'Agents cannot read this address, or not with a body in the request.';
-  return { status, headers: { ...PRIVATE, 'content-type': 'text/plain; charset=utf-8' }, body };
+  const error: CrawlerError = 'CrawlerForbidden';
+  const headers = {
+    ...PRIVATE,
+    'content-type': 'text/plain; charset=utf-8',
+    ...(status === 403 ? { 'crawler-error': error } : {}),
+  };
+  return { status, headers, body };
 }
 
 /** What a browser is told that asks whether a page of another origin may send a payment. */
@@ -131,9 +140,21 @@ export function preflightAnswer(): Answer {
   };
 }
 
-/** Headers that the service may put on a 402: none that says anything about the site, its cookies or who may read it. */
-const FURTHER = ['link', 'crawler-price', 'www-authenticate', 'content-usage', 'content-signal'];
+/**
+ * The header that the service puts on a 402: where documents about the site stand. Of no other: what an answer costs and why it is one is the
+ * gate's to say, by the quote, and nothing of the service's says anything about the site, its cookies or who may read it.
+ */
+const FURTHER = ['link'];
 const MAX_HEADER_CHARS = 2_048;
+
+/** A quote is shown to many: what its service puts on a 402 is looked at once. */
+const furtherOf = new WeakMap<Quote, Readonly<Record<string, string>>>();
+
+function toldBy(quote: Quote): Readonly<Record<string, string>> {
+  const headers = furtherOf.get(quote) ?? toldHeaders(quote.x402.headers);
+  furtherOf.set(quote, headers);
+  return headers;
+}
 
 function toldHeaders(headers: Readonly<Record<string, unknown>> | undefined): Record<string, string> {
   const found = FURTHER.flatMap((name) => {

@@ -233,7 +233,10 @@ export interface Client {
   verify(request: VerifyRequest): Promise<Result<Receipt>>;
   /** Whether a licence entitles to a page. */
   check(request: CheckRequest): Promise<Result<{ readonly entitled: boolean }>>;
-  /** Takes up to twice as long as a quote, since a wallet with code is asked on chain. The licence of a wallet that bought a page; without `error` and licence it is who it says, and holds nothing. */
+  /**
+   * Takes up to twice as long as a quote, since a wallet with code is asked on chain. The licence of a wallet that bought a page; without
+   * `error` and licence it is who it says, and holds nothing.
+   */
   prove(
     request: ProofRequest,
   ): Promise<Result<{ readonly entitled: boolean; readonly license?: string; readonly error?: string }>>;
@@ -288,7 +291,8 @@ export function createClient(options: ClientOptions): Client {
       const answer = await send(`${base}${path}`, {
         ...sent,
         headers: { ...given, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...{ redirect: 'manual', signal },
+        redirect: 'manual',
+        signal,
       });
       return resultOf<Body>(answer, await textOf(answer), read);
     } catch {
@@ -318,7 +322,8 @@ export function createClient(options: ClientOptions): Client {
       call({
         path: `/_svc/discovery/${encodeURIComponent(host)}/${encodeURIComponent(name)}`,
         headers: etag ? { 'if-none-match': etag } : {},
-        ...{ timeoutMs: quoteTimeoutMs, read: (text) => text },
+        timeoutMs: quoteTimeoutMs,
+        read: (text) => text,
       }),
     openHost: (host, method = 'well-known') => ask('/_svc/verify-host', { host, method }),
     hosts: () => ask('/_svc/verify-host'),
@@ -351,7 +356,11 @@ function resultOf<Body>({ status, headers, ok }: Response, text: string | null, 
   const error = (body as { error?: unknown } | null | undefined)?.error;
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return {
-    ...{ ok: false, why: 'status', status: ok ? 502 : status, headers, body },
+    ok: false,
+    why: 'status',
+    status: ok ? 502 : status,
+    headers,
+    body,
     ...(code === null ? {} : { code }),
     ...(typeof error === 'string' ? { error } : {}),
     ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfter: seconds } : {}),

@@ -40,6 +40,11 @@ interface Deps {
   readonly documents?: DocumentOptions | undefined;
 }
 
+/** True for a path at which a document may stand. */
+export function isDocumentPath(path: string): boolean {
+  return Object.hasOwn(DOCUMENTS, path);
+}
+
 /** A row for each document that is served. */
 export function documentRows(deps: Deps): readonly WellKnownRow[] {
   const { documents = {} } = deps;

@@ -4,6 +4,7 @@ import { offerAnswer, paidHeaders, preflightAnswer, refusalAnswer, waitAnswer } 
 import type { Quote } from './client.ts';
 import { createClient } from './client.ts';
 import { Breaker } from './core/breaker.ts';
+import { crawlerErrorOf } from './core/crawlerError.ts';
 import { microOf } from './core/usdc.ts';
 import type { Caller } from './core/who.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
@@ -17,9 +18,9 @@ import { openReaders } from './knowing/readers.ts';
 import { openConfig } from './knowing/siteConfig.ts';
 import type { PublisherOptions } from './options.ts';
 import { readOptions } from './options.ts';
-import { openPlaces } from './places.ts';
 import type { SiteRequest } from './request.ts';
 import { isPreflight } from './request.ts';
+import { openRoutes } from './routes.ts';
 import type { Sale, Sales } from './selling/sale.ts';
 import { openSales, unlessSiteHas } from './selling/sale.ts';
 import type { Bodies } from './telling/bodies.ts';
@@ -30,7 +31,7 @@ import { openReports } from './telling/reports.ts';
 import type { Teller } from './telling/teller.ts';
 import { openTeller } from './telling/teller.ts';
 import type { WellKnownRow } from './wellKnown.ts';
-import { wellKnownRows } from './wellKnown.ts';
+import { mayBeWellKnown, wellKnownRows } from './wellKnown.ts';
 
 /** What a server has to do with a request. */
 export type Ruling =
@@ -68,7 +69,8 @@ interface Parts<Request> extends JudgeDeps<Request> {
   readonly bodies: Bodies | null;
   readonly sales: Sales;
   readonly teller: Teller;
-  readonly rows: readonly WellKnownRow[];
+  /** What the site adds, which comes first, and what every site has. */
+  readonly rows: { readonly own: readonly WellKnownRow[]; readonly everywhere: readonly WellKnownRow[] };
   readonly options: ReturnType<typeof readOptions<Request>>;
 }
 
@@ -94,7 +96,7 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
         if (own === null) return carryOut(parts, request, judgement);
         return own.isAfterSite ? { act: 'sell', sale: unlessSiteHas(own.answer) } : { act: 'answer', answer: own.answer };
       } catch (error) {
-        failures.note({ what: 'gate', message: `a request could not be judged: ${String(error)}` });
+        failures.note({ what: 'gate', message: `a request could not be decided: ${String(error)}` });
         const { who } = readers(request, config.current());
         return who === 'agent' || who === 'blocked' ? wait(undefined) : { act: 'serve', headers: null };
       }
@@ -108,7 +110,10 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
     counts: () => ({ ...failures.counts(), reportsDropped: reports.dropped() }),
     maxPageBytes: options.maxPageBytes,
     onNoPage: (error) =>
-      failures.note({ what: 'page', message: `a page was not made: ${String(error)}; nothing is settled, its buyer comes back` }),
+      failures.note({
+        what: 'page',
+        message: `a page was not rendered: ${String(error)}; nothing is settled, its buyer comes back`,
+      }),
     onLarge: () => {
       if (!isWarned)
         quietly(() =>
@@ -133,17 +138,20 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const teller = openTeller(options, reports);
   const sign = options.receipts?.offers === true ? (options.receipts.name === 'host' ? 'host' : '1') : null;
   const pages = openPages({ quotes: openQuotes({ ...deps, sign }), licences: openLicences(deps), proofs: openProofs(deps) });
-  const places = openPlaces(options.origin);
+  const routes = openRoutes(options.origin);
   // A breaker of its own: a service that cannot say who signed still prices.
   const agents = openAgents({ ...deps, breaker: new Breaker(now) });
   const sales = openSales({
-    ...{ ...deps, pages, maxPageBytes: options.maxPageBytes, bodies },
+    ...deps,
+    pages,
+    maxPageBytes: options.maxPageBytes,
+    bodies,
     receiptName: options.receipts?.name ?? 'service',
     unservable: ({ page, caller, quote }) => teller.report(page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });
   const readers = openReaders(options, failures);
-  const rows = [...(options.wellKnown ?? []), ...wellKnownRows({ ...deps, documents: options.documents })];
-  return { config, pages, places, agents, failures, readers, kind: options.kind, reports, bodies, teller, sales, rows, options };
+  const rows = { own: options.wellKnown ?? [], everywhere: wellKnownRows({ ...deps, documents: options.documents }) };
+  return { config, pages, routes, agents, failures, readers, kind: options.kind, reports, bodies, teller, sales, rows, options };
 }
 
 async function flush<Request>({ reports, bodies }: Parts<Request>): Promise<void> {
@@ -154,8 +162,8 @@ function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Reques
   if (isPreflight(request) || rowOf(parts, request)) return false;
   const config = parts.config.current();
   const caller = parts.readers(request, config);
-  if (caller.who === 'agent' || caller.who === 'blocked') return config !== null && !parts.places(config, request).isScoped;
-  if (parts.options.report === 'all' && parts.places(config, request).isScoped) {
+  if (caller.who === 'agent' || caller.who === 'blocked') return config !== null && !parts.routes(config, request).isScoped;
+  if (parts.options.report === 'all' && parts.routes(config, request).isScoped) {
     parts.teller.report(pageOf(parts, config, request), { verdict: 'served-free', caller });
   }
   return true;
@@ -167,11 +175,11 @@ async function ownAnswer<Request>(
   request: SiteRequest<Request>,
 ): Promise<{ readonly answer: Answer; readonly isAfterSite?: boolean } | null> {
   if (isPreflight(request)) {
-    return parts.places(await parts.config.first(), request).isScoped ? { answer: preflightAnswer() } : null;
+    return parts.routes(await parts.config.first(), request).isScoped ? { answer: preflightAnswer() } : null;
   }
   const row = rowOf(parts, request);
   if (!row) return null;
-  const origin = row.isAfterSite ? parts.places(await parts.config.first(), request).address?.origin : undefined;
+  const origin = row.isAfterSite ? parts.routes(await parts.config.first(), request).address?.origin : undefined;
   const host = origin === undefined ? null : new URL(origin).hostname;
   const answer = await row.answer(rawPath(request), { host, header: request.header });
   return answer && { answer, isAfterSite: row.isAfterSite === true };
@@ -180,7 +188,8 @@ async function ownAnswer<Request>(
 function rowOf<Request>({ rows }: Parts<Request>, request: SiteRequest<Request>): WellKnownRow | undefined {
   if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
   const path = rawPath(request);
-  return rows.find((row) => row.path.test(path));
+  const own = rows.own.length === 0 ? undefined : rows.own.find((row) => row.path.test(path));
+  return own ?? (mayBeWellKnown(path) ? rows.everywhere.find((row) => row.path.test(path)) : undefined);
 }
 
 function rawPath({ target }: Pick<SiteRequest, 'target'>): string {
@@ -204,7 +213,10 @@ function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>,
   const accept = request.header('accept') ?? '';
   if (decision.act === 'offer') {
     const error = decision.error ?? (proof.state === 'bad' ? proof.error : undefined);
-    return { act: 'answer', answer: offerAnswer(quote, { error, licenseError, accept, isHead: request.method === 'HEAD' }) };
+    const named = { max: request.header('crawler-max-price'), exact: request.header('crawler-exact-price') };
+    const crawlerError = crawlerErrorOf(quote.price, named);
+    const told = { error, licenseError, crawlerError, accept, isHead: request.method === 'HEAD' };
+    return { act: 'answer', answer: offerAnswer(quote, told) };
   }
   const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });
   return sale ? { act: 'sell', sale } : wait(1);

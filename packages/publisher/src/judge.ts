@@ -10,9 +10,9 @@ import type { Price } from './knowing/quotes.ts';
 import type { Readers } from './knowing/readers.ts';
 import type { ConfigStore, SiteConfig } from './knowing/siteConfig.ts';
 import type { PublisherOptions } from './options.ts';
-import type { Places } from './places.ts';
 import type { SiteRequest } from './request.ts';
 import { licenceOf, paymentOf } from './request.ts';
+import type { Routes } from './routes.ts';
 import type { Failures } from './telling/failures.ts';
 
 /** A decision with what it was made of. */
@@ -34,7 +34,7 @@ export interface JudgeDeps<Request> {
   readonly config: ConfigStore;
   readonly pages: Pages;
   readonly agents: Agents;
-  readonly places: Places;
+  readonly routes: Routes;
   readonly failures: Failures;
   readonly readers: Readers<Request>;
   readonly kind?: PublisherOptions<Request>['kind'];
@@ -57,9 +57,15 @@ export async function judge<Request>(
   let signed: Signed | null = null;
   let licenseError: LicenseError = 'invalid_request';
   let facts: Facts = {
-    ...{ isOurs, who: caller.who, config: config ? 'known' : 'unasked', isInScope: deps.places(config, request).isScoped },
-    ...{ method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other', payment: payment.state },
-    ...{ licence: license === null ? 'none' : 'shown', quote: 'unasked', proof: shown === null ? 'none' : 'shown' },
+    isOurs,
+    who: caller.who,
+    config: config ? 'known' : 'unasked',
+    isInScope: deps.routes(config, request).isScoped,
+    method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other',
+    payment: payment.state,
+    licence: license === null ? 'none' : 'shown',
+    quote: 'unasked',
+    proof: shown === null ? 'none' : 'shown',
   };
   for (;;) {
     const decision = decide(facts);
@@ -67,7 +73,7 @@ export async function judge<Request>(
     if (decision.about === 'config') {
       config = await deps.config.first();
       page = pageOf(deps, config, request);
-      facts = { ...facts, config: config ? 'known' : 'away', isInScope: deps.places(config, request).isScoped };
+      facts = { ...facts, config: config ? 'known' : 'away', isInScope: deps.routes(config, request).isScoped };
     } else if (page === null || config === null) {
       facts = { ...facts, licence: 'bad', proof: 'bad', quote: 'bad' };
     } else {
@@ -90,11 +96,11 @@ export async function judge<Request>(
 
 /** The page of a request; null when it can have no address. */
 export function pageOf<Request>(
-  deps: Pick<JudgeDeps<Request>, 'places' | 'kind' | 'failures'>,
+  deps: Pick<JudgeDeps<Request>, 'routes' | 'kind' | 'failures'>,
   config: SiteConfig | null,
   request: SiteRequest<Request>,
 ): Page | null {
-  const { address } = deps.places(config, request);
+  const { address } = deps.routes(config, request);
   return address && { ...address, kind: kindOf(deps, request), userAgent: request.header('user-agent') ?? '', signed: {} };
 }
 

@@ -74,7 +74,9 @@ export function readOptions<Request>(options: PublisherOptions<Request>) {
   }
   return {
     ...options,
-    ...{ serviceUrl, apiKey, origin: origin === undefined ? undefined : new URL(origin).origin },
+    serviceUrl,
+    apiKey,
+    origin: origin === undefined ? undefined : new URL(origin).origin,
     charge: options.charge ?? 'agents',
     report: options.report ?? 'agents',
     now: options.now ?? Date.now,

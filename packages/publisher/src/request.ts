@@ -29,7 +29,10 @@ export type ShownPayment =
   | { readonly state: 'none' | 'two' | 'long' | 'laden'; readonly value?: undefined }
   | { readonly state: 'one'; readonly value: string };
 
-/** The payment of a request. `laden`: it has a body, which a sender can make a server wait for. Some wallets send both headers; they must hold one and the same signature. */
+/**
+ * The payment of a request. `laden`: it has a body, which a sender can make a server wait for. Some wallets send both headers; they must
+ * hold one and the same signature.
+ */
 export function paymentOf({ header }: Pick<SiteRequest, 'header'>): ShownPayment {
   const [v2, v1] = [header('payment-signature') || null, header('x-payment') || null];
   const value = v2 ?? v1;
@@ -56,7 +59,9 @@ export function licenceOf({ header }: Pick<SiteRequest, 'header'>): string | nul
 
 /** True when a request speaks of money, as no browser does by itself. */
 export function wantsToPay(request: Pick<SiteRequest, 'header'>): boolean {
-  return PAYING.some((name) => request.header(name)) || /^License /i.test(request.header('authorization') ?? '');
+  for (const name of PAYING) if (request.header(name)) return true;
+  const authorization = request.header('authorization');
+  return authorization ? /^License /i.test(authorization) : false;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Answer } from './answers.ts';
 import type { Client } from './client.ts';
 import type { DocumentOptions } from './documents.ts';
-import { documentRows } from './documents.ts';
+import { documentRows, isDocumentPath } from './documents.ts';
 
 /** What a row is told of a request besides its path. */
 export interface WellKnownRequest {
@@ -22,6 +22,11 @@ export interface WellKnownRow {
 const CHALLENGE = /^\/\.well-known\/svc-challenge\/([\w-]{8,128})$/;
 /** How often the service is asked for the tokens at most. */
 const TOKENS_MS = 5_000;
+
+/** True for a path that one of `wellKnownRows` may answer: one look for the many that none does. */
+export function mayBeWellKnown(path: string): boolean {
+  return path.startsWith('/.well-known/') || isDocumentPath(path);
+}
 
 /** The rows of this version. */
 export function wellKnownRows(deps: {

@@ -13,13 +13,13 @@ export const console = {
   oidcClientId: optional({
     name: 'OIDC_CLIENT_ID',
     about:
-      'Client that OIDC_ISSUER knows the console as; its redirect URI is PUBLIC_BASE_URL/_svc/console/oidc/callback. Not set: people sign in with tokens alone.',
+      'Client id of the console at OIDC_ISSUER; its redirect URI is PUBLIC_BASE_URL/_svc/console/oidc/callback. Not set: people sign in with tokens alone.',
     example: 'content-settlement-console',
     schema: text,
   }),
   oidcClientSecret: optional({
     name: 'OIDC_CLIENT_SECRET',
-    about: 'Secret of OIDC_CLIENT_ID. Not set: a public client, which PKCE alone protects.',
+    about: 'Secret of OIDC_CLIENT_ID. Not set: a public client, protected by PKCE alone.',
     example: 'a-secret-of-the-provider',
     fromFile: true,
     schema: text,

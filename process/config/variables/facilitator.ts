@@ -18,8 +18,7 @@ export const facilitator = {
   }),
   facilitatorStatusUrl: optional({
     name: 'FACILITATOR_STATUS_URL',
-    about:
-      'Where a facilitator that answers with ids of its own tells what became of one; `{id}` is replaced. Not set: such ids prove nothing.',
+    about: 'Status URL of a facilitator that answers with its own ids; `{id}` is replaced. Not set: such ids prove nothing.',
     example: 'https://facilitator.example/transfers/{id}',
     schema: text.regex(/^https?:\/\/[^\s{}]+\{id\}[^\s{}]*$/, 'must be an http or https URL with {id} in it'),
   }),

@@ -5,21 +5,21 @@ import { optional, withDefault } from '../variable.ts';
 export const hosts = {
   hostChecksPerHour: withDefault({
     name: 'HOST_CHECKS_PER_HOUR',
-    about: 'Host checks an account may ask for in an hour.',
+    about: 'Host checks that an account may request per hour.',
     example: '30',
     fallback: '30',
     schema: wholeNumber(1, 100_000),
   }),
   hostChecksPerHost: withDefault({
     name: 'HOST_CHECKS_PER_HOST',
-    about: 'Host checks that may be asked for of one host name in total, until it is proven.',
+    about: 'Host checks that may be requested for one host name in total, until it is proven.',
     example: '50',
     fallback: '50',
     schema: wholeNumber(1, 1_000_000),
   }),
   hostCheckGapMs: withDefault({
     name: 'HOST_CHECK_GAP_MS',
-    about: 'Least time between two checks of a host that are asked for, in milliseconds.',
+    about: 'Minimum time between two requested checks of a host, in milliseconds.',
     example: '2000',
     fallback: '2000',
     schema: wholeNumber(0, 3_600_000),
@@ -30,13 +30,6 @@ export const hosts = {
     example: '60000',
     fallback: '60000',
     schema: wholeNumber(100, 3_600_000),
-  }),
-  hostRecheckMs: withDefault({
-    name: 'HOST_RECHECK_MS',
-    about: 'How often a verified host is checked again, in milliseconds.',
-    example: '86400000',
-    fallback: '86400000',
-    schema: wholeNumber(1_000, 604_800_000),
   }),
   hostResolvers: optional({
     name: 'HOST_RESOLVERS',

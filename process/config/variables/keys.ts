@@ -43,7 +43,7 @@ export const keys = {
   }),
   apiKeyPepperPrevious: optional({
     name: 'API_KEY_PEPPER_PREVIOUS',
-    about: 'The pepper before, during a rotation: keys found under it are moved to API_KEY_PEPPER when they are used.',
+    about: 'The previous pepper, during a rotation: keys found under it move to API_KEY_PEPPER when they are used.',
     example: 'openssl-rand-base64-48…',
     fromFile: true,
     schema: secret,
@@ -57,7 +57,7 @@ export const keys = {
   }),
   secretsKeyPrevious: optional({
     name: 'SECRETS_KEY_PREVIOUS',
-    about: 'The key before, during a rotation: opens what is still sealed with it, until `admin secrets rotate` has run.',
+    about: 'The previous key, during a rotation: decrypts what it sealed, until `admin secrets rotate` has run.',
     example: '43-characters-of-base64url…',
     fromFile: true,
     schema: key32,

@@ -13,14 +13,14 @@ export const owners = {
   }),
   oidcAudience: optional({
     name: 'OIDC_AUDIENCE',
-    about: 'The audience tokens of owners must have; needed with OIDC_ISSUER.',
+    about: 'The audience that tokens of owners must have; required with OIDC_ISSUER.',
     example: 'content-settlement',
     schema: text,
   }),
   selfSignUp: withDefault({
     name: 'SELF_SIGN_UP',
     about:
-      'Whether owners add sites by themselves, in the console and by createSite; with it, whoever OIDC_ISSUER knows may sign in and begin. A new site has no host until it is proven.',
+      'Whether owners add sites on their own, in the console and by createSite; then every user of OIDC_ISSUER may sign in and begin. A new site has no host until it is proven.',
     example: 'false',
     fallback: 'false',
     schema: flag,
@@ -34,14 +34,14 @@ export const owners = {
   }),
   selfSignUpSites: withDefault({
     name: 'SELF_SIGN_UP_SITES',
-    about: 'Most sites that one owner has and still adds another, closed ones counted.',
+    about: 'Sites that one owner may have, closed ones included.',
     example: '5',
     fallback: '5',
     schema: wholeNumber(1, 1_000),
   }),
   selfSignUpSitesPerDay: withDefault({
     name: 'SELF_SIGN_UP_SITES_PER_DAY',
-    about: 'Sites that all owners together add in a day.',
+    about: 'Sites that all owners together may add per day.',
     example: '100',
     fallback: '100',
     schema: wholeNumber(1, 100_000),

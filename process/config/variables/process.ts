@@ -6,14 +6,14 @@ import { optional, withDefault } from '../variable.ts';
 export const process = {
   environment: withDefault({
     name: 'NODE_ENV',
-    about: 'production, development or test; production refuses whatever is meant for tests only.',
+    about: 'production, development or test; production refuses settings that are meant for tests.',
     example: 'production',
     fallback: 'production',
     schema: z.enum(['production', 'development', 'test'], 'must be production, development or test'),
   }),
   logLevel: withDefault({
     name: 'LOG_LEVEL',
-    about: 'The least severe line that is written.',
+    about: 'The minimum severity of a log line.',
     example: 'info',
     fallback: 'info',
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a pino level'),
@@ -35,20 +35,20 @@ export const process = {
   trustedProxies: optional({
     name: 'TRUSTED_PROXIES',
     about:
-      'CIDR ranges, comma-separated, of the proxies in front: only from them X-Forwarded-For is read, and says whose rate a call counts for. Not set: the address of the connection, so that behind a proxy all anonymous callers are one.',
+      'CIDR ranges, comma-separated, of the proxies in front. X-Forwarded-For is read only from them, and says whose rate a call counts against. Not set: the address of the connection, so that behind a proxy all anonymous callers are one.',
     example: '172.16.0.0/12',
     schema: cidrList,
   }),
   drainNoticeMs: withDefault({
     name: 'DRAIN_NOTICE_MS',
-    about: 'After SIGTERM /readyz answers 503 for so long before the API takes no more calls, in milliseconds.',
+    about: 'How long /readyz answers 503 after SIGTERM before the API stops taking calls, in milliseconds.',
     example: '2000',
     fallback: '2000',
     schema: wholeNumber(0, 30_000),
   }),
   publicBaseUrl: optional({
     name: 'PUBLIC_BASE_URL',
-    about: 'The address others reach the API by; issuer and audience of what we sign. Not set: the address listened on.',
+    about: 'Public address of the API; issuer and audience of what we sign. Not set: the address listened on.',
     example: 'https://api.example.com',
     schema: publicUrl,
   }),

@@ -5,7 +5,7 @@ import { withDefault } from '../variable.ts';
 export const retention = {
   keepWebhooksDays: withDefault({
     name: 'KEEP_WEBHOOKS_DAYS',
-    about: 'Days for which events, deliveries, attempts and alert e-mail are kept. What is still to be delivered stays longer.',
+    about: 'Days for which events, deliveries, attempts and alert e-mail are kept. Undelivered events stay longer.',
     example: '90',
     fallback: '90',
     schema: wholeNumber(7, 3_660),

@@ -26,15 +26,14 @@ export const storage = {
   }),
   databasePoolSize: withDefault({
     name: 'DATABASE_POOL_SIZE',
-    about: 'Connections to Postgres per process, besides those of reports and of GraphQL.',
+    about: 'Connections to Postgres per process, in addition to those of reports and of GraphQL.',
     example: '10',
     fallback: '10',
     schema: wholeNumber(1, 500),
   }),
   reportPoolSize: withDefault({
     name: 'REPORT_POOL_SIZE',
-    about:
-      'Connections to Postgres per API process that REST reports and exports are read through; up to four exports hold one each.',
+    about: 'Connections to Postgres per API process for REST reports and exports; up to four exports hold one each.',
     example: '6',
     fallback: '6',
     schema: wholeNumber(5, 100),
@@ -68,7 +67,7 @@ export const storage = {
   }),
   temporalUiUrl: optional({
     name: 'TEMPORAL_UI_URL',
-    about: 'Where people read workflows; used in links only.',
+    about: 'Address of the Temporal UI; used in links only.',
     example: 'https://temporal.example.com',
     schema: url('https', 'http'),
   }),

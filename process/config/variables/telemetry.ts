@@ -6,7 +6,7 @@ import { optional, withDefault } from '../variable.ts';
 export const telemetry = {
   metricsPort: optional({
     name: 'METRICS_PORT',
-    about: 'Serves /metrics in the Prometheus format on a port of its own; 0 takes any free one. Not set: nothing is measured.',
+    about: 'Serves /metrics in the Prometheus format on a separate port; 0 takes any free one. Not set: nothing is measured.',
     example: '9464',
     schema: wholeNumber(0, 65_535),
   }),
@@ -19,7 +19,7 @@ export const telemetry = {
   }),
   metricsIntervalMs: withDefault({
     name: 'METRICS_INTERVAL_MS',
-    about: 'How often the worker reads the figures that stand in the database, in milliseconds.',
+    about: 'How often the worker reads the figures in the database, in milliseconds.',
     example: '10000',
     fallback: '10000',
     schema: wholeNumber(100, 600_000),
@@ -27,7 +27,7 @@ export const telemetry = {
   accessLog: withDefault({
     name: 'ACCESS_LOG',
     about:
-      'Which calls the API writes a line about: failed (5xx, or longer than 15 s), all, or off. Route, status and time; nothing that the caller wrote.',
+      'Which calls the API logs: failed (5xx, or longer than 15 s), all, or off. A line has route, status and time, and nothing that the caller wrote.',
     example: 'failed',
     fallback: 'failed',
     schema: z.enum(['failed', 'all', 'off'], 'must be failed, all or off'),
@@ -40,7 +40,7 @@ export const telemetry = {
   }),
   traceRatio: withDefault({
     name: 'TRACE_RATIO',
-    about: 'Share of new traces that are kept, 0 to 1; the decision of a caller that sends one is followed.',
+    about: 'Share of new traces that are kept, 0 to 1; a caller’s sampling decision is followed.',
     example: '0.1',
     fallback: '1',
     schema: share,

@@ -59,6 +59,7 @@ const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
   'max_connections=200',
+  'max_locks_per_transaction=1024',
   'fsync=on',
   'max_wal_size=512MB',
   'timezone=UTC',

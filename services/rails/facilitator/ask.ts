@@ -37,7 +37,7 @@ export async function askDue(
     .map((submission) =>
       ask(deps, facilitator, place, submission).catch((error: unknown) => {
         const { paymentId } = submission.payment;
-        deps.log.warn({ paymentId, error: String(error) }, "a facilitator's answer could not be kept; it is asked again");
+        deps.log.warn({ paymentId, error: String(error) }, "a facilitator's answer could not be stored; it is asked again");
       }),
     );
 }

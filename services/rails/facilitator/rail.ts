@@ -26,6 +26,6 @@ async function check(deps: SettlementDeps, network: Network): Promise<void> {
 }
 
 function noFlusher(): ServiceError {
-  const sentence = 'a page of several authors cannot be paid on this network at present';
+  const sentence = 'a page with several authors cannot be paid on this network at present';
   return new ServiceError('payee_blocked', sentence, { retryAfterSeconds: 600 });
 }

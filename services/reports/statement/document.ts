@@ -107,12 +107,15 @@ function ofLicences(count: number): string {
 function pageTable({ authorId, pages, licences, totals }: StatementReport): DocumentTable {
   const ofAuthor = authorId !== null;
   const row = (title: string, slug: string, share: string, sums: readonly string[]): string[] => [
-    ...[title, slug],
+    title,
+    slug,
     ...(ofAuthor ? [share] : []),
     ...sums,
   ];
   const sums = (of: Pick<PageLine, 'reads' | 'citations' | 'grossMicro'>): string[] => [
-    ...[String(of.reads), String(of.citations), formatUsdc(of.grossMicro)],
+    String(of.reads),
+    String(of.citations),
+    formatUsdc(of.grossMicro),
   ];
   return {
     heading: 'Pages',
@@ -144,7 +147,11 @@ function walletTable({ authorId, wallets }: StatementReport): DocumentTable {
     columns: WALLET_COLUMNS,
     rows: [
       ...wallets.lines.map(({ authorId: id, wallet, reads, citations, grossMicro }) => [
-        ...[id ?? '', shownWallet(wallet), String(reads), String(citations), formatUsdc(grossMicro)],
+        id ?? '',
+        shownWallet(wallet),
+        String(reads),
+        String(citations),
+        formatUsdc(grossMicro),
       ]),
       ...restRow(wallets, 'other author', (text, micro) => [text, '', '', '', micro]),
     ],
@@ -161,7 +168,9 @@ function transactionTable({ transactions, totals }: StatementReport): DocumentTa
     columns: isDense ? DENSE_COLUMNS : TRANSACTION_COLUMNS,
     rows: [
       ...transactions.lines.map(({ atMs, reference, micro }) => [
-        ...[timeOf(atMs).slice(0, isDense ? 10 : 16), reference ?? 'none', formatUsdc(micro)],
+        timeOf(atMs).slice(0, isDense ? 10 : 16),
+        reference ?? 'none',
+        formatUsdc(micro),
       ]),
       ...restRow(transactions, 'older sale', (text, micro) => ['', text, micro]),
     ],

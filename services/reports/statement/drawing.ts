@@ -1,11 +1,9 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../domain/errors.ts';
 import type { FromDrawing, ToDrawing } from './messages.ts';
 import type { StatementReport } from './report.ts';
+import { keepThread, takeThread } from './threads.ts';
 
-/** What a thread may take; a document of every line there is needs about a third of it. */
-const MAX_MEMORY_MB = 256;
-const MAX_YOUNG_MEMORY_MB = 32;
 /** From its start to the document, what the database takes for its rows included. */
 const LIMIT_MS = 60_000;
 /** Lines that are handed over at one time: more would keep the event loop. */
@@ -13,23 +11,24 @@ const LINES_AT_ONCE = 200;
 
 /** How threads are started, and how long one may take. */
 export interface DrawingOptions {
+  /** A thread that ends with its document; unless told, one that may draw others before and after it. */
   readonly start?: () => Worker;
   readonly limitMs?: number;
 }
 
-/** A thread that draws one statement. It ends with it, with `end`, or when it takes too long or too much memory. */
+/** A thread while it draws one statement. It is given back with `end`, and ended when it takes too long or too much memory. */
 export interface Drawing {
   /** Hands over rows of the CSV whose digest the document tells, in their order; resolves when the thread has done with them. */
   readonly addRows: (rows: Buffer) => Promise<void>;
   /** The document. `mostRows` as in the CSV export; null: its digest is not told. Throws overloaded when the thread was ended. */
   readonly draw: (report: StatementReport, mostRows: number | null) => Promise<Uint8Array>;
-  /** Ends the thread, on every path; a second call does nothing. */
+  /** Gives the thread back, on every path; without its document it ends. A second call does nothing. */
   readonly end: () => Promise<void>;
 }
 
-/** Starts a thread for one statement; nobody else's work waits for it. */
-export function startDrawing({ start = startThread, limitMs = LIMIT_MS }: DrawingOptions = {}): Drawing {
-  const worker = start();
+/** Takes a thread for one statement; nobody else's work waits for it. */
+export function startDrawing({ start, limitMs = LIMIT_MS }: DrawingOptions = {}): Drawing {
+  const worker = (start ?? takeThread)();
   let answered: ((message: FromDrawing) => void) | null = null;
   let failed: ((error: Error) => void) | null = null;
   let ended: Error | null = null;
@@ -41,11 +40,13 @@ export function startDrawing({ start = startThread, limitMs = LIMIT_MS }: Drawin
     fail(tooMuch('time'));
     void worker.terminate();
   }, limitMs);
-  worker.on('message', (message: FromDrawing) => answered?.(message));
-  worker.on('error', (error: Error & { code?: string }) => {
+  const hear = (message: FromDrawing): void => answered?.(message);
+  const fault = (error: Error & { code?: string }): void =>
     fail(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch('memory') : error);
-  });
-  worker.on('exit', () => fail(new Error('a thread ended before its document was drawn')));
+  const exit = (): void => fail(new Error('a thread ended before its document was drawn'));
+  worker.on('message', hear).on('error', fault).on('exit', exit);
+  let heldBytes: number | null = null;
+  let isBack = false;
   const ask = async (message: ToDrawing, transfer: ArrayBuffer[] = []): Promise<FromDrawing> => {
     if (ended) throw ended;
     return await new Promise<FromDrawing>((resolve, reject) => {
@@ -69,20 +70,21 @@ export function startDrawing({ start = startThread, limitMs = LIMIT_MS }: Drawin
         transactions: withoutLines(transactions),
       };
       const answer = await ask({ kind: 'report', report: head, mostRows });
-      if (answer.kind !== 'drawn') throw new Error('a thread answered something else than a document');
+      if (answer.kind !== 'drawn') throw new Error('a thread answered with something that is not a document');
+      heldBytes = answer.heldBytes;
       return answer.bytes;
     },
     end: async () => {
       clearTimeout(timer);
-      await worker.terminate();
+      if (isBack) return;
+      isBack = true;
+      const isKept = start === undefined && heldBytes !== null && ended === null;
+      fail(new Error('this drawing has ended'));
+      if (!isKept) return void (await worker.terminate());
+      worker.off('message', hear).off('error', fault).off('exit', exit);
+      await keepThread(worker, heldBytes as number);
     },
   };
-}
-
-function startThread(): Worker {
-  return new Worker(new URL('./thread.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MEMORY_MB },
-  });
 }
 
 /** The lines of a report, some at a time. */
@@ -101,7 +103,11 @@ function withoutLines<List extends { readonly lines: unknown }>({ lines: _lines,
 }
 
 function tooMuch(what: 'time' | 'memory'): ServiceError {
-  return new ServiceError('overloaded', `this statement takes more ${what} than there is for one: ask for a shorter window`, {
-    retryAfterSeconds: 60,
-  });
+  return new ServiceError(
+    'overloaded',
+    `this statement needs more ${what} than one statement may use: ask for a shorter window`,
+    {
+      retryAfterSeconds: 60,
+    },
+  );
 }

@@ -14,5 +14,7 @@ export type ToDrawing =
   /** `mostRows`: how many rows the CSV may have; null where its digest is not told. */
   | { readonly kind: 'report'; readonly report: ReportHead; readonly mostRows: number | null };
 
-/** From the thread: it has done with some rows; the document. */
-export type FromDrawing = { readonly kind: 'more' } | { readonly kind: 'drawn'; readonly bytes: Uint8Array };
+/** From the thread: it has done with some rows; the document, with the memory that the thread holds after it. */
+export type FromDrawing =
+  | { readonly kind: 'more' }
+  | { readonly kind: 'drawn'; readonly bytes: Uint8Array; readonly heldBytes: number };

@@ -33,7 +33,10 @@ export async function readStatement(sql: Sql, asked: StatementOf): Promise<State
   const { facts } = await listPageFacts(sql, tenantId, pages.lines.map(({ key: slug }) => ({ slug, paymentId: null }))); // biome-ignore format: one line
   const licences = groups.filter(({ key }) => isLicenceSlug(key));
   return {
-    ...{ ...frame, hosts, authorId, totals },
+    ...frame,
+    hosts,
+    authorId,
+    totals,
     pages: {
       ...pages,
       lines: pages.lines.map(({ key: slug, ...page }, n) => ({ ...page, slug, title: facts[n]?.title ?? null })),

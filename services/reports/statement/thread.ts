@@ -1,8 +1,9 @@
-/** A thread that draws one statement, so that a long one blocks nobody. */
+/** A thread that draws statements, one after another, so that a long one blocks nobody. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
 import { parentPort } from 'node:worker_threads';
 import type { FromDrawing, ToDrawing } from './messages.ts';
@@ -15,7 +16,7 @@ giveWay();
 const { drawStatement } = await import('../../../adapters/pdf/draw.ts');
 const { csvHeader, exportRows } = await import('../exportRows.ts');
 const { documentOf } = await import('./document.ts');
-if (parentPort) await draw(parentPort);
+while (parentPort) await draw(parentPort);
 
 async function draw(port: MessagePort): Promise<void> {
   const tell = (message: FromDrawing, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
@@ -37,7 +38,8 @@ async function draw(port: MessagePort): Promise<void> {
       };
       const csv = mostRows === null ? null : { digest: hash.digest('hex'), mostRows };
       const bytes = new Uint8Array(await drawStatement(documentOf(whole, csv)));
-      tell({ kind: 'drawn', bytes }, [bytes.buffer]);
+      const { used_heap_size: heap, external_memory: outside } = getHeapStatistics();
+      tell({ kind: 'drawn', bytes, heldBytes: heap + outside }, [bytes.buffer]);
       return;
     } else {
       (lists[message.kind] as unknown[]).push(...message.lines);

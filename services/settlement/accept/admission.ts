@@ -12,7 +12,8 @@ const LONGEST_EXPECTED_WAIT_MS = 10_000;
 
 /**
  * Lets a payment in by what was read of it, or refuses before its row exists: too long a queue, no key that may send, a blocked recipient, the tenant's gas
- * budget spent (the operator is told, safety 19), a payer whose items keep failing or, with code, has several on their way. Each is a 503 that counts nothing (safety 10, 18, 19).
+ * budget spent (the operator is told, safety 19), a payer whose items keep failing or, with code, has several on their way. Each is a 503
+ * that counts nothing (safety 10, 18, 19).
  */
 export async function admit(
   deps: SettleDeps,

@@ -6,7 +6,8 @@ import { isTransientError, retryConflicts } from '../../../db/database.ts';
 import type { AdmissionAsk, AdmissionFacts } from '../../../db/settlement/admission.ts';
 import { readAdmissions } from '../../../db/settlement/admission.ts';
 import type { AuthorizationKey, Intake, IntakeItem } from '../../../db/settlement/intake.ts';
-import { insertPayments, listByAuthorization, purchaseText } from '../../../db/settlement/intake.ts';
+import { insertPayments, listByAuthorization } from '../../../db/settlement/intake.ts';
+import { purchaseText } from '../../../db/settlement/lock.ts';
 import type { Payment, PaymentRef, StoredLicence } from '../../../db/settlement/payment.ts';
 import { fixLicences } from '../../../db/settlement/payment.ts';
 import type { Authorization } from '../../../domain/x402/payload.ts';
@@ -26,7 +27,9 @@ const isOutage = isTransientError;
 
 /** The payment that holds an authorization, of any tenant; null when it was never shown to us. Calls at one time share a query. */
 export const findKnown: (database: Database, key: AuthorizationKey) => Promise<Payment | null> = gathered(listByAuthorization, {
-  ...{ limit: LIMIT, concurrency: 1, isOutage },
+  limit: LIMIT,
+  concurrency: 1,
+  isOutage,
 });
 
 /** What the chain said of a nonce before its payment had a row. */
@@ -58,9 +61,9 @@ export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<A
 
 type Store = (database: Database, item: IntakeItem) => Promise<Intake>;
 const byPurchase = ({ payment }: IntakeItem): string => purchaseText(payment);
-const storeMost: Store = gathered(insertPayments, { ...{ limit: LIMIT, concurrency: 2, isOutage }, apart: byPurchase });
+const storeMost: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart: byPurchase });
 /** Payments of accounts wait for the lock of their account; in runs of their own they keep nobody else waiting. */
-const storeSpendings: Store = gathered(insertPayments, { ...{ limit: LIMIT, concurrency: 2, isOutage }, apart: byPurchase });
+const storeSpendings: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart: byPurchase });
 
 /**
  * Stores a payment, or gives the one that holds its authorization. Calls at one time share a database transaction; two of one

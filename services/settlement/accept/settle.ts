@@ -20,6 +20,7 @@ import type { ObservedAgent, Terms } from '../../../domain/pricing/terms.ts';
 import { checkTerms, isOver } from '../../../domain/x402/authorization.ts';
 import type { ParsedPayment } from '../../../domain/x402/payload.ts';
 import { refusedByBudget } from '../../budget/refuse.ts';
+import { labelAgent } from '../../gate/agentLabels.ts';
 import { atLedger, isAway } from '../../outage.ts';
 import { settleMock } from '../../rails/mock.ts';
 import type { ReceiptName } from '../../receipts/sign.ts';
@@ -83,7 +84,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const { payment, mode } = request;
   if (payment.lacksIdentifier) {
     const parameter = 'payment-identifier';
-    throw new ServiceError('invalid_parameter', 'this payment must have a payment-identifier, and has none', { parameter });
+    throw new ServiceError('invalid_parameter', 'this payment must carry a payment-identifier', { parameter });
   }
   deps.signer.current();
   const key = {
@@ -113,6 +114,11 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const facts = await atLedger(() => looks.facts);
   const known = facts.holder && (await find());
   if (known) return answerKnown(deps, request, network, known);
+  if (facts.holder)
+    throw await no(deps, request, network, {
+      ...USED,
+      sentence: 'this authorization was used: its payment is no longer stored here',
+    });
   await atLedger(() => admit(deps, request, network, { payerKind: signature.payerKind, facts }));
   const look = await looks.nonce;
   let own: LostSettlement | null = null;
@@ -120,14 +126,15 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     const since = await find(); // another call may have stored it in the meantime, and sent it
     if (since) return answerKnown(deps, request, network, since);
     own = late ?? (await findOwn());
-    const sentence = 'this authorization was used or cancelled before it was shown to us';
+    const sentence = 'this authorization was used or cancelled before we received it';
     if (!own) throw await no(deps, request, network, { ...USED, sentence });
   }
   const stale = await request.purchase?.freeze?.();
   if (stale) throw await no(deps, request, network, stale);
   const spenders = spendersOf(request, facts);
   const unusedAtBlock = own ? own.blockNumber - 1n : (look?.blockNumber ?? null);
-  const seen = { ...planned, unusedAtBlock, spenders, hasMoved: own !== null };
+  const agent = storedAgent(request.agent, await atLedger(() => looks.label));
+  const seen = { ...planned, unusedAtBlock, spenders, agent, hasMoved: own !== null };
   const intake = await atLedger(() => insert(deps, newPayment(deps, request, network, seen)));
   if (intake.kind === 'refused') throw await refusedByBudget(deps, intake.refusal);
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
@@ -150,6 +157,8 @@ interface Looks {
   readonly facts: Promise<AdmissionFacts>;
   /** Null for a test key's, which is never on chain. */
   readonly nonce: Promise<NonceLook | null>;
+  /** What reports will know its agent by. */
+  readonly label: Promise<string>;
 }
 
 /**
@@ -159,15 +168,16 @@ interface Looks {
  */
 function lookAhead(
   deps: SettleDeps,
-  { tenantId, mode, terms, payment }: SettleRequest,
+  { tenantId, mode, terms, payment, agent }: SettleRequest,
   network: Network,
   asked: AuthorizationKey & { readonly plannedGas: bigint },
 ): Looks {
   const facts = findAdmission(deps.database, { ...asked, tenantId, payTo: terms.payTo });
   const { rpc } = chainOf(deps, network.id);
   const nonce = mode === 'mock' ? Promise.resolve(null) : lookAtNonce(rpc, { network, ...payment.authorization });
-  for (const look of [facts, nonce]) look.catch(() => undefined);
-  return { facts, nonce };
+  const label = labelAgent(deps.database, { tenantId, agent, atMs: deps.now() });
+  for (const look of [facts, nonce, label]) look.catch(() => undefined);
+  return { facts, nonce, label };
 }
 
 /** Settles a row that came back by the evidence it had: at once, since nothing is sent and its time may be over. */
@@ -267,7 +277,7 @@ function newPayment(
   deps: SettleDeps,
   request: SettleRequest,
   network: Network,
-  seen: Pick<NewPayment, 'payerKind' | 'unusedAtBlock' | 'plannedGas' | 'spenders' | 'hasMoved'>,
+  seen: Pick<NewPayment, 'payerKind' | 'unusedAtBlock' | 'plannedGas' | 'spenders' | 'agent' | 'hasMoved'>,
 ): NewPayment {
   const { terms, payment, purchase } = request;
   const { authorization } = payment;
@@ -301,7 +311,6 @@ function newPayment(
     purpose: purchase ? 'licence' : 'page',
     accountId: purchase?.accountId ?? null,
     licenceOfferId: purchase?.offerId ?? null,
-    agent: storedAgent(request.agent),
     keyId: request.keyId,
     quoteId: terms.quoteId,
     awaited: { waitMs: deps.settings.waitMs, lifeSeconds: deps.licenceLifeSeconds, kid: deps.signer.current().kid },
@@ -323,7 +332,7 @@ async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Ne
   }
   const { licence } = known;
   if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {
-    const sentence = 'already used: this payment was settled and its licence has ended';
+    const sentence = 'already used: this payment was settled and its licence has expired';
     throw await no(deps, request, network, { ...USED, sentence });
   }
   if (isSettled(known.facts.state)) deps.metrics?.count('svc.settle.repeated_grants');

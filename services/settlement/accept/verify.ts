@@ -85,7 +85,7 @@ async function settlePage(deps: VerifyDeps, caller: Seller, request: VerifyReque
   if (!sameLegs(request.legs, quoted.legs)) {
     const { host, kind, priceMicro: micro } = quoted;
     const sold = { ...readable, host, slug: quoted.slug, kind, micro };
-    const sentence = 'the legs are not those of the quote';
+    const sentence = 'the legs differ from those of the quote';
     throw await refuse(deps, sold, { reason: 'authorization_invalid', raw: 'legs_mismatch', sentence });
   }
   const named = {

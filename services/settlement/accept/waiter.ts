@@ -65,7 +65,7 @@ export function openWaiter(deps: { database: Database; directUrl: string; log: L
   };
   const listener = listen(deps.directUrl, DECIDED_CHANNEL, (payload = '') => {
     const told = new Set(payload.split(' '));
-    // Without ids any may have been decided: the connection is new, or the other process is of the version before.
+    // Without ids any may have been decided: the connection is new.
     for (const [paymentId, { ref }] of waiting)
       if (payload === '' || told.has(paymentId) || told.has(ref.successorId ?? '')) due.add(paymentId);
     void read();

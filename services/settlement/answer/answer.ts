@@ -3,9 +3,9 @@ import type { Networks } from '../../../chain/network.ts';
 import type { Database } from '../../../db/database.ts';
 import type { LicenceRecord } from '../../../db/licences/licences.ts';
 import { findBoughtLicence } from '../../../db/licences/licences.ts';
+import { listAttempts } from '../../../db/settlement/attempts.ts';
 import type { Payment, StoredLicence } from '../../../db/settlement/payment.ts';
 import { findPayment } from '../../../db/settlement/payment.ts';
-import { listAttempts } from '../../../db/settlement/relayer.ts';
 import { accessEndSeconds } from '../../../domain/access/accessToken.ts';
 import type { FailureReason } from '../../../domain/errors.ts';
 import type { ReReadFacts } from '../../../domain/licence/licence.ts';
@@ -56,7 +56,7 @@ export async function answerPayment(deps: AnswerDeps, payment: Payment, name: Re
     case 'expired':
       throw refused(deps, payment, {
         ...INVALID,
-        sentence: 'the authorization ran out while another purchase of yours was open',
+        sentence: 'the authorization expired while another purchase of yours was open',
       });
     default:
       throw pendingError(deps, payment, await sentHash(deps, payment));
@@ -86,7 +86,7 @@ async function receiptOf(deps: AnswerDeps, { holder, paid, chargedMicro, name }:
   const licence =
     holder.licence ?? (await fixLicence(deps.database, { ref: holder, licence: freshLicence(deps, holder, bought) }));
   if (deps.now() >= licence.expiresAtSeconds * 1000) {
-    throw refused(deps, holder, { ...INVALID, sentence: 'already used: this payment was settled and its licence has ended' });
+    throw refused(deps, holder, { ...INVALID, sentence: 'already used: this payment was settled and its licence has expired' });
   }
   const issuer = await deps.issuerOf(holder.tenantId);
   const facts = reReadFacts({ holder, paid, chargedMicro, licence, issuer });
@@ -187,7 +187,7 @@ function refused(
  * as when the database cannot be asked.
  */
 export function pendingError(deps: Pick<AnswerDeps, 'networks' | 'metrics'>, payment: Payment, transaction = ''): PaymentError {
-  const sentence = 'the payment is still settling; send the same payment again for its outcome, and do not sign another one';
+  const sentence = 'the payment is still settling; send the same payment again to get the result, and do not sign a new one';
   const told = { reason: 'settlement_pending', raw: 'settlement_pending', sentence, transaction } as const;
   return paymentError(deps, presentedBy(deps, payment), told, { retryAfterSeconds: PENDING_RETRY_SECONDS });
 }

@@ -22,6 +22,11 @@ export interface SettleReceipt {
   readonly licence?: { readonly jti: string; readonly priceMicro: bigint };
 }
 
+/** What an error says besides its sentence; `offer` is the value of PAYMENT-REQUIRED. */
+interface PaymentErrorDetails extends ErrorDetails {
+  readonly offer?: string | null;
+}
+
 /** A payment refused, failed or undecided: a 402 with a settlement response of its own. */
 export class PaymentError extends ServiceError {
   /** base64 x402 SettlementResponse; null when nothing was attempted. */
@@ -29,14 +34,9 @@ export class PaymentError extends ServiceError {
   /** The value of PAYMENT-REQUIRED: what may be paid instead; null when nothing may. */
   readonly offer: string | null;
 
-  constructor(
-    code: ErrorCode,
-    sentence: string,
-    paymentResponse: string | null,
-    details: ErrorDetails = {},
-    offer: string | null = null,
-  ) {
-    super(code, sentence, details);
+  constructor(code: ErrorCode, sentence: string, paymentResponse: string | null, details: PaymentErrorDetails = {}) {
+    const { offer = null, ...rest } = details;
+    super(code, sentence, rest);
     this.name = 'PaymentError';
     this.paymentResponse = paymentResponse;
     this.offer = offer;
@@ -44,7 +44,7 @@ export class PaymentError extends ServiceError {
 
   /** The same error with an offer. */
   withOffer(offer: string | null): PaymentError {
-    return new PaymentError(this.code, this.message, this.paymentResponse, this.details, offer);
+    return new PaymentError(this.code, this.message, this.paymentResponse, { ...this.details, offer });
   }
 }
 

@@ -6,6 +6,7 @@ import { storedAgent } from '../../../domain/gate/agent.ts';
 import type { Metrics } from '../../../domain/metrics.ts';
 import type { CrossingKind, ObservedAgent } from '../../../domain/pricing/terms.ts';
 import type { PaymentRefusal } from '../../../domain/x402/authorization.ts';
+import { labelAgent } from '../../gate/agentLabels.ts';
 import { atLedger } from '../../outage.ts';
 import { encodeSettlementResponse, PaymentError } from './receipt.ts';
 
@@ -49,8 +50,19 @@ export async function refuse(
 ): Promise<PaymentError> {
   const { tenantId, mode, host, slug, kind, micro } = attempt;
   const reason = refusal.reason === 'quote_expired' ? 'authorization_invalid' : refusal.reason;
-  const row = { tenantId, host, slug, kind, micro, reason, agent: storedAgent(attempt.agent) };
-  if (mode === 'live') await atLedger(() => recordRefusalRow(deps.database, row));
+  const record = async (): Promise<void> => {
+    const label = await labelAgent(deps.database, { tenantId, agent: attempt.agent, atMs: Date.now() });
+    await recordRefusalRow(deps.database, {
+      tenantId,
+      host,
+      slug,
+      kind,
+      micro,
+      reason,
+      agent: storedAgent(attempt.agent, label),
+    });
+  };
+  if (mode === 'live') await atLedger(record);
   return paymentError(deps, attempt, refusal);
 }
 

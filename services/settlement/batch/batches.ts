@@ -1,10 +1,12 @@
 import type { Receipt } from '../../../chain/evidence/receipts.ts';
 import { blockNumbers, listReceipts } from '../../../chain/evidence/receipts.ts';
 import { chainUnavailable } from '../../../chain/rpc/rpc.ts';
+import type { RelayerTransaction } from '../../../db/settlement/attempts.ts';
+import { listAttemptsOf } from '../../../db/settlement/attempts.ts';
 import type { PaymentRef } from '../../../db/settlement/payment.ts';
 import { countBroadcast, listBatchPayments } from '../../../db/settlement/payment.ts';
-import type { Batch, RelayerTransaction } from '../../../db/settlement/relayer.ts';
-import { listAttemptsOf, listUnfinishedBatches, setBatchState } from '../../../db/settlement/relayer.ts';
+import type { Batch } from '../../../db/settlement/relayer.ts';
+import { listUnfinishedBatches, setBatchState } from '../../../db/settlement/relayer.ts';
 import { isOvertaken } from '../../../domain/payment/carrier.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
@@ -46,7 +48,7 @@ export async function sweepBatches(deps: SettlementDeps, networkId: string, budg
       try {
         rest.push(...(await sweepBatch(call, batch, attemptsOf.get(batch.batchId) ?? [], seen)));
       } catch (error) {
-        deps.log.warn({ batchId: batch.batchId, error: String(error) }, 'a batch could not be swept; it is with the next sweep');
+        deps.log.warn({ batchId: batch.batchId, error: String(error) }, 'a batch could not be swept; the next sweep retries it');
       }
     }
   }

@@ -23,6 +23,8 @@ export interface Choice {
 }
 
 const MOST_LEFT = 100;
+/** Where no more than so many wait, all of them are read before it is known which are chosen: that saves a lone payment a round trip. */
+const READ_EARLY = 20;
 const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
 
 /**
@@ -32,25 +34,24 @@ const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
  */
 export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, waiting: readonly WaitingPayment[]): Promise<Choice> {
   if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
-  const [payers, last] = await Promise.all([
+  const read = (payments: readonly WaitingPayment[]) => readAll(deps, network.id, payments);
+  const [payers, last, early] = await Promise.all([
     readPayers(
       deps.database,
       network.id,
       waiting.map(({ payer }) => payer),
     ),
     findLastKind(deps.database, network.id),
+    waiting.length <= READ_EARLY ? read(waiting) : null,
   ]);
   const recordOf = ({ payer }: WaitingPayment) => payers.get(payer) ?? NEW_PAYER;
   const struck = waiting.filter((payment) => isStruck(recordOf(payment)));
   const rules: PickRules = { openRoom, payerRoom: (payment) => payerRoom(payment.payerKind, recordOf(payment)), last };
   const look = async (picked: Picked) => {
-    const payTos = picked.picked.map(({ payTo }) => payTo);
-    const [rows, blocked] = await Promise.all([
-      listPayments(deps.database, picked.picked),
-      listBlockedPayees(deps.database, network.id, payTos),
-    ]);
-    const call = { deps, network, rpc };
-    const { sendable, occurrences, transfers } = await examine(call, rows.filter(isClaimable), blocked);
+    const { rows, blocked } = early ?? (await read(picked.picked));
+    const ids = new Set(picked.picked.map(({ paymentId }) => paymentId));
+    const claimable = rows.filter((row) => ids.has(row.paymentId) && isClaimable(row));
+    const { sendable, occurrences, transfers } = await examine({ deps, network, rpc }, claimable, blocked);
     return { sendable, ...(await applyEvents(deps.database, occurrences, transfers)) };
   };
   const refused = await applyEvents(deps.database, struck.map(strikeOut));
@@ -69,6 +70,13 @@ export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, wait
   const changed = [refused, looked, more].some((applied) => (applied?.changed.length ?? 0) > 0);
   const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];
   return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved: changed };
+}
+
+/** Payments as they stand, and which of their recipients are known not to take money. */
+async function readAll({ database }: SettlementDeps, networkId: string, payments: readonly WaitingPayment[]) {
+  const payTos = payments.map(({ payTo }) => payTo);
+  const [rows, blocked] = await Promise.all([listPayments(database, payments), listBlockedPayees(database, networkId, payTos)]);
+  return { rows, blocked };
 }
 
 /** Taken in before its payer's payments began to fail: it is not sent after them (safety 19). */

@@ -1,10 +1,12 @@
 import type { Receipt } from '../../../chain/evidence/receipts.ts';
 import { waitForReceipt } from '../../../chain/evidence/receipts.ts';
 import { readReceipt } from '../../../chain/evidence/sight.ts';
+import type { RelayerTransaction } from '../../../db/settlement/attempts.ts';
+import { listAttempts } from '../../../db/settlement/attempts.ts';
 import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
 import { listBatchPayments } from '../../../db/settlement/payment.ts';
-import type { Batch, RelayerTransaction } from '../../../db/settlement/relayer.ts';
-import { findBatch, listAttempts } from '../../../db/settlement/relayer.ts';
+import type { Batch } from '../../../db/settlement/relayer.ts';
+import { findBatch } from '../../../db/settlement/relayer.ts';
 import { fateOf } from '../../../domain/payment/carrier.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';

@@ -6,16 +6,10 @@ import type { Rpc } from '../../../chain/rpc/rpc.ts';
 import type { SendOutcome } from '../../../chain/transaction.ts';
 import { baseFeeOf, sendRaw, signSelfTransfer, transactionCount } from '../../../chain/transaction.ts';
 import { raiseAlert } from '../../../db/operator/alerts.ts';
-import type { Batch, RelayerTransaction } from '../../../db/settlement/relayer.ts';
-import {
-  findBatch,
-  insertAttempt,
-  isRelayed,
-  listAttempts,
-  listQueue,
-  recordSend,
-  setBatchState,
-} from '../../../db/settlement/relayer.ts';
+import type { RelayerTransaction } from '../../../db/settlement/attempts.ts';
+import { insertAttempt, listAttempts, recordSend } from '../../../db/settlement/attempts.ts';
+import type { Batch } from '../../../db/settlement/relayer.ts';
+import { findBatch, isRelayed, listQueue, setBatchState } from '../../../db/settlement/relayer.ts';
 import { resendFrom } from '../../../domain/payment/resend.ts';
 import type { Chain, RelayerKey, SettlementDeps } from '../deps.ts';
 
@@ -65,8 +59,8 @@ export async function sendSigned(
     return { noted: Promise.resolve() };
   }
   const outcome = await sendRaw(rpc, attempt.raw);
-  const noted = noteSend(deps, network, attempt, outcome).catch((error: unknown) => {
-    deps.log.warn({ batchId: batch.batchId, error: String(error) }, "a node's answer to a transaction could not be noted");
+  const noted = noteSend(deps, attempt, outcome).catch((error: unknown) => {
+    deps.log.warn({ batchId: batch.batchId, error: String(error) }, "a node's answer to a transaction could not be recorded");
   });
   await mind(call, { batch, attempt }, outcome);
   return { noted };
@@ -76,7 +70,7 @@ async function sendLast(deps: SettlementDeps, network: Network, rpc: Rpc, batch:
   const last = (await listAttempts(deps.database, batch.batchId)).at(-1);
   if (!last) throw new Error('a batch has no signed bytes');
   const call = { deps, network, rpc };
-  await mind(call, { batch, attempt: last }, await sendAttempt(deps, network, rpc, last));
+  await mind(call, { batch, attempt: last }, await sendAttempt(deps, rpc, last));
 }
 
 /** What a node refuses for good gives its nonce to a transfer to itself; where gas money is missing, an operator is told. */
@@ -89,21 +83,16 @@ async function mind(
   if (outcome.kind === 'relayer_broke') await raiseAlert(deps.database, 'relayer_balance', `${network.id} ${batch.address}`);
 }
 
-async function sendAttempt(deps: SettlementDeps, network: Network, rpc: Rpc, attempt: RelayerTransaction): Promise<SendOutcome> {
+async function sendAttempt(deps: SettlementDeps, rpc: Rpc, attempt: RelayerTransaction): Promise<SendOutcome> {
   const outcome = await sendRaw(rpc, attempt.raw);
-  await noteSend(deps, network, attempt, outcome);
+  await noteSend(deps, attempt, outcome);
   return outcome;
 }
 
-async function noteSend(
-  deps: SettlementDeps,
-  network: Network,
-  attempt: RelayerTransaction,
-  { kind, detail }: SendOutcome,
-): Promise<void> {
+async function noteSend(deps: SettlementDeps, attempt: RelayerTransaction, { kind, detail }: SendOutcome): Promise<void> {
   const level = kind === 'accepted' || kind === 'known' ? 'info' : 'warn';
   deps.log[level]({ batchId: attempt.batchId, txHash: attempt.txHash, outcome: kind }, 'settlement transaction sent');
-  await recordSend(deps.database, attempt.txHash, network.id, `${kind} ${detail}`.slice(0, 500));
+  await recordSend(deps.database, attempt, `${kind} ${detail}`.slice(0, 500));
 }
 
 /** Voids a batch because an operator asks for it; false for one that is done, or voided already: it stays as it is. */
@@ -172,7 +161,7 @@ async function storeAndSend(
   });
   deps.metrics?.count('svc.settle.replacements', 1, { kind: last.kind });
   const stored = (await listAttempts(deps.database, batch.batchId)).at(-1);
-  if (stored) await sendAttempt(deps, network, rpc, stored);
+  if (stored) await sendAttempt(deps, rpc, stored);
 }
 
 function keyOf(deps: SettlementDeps, batch: Batch): RelayerKey | undefined {

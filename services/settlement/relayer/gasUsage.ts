@@ -2,9 +2,10 @@ import type { BatchPlan } from '../../../chain/calls/calldata.ts';
 import type { Receipt } from '../../../chain/evidence/receipts.ts';
 import { inCoinsOf } from '../../../chain/gas/fees.ts';
 import { plannedGas } from '../../../chain/gas/gasShare.ts';
+import type { RelayerTransaction } from '../../../db/settlement/attempts.ts';
 import { closeMined } from '../../../db/settlement/gasUsage.ts';
 import type { Payment } from '../../../db/settlement/payment.ts';
-import type { Batch, RelayerTransaction } from '../../../db/settlement/relayer.ts';
+import type { Batch } from '../../../db/settlement/relayer.ts';
 import { shareGas } from '../../../domain/payment/gasShare.ts';
 import type { SettlementDeps } from '../deps.ts';
 

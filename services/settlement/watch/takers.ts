@@ -1,6 +1,6 @@
 import type { Networks } from '../../../chain/network.ts';
 import type { Database } from '../../../db/database.ts';
-import { isClaiming, listStillWaiting } from '../../../db/settlement/untaken.ts';
+import { isClaiming, listStillWaiting } from '../../../db/settlement/waiting.ts';
 import { isWoken } from '../../rails/rails.ts';
 import type { Takers } from '../starter.ts';
 import { TAKEN_WITHIN_MS } from '../starter.ts';

@@ -164,7 +164,7 @@ async function eachRound<T>(
       released.push(...(await runBlindRound(call, payments)).released);
       call.deps.log.warn(
         { payments: payments.length, error: String(error) },
-        'payments could not be looked at; they are again later',
+        'payments could not be checked; they are checked again later',
       );
     }
   }

@@ -37,13 +37,18 @@ async function callTool(id, url, meta) {
 async function pay({ resource, accepts: [accepted], extensions }) {
   const { amount, payTo, asset, network, maxTimeoutSeconds, extra } = accepted;
   const authorization = {
-    ...{ from: account.address, to: payTo, value: amount, validAfter: '0' },
+    from: account.address,
+    to: payTo,
+    value: amount,
+    validAfter: '0',
     validBefore: String(Math.floor(Date.now() / 1_000) + maxTimeoutSeconds),
     nonce: `0x${randomBytes(32).toString('hex')}`,
   };
   const signature = await account.signTypedData({
     domain: { ...extra, chainId: Number(network.split(':')[1]), verifyingContract: asset },
-    ...{ types: TRANSFER, primaryType: 'TransferWithAuthorization', message: authorization },
+    types: TRANSFER,
+    primaryType: 'TransferWithAuthorization',
+    message: authorization,
   });
   return { x402Version: 2, resource, accepted, payload: { signature, authorization }, extensions };
 }

@@ -43,7 +43,8 @@ const rule = fc.record({
   operators: someOf('openai.com', 'anthropic.com'),
   categories: someOf(...AGENT_CATEGORIES),
   terms: someOf(...words),
-  ...{ fromMs: moment, untilMs: moment },
+  fromMs: moment,
+  untilMs: moment,
   effect: fc.constantFrom<PriceRule['effect']>('free', 'refuse', { price: '0.002' }, { price: '0.05' }, { price: '1' }),
 });
 

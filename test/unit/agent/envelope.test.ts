@@ -9,7 +9,12 @@ import { DEFAULT_ENVELOPE, parseEnvelope, periodAt } from '../../../packages/age
 import { microOfUsdc, usdcOf } from '../../../packages/agent/src/money.ts';
 
 const envelope = (more: Partial<Envelope> = {}): Envelope => ({
-  ...{ period: 'day', totalMicro: 10_000n, hostMicro: null, pageMicro: null, approveAboveMicro: null, stop: false },
+  period: 'day',
+  totalMicro: 10_000n,
+  hostMicro: null,
+  pageMicro: null,
+  approveAboveMicro: null,
+  stop: false,
   ...more,
 });
 const ask = (amountMicro: bigint, maxMicro: bigint | null = null, isApproved = false) => ({
@@ -85,14 +90,12 @@ describe('what may be bought', () => {
 describe('the file', () => {
   test('is read in USDC, and limits that are not there do not hold', () => {
     expect(parseEnvelope('{"period":"week","total":"5","perHost":"1.5","perPage":"0.000001","approveAbove":"0.05"}')).toEqual({
-      ...{
-        period: 'week',
-        totalMicro: 5_000_000n,
-        hostMicro: 1_500_000n,
-        pageMicro: 1n,
-        approveAboveMicro: 50_000n,
-        stop: false,
-      },
+      period: 'week',
+      totalMicro: 5_000_000n,
+      hostMicro: 1_500_000n,
+      pageMicro: 1n,
+      approveAboveMicro: 50_000n,
+      stop: false,
     });
     expect(parseEnvelope('{"total":"1"}')).toEqual({ ...DEFAULT_ENVELOPE, pageMicro: null });
   });

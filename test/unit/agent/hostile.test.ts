@@ -34,8 +34,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const ENTRY = {
-  ...{ scheme: 'exact', network: 'eip155:8453', amount: '1000', asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
-  ...{ payTo: `0x${'22'.repeat(20)}`, maxTimeoutSeconds: 300, extra: { name: 'USD Coin', version: '2' } },
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount: '1000',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: `0x${'22'.repeat(20)}`,
+  maxTimeoutSeconds: 300,
+  extra: { name: 'USD Coin', version: '2' },
 };
 const offer = (entry: object = {}, extensions: object = {}): Response => {
   const body = { x402Version: 2, resource: { url: PAGE }, accepts: [{ ...ENTRY, ...entry }], extensions };

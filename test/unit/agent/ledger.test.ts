@@ -19,15 +19,16 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const signed = (id: string, more: Partial<Extract<LedgerLine, { type: 'signed' }>> = {}): LedgerLine => ({
-  ...{
-    type: 'signed',
-    id,
-    atMs: 1_000,
-    purchase: `GET https://a.example/${id}`,
-    url: `https://a.example/${id}`,
-    host: 'a.example',
-  },
-  ...{ amountMicro: '1000', payer: '0x1', validBeforeS: 300, payload: { x402Version: 2 } },
+  type: 'signed',
+  id,
+  atMs: 1_000,
+  purchase: `GET https://a.example/${id}`,
+  url: `https://a.example/${id}`,
+  host: 'a.example',
+  amountMicro: '1000',
+  payer: '0x1',
+  validBeforeS: 300,
+  payload: { x402Version: 2 },
   ...more,
 });
 const write = (...lines: LedgerLine[]) =>

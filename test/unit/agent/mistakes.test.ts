@@ -30,9 +30,9 @@ test.each([
 
 test('a limit that is misspelt or no text is told with the names that there are', () => {
   expect(parseEnvelope('{"totl": "1"}')).toMatch(
-    /total is a decimal of USDC in quotes.*totl.*members are period, total, perHost/,
+    /total must be a decimal amount of USDC in quotes.*totl.*members are period, total, perHost/,
   );
-  expect(parseEnvelope('{"total": 1}')).toMatch(/total is a decimal of USDC in quotes/);
+  expect(parseEnvelope('{"total": 1}')).toMatch(/total must be a decimal amount of USDC in quotes/);
 });
 
 test('a price that waits for a person names what the person types, and a stop who ends it', () => {

@@ -96,7 +96,8 @@ test.each(VECTORS)('the vector of the draft for $name is good, and for no other 
   expect(await checkSignature(request, claim as Claim, key, LENIENT.now)).toBeNull();
   const elsewhere = claimed(vector, 'https://example.org/path');
   expect(await checkSignature(elsewhere.request, elsewhere.claim as Claim, key, LENIENT.now)).toEqual({
-    ...{ outcome: 'invalid', reason: 'bad_signature' },
+    outcome: 'invalid',
+    reason: 'bad_signature',
   });
 });
 
@@ -114,7 +115,8 @@ test('the keys of the standard are believed by nobody, a signature for a century
   });
   expect(claimed(VECTORS[1], undefined, { ...usual, now: CREATED + 3_659 }).claim).toMatchObject({ label: 'sig2' });
   expect(claimed(VECTORS[1], undefined, { ...usual, now: CREATED - 61 }).claim).toEqual({
-    ...{ outcome: 'invalid', reason: 'from_the_future' },
+    outcome: 'invalid',
+    reason: 'from_the_future',
   });
 });
 

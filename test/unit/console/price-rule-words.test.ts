@@ -5,8 +5,16 @@ import { NEW_RULE, placeOf, ruleOf, ruleText, standingOf, typedOf, withRule } fr
 /** Price rules as people read and type them; what may be set is the API's to say. */
 
 const rule: Rule = {
-  ...{ id: 'r', path: null, kind: null, operators: [], categories: [], terms: [], from: null, until: null },
-  ...{ effect: 'PRICE', priceUsdc: '0.050000' },
+  id: 'r',
+  path: null,
+  kind: null,
+  operators: [],
+  categories: [],
+  terms: [],
+  from: null,
+  until: null,
+  effect: 'PRICE',
+  priceUsdc: '0.050000',
 };
 
 test.each([
@@ -29,7 +37,12 @@ test('what is typed comes back as it was stored, days as midnights here', () => 
 
 test('a refusal of the list belongs to the one rule that is edited, or to no field', () => {
   expect(['rules.2.path', 'rules.2.price', 'rules.2', 'rules.20.path', 'rules', null].map((one) => placeOf(one, 2))).toEqual([
-    ...['path', 'priceUsdc', null, null, null, null],
+    'path',
+    'priceUsdc',
+    null,
+    null,
+    null,
+    null,
   ]);
 });
 

@@ -24,7 +24,12 @@ const priced = (readMicro: string, citationMicro: string): PagePrice => ({
 const asked = (readMicro: string, citationMicro: string): PagePrice => ({ ...priced(readMicro, citationMicro), state: 'ASKED' });
 const free = (freeBecause: string): PagePrice => ({ state: 'FREE', readMicro: null, citationMicro: null, freeBecause });
 const effect = (before: PagePrice, after: PagePrice, pages = 12): PriceEffect => ({
-  ...{ version: 1, pages, isWhole: true, formerMs: 600_000, pageBefore: null, pageAfter: null },
+  version: 1,
+  pages,
+  isWhole: true,
+  formerMs: 600_000,
+  pageBefore: null,
+  pageAfter: null,
   steps: [{ pages, paths: ['/a'], before, after }],
 });
 
@@ -37,7 +42,7 @@ test.each([
     '1 page changes from $0.005 to $0.010; a citation from $0.025 to $0.050',
   ],
   [priced('5000', '25000'), priced('5000', '50000'), 2, '2 pages change: a citation from $0.025 to $0.050'],
-  [priced('5000', '25000'), free('NO_CREDITS'), 3, '3 pages become free: nobody is named who could be paid (now $0.005)'],
+  [priced('5000', '25000'), free('NO_CREDITS'), 3, '3 pages become free: no author is named to be paid (now $0.005)'],
   [free('FREE_SLUG'), priced('5000', '25000'), 1, '1 page that is free now costs $0.005'],
   [free('FREE_SLUG'), free('NO_PRICE'), 2, '2 pages stay free, now because: the price is 0'],
   [priced('5000', '25000'), asked('5000', '25000'), 2, '2 pages cost the same, but only if the credits API names who is paid'],
@@ -197,8 +202,15 @@ test('of a form only what somebody changed is saved, so that what others changed
 });
 
 const NO_MATTERS: Overview['attention'] = {
-  ...{ since: 1_000, waiting: null, failingEndpoints: [], hosts: [], hostCount: 0 },
-  ...{ licencesEnding: [], licencesEndingCount: 0, rules: [], raisedPrice: null },
+  since: 1_000,
+  waiting: null,
+  failingEndpoints: [],
+  hosts: [],
+  hostCount: 0,
+  licencesEnding: [],
+  licencesEndingCount: 0,
+  rules: [],
+  raisedPrice: null,
 };
 const needsLook = (attention: Partial<Overview['attention']>) =>
   mattersOf({ audit: null, attention: { ...NO_MATTERS, ...attention } } as Overview).map(({ tone, text }) => [tone, text]);
@@ -212,7 +224,11 @@ test('what needs a look is told in the words of its own screen, in dollars and n
   const rule = { metric: 'MISSED_MICRO', range: 'LAST_24H', threshold: 2_500_000, host: null };
   const raisedPrice = { stored: { priceUsdc: '0.0001' }, charged: { priceUsdc: '0.001' } };
   const seen = needsLook({
-    ...{ failingEndpoints: [endpoint], hosts: [{ ...host, enforcement }, failing], hostCount: 23, rules: [rule], raisedPrice },
+    failingEndpoints: [endpoint],
+    hosts: [{ ...host, enforcement }, failing],
+    hostCount: 23,
+    rules: [rule],
+    raisedPrice,
   });
   expect(seen).toEqual([
     ['bad', 'https://c.example: Nothing is sent: the receiver said that it is gone.'],

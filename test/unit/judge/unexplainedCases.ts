@@ -19,20 +19,28 @@ const refused = sightOf({ rail: { kind: 'refused', believed: null } });
 export const UNEXPLAINED_CASES: readonly UnexplainedCase[] = [
   { name: 'its bytes were executed', payment: sent, sight: ran, unexplained: true },
   {
-    ...{ name: 'its bytes reverted', payment: sent, unexplained: true },
+    name: 'its bytes reverted',
+    payment: sent,
+    unexplained: true,
     sight: sightOf({ carrier: carrierOf({ fate: 'reverted', size: 4 }) }),
   },
   { name: 'its rail refuses', payment: sent, sight: refused, unexplained: true },
   ...(['voided', 'overtaken'] as const).map((fate) => ({
-    ...{ name: `its bytes were ${fate}: they never ran`, payment: sent, unexplained: false },
+    name: `its bytes were ${fate}: they never ran`,
+    payment: sent,
+    unexplained: false,
     sight: sightOf({ carrier: carrierOf({ fate }) }),
   })),
   {
-    ...{ name: 'the bytes of another batch were executed', payment: sent, unexplained: false },
+    name: 'the bytes of another batch were executed',
+    payment: sent,
+    unexplained: false,
     sight: sightOf({ carrier: carrierOf({ batchId: 'batch-0' }) }),
   },
   {
-    ...{ name: 'the bytes of another batch reverted', payment: sent, unexplained: false },
+    name: 'the bytes of another batch reverted',
+    payment: sent,
+    unexplained: false,
     sight: sightOf({ carrier: carrierOf({ batchId: 'batch-0', fate: 'reverted' }) }),
   },
   { name: 'nothing of it is mined', payment: sent, sight: sightOf(), unexplained: false },
@@ -40,14 +48,13 @@ export const UNEXPLAINED_CASES: readonly UnexplainedCase[] = [
   { name: 'its rail moved it', payment: sent, sight: sightOf({ rail: MOVED }), unexplained: false },
   { name: 'it moved', payment: sent, sight: spent(paid(), { carrier: carrierOf() }), unexplained: false },
   {
-    ...{ name: 'a transfer is there, though the node says unused', payment: sent, unexplained: false },
+    name: 'a transfer is there, though the node says unused',
+    payment: sent,
+    unexplained: false,
     sight: sightOf({ spending: paid(), carrier: carrierOf() }),
   },
   { name: 'its nonce is used, no log says how', payment: sent, sight: spent(null, { carrier: carrierOf() }), unexplained: false },
-  {
-    ...{ name: 'it was simulated', payment: sent, unexplained: false },
-    sight: sightOf({ carrier: carrierOf(), simulation: PASSED }),
-  },
+  { name: 'it was simulated', payment: sent, unexplained: false, sight: sightOf({ carrier: carrierOf(), simulation: PASSED }) },
   ...PAYMENT_STATES.filter((state) => state !== 'broadcast').flatMap((state) => [
     {
       name: `${state}, its bytes were executed`,

@@ -6,7 +6,7 @@ const now = at(900);
 const accepted = paymentIn('accepted');
 const held = paymentIn('held');
 const over = (timeSeconds: bigint) => sightOf(safeAt(90n, { timeSeconds }));
-const expired = { rawReason: 'payment_expired', sentence: 'the authorization ran out before it was executed' };
+const expired = { rawReason: 'payment_expired', sentence: 'the authorization expired before it was executed' };
 const tooLate = {
   event: { type: 'refused', reason: 'authorization_invalid' },
   rawReason: 'invalid_exact_evm_payload_authorization_valid_before',
@@ -37,38 +37,49 @@ export const UNSENT_CASES: readonly Case[] = [
   ),
   ...UNDECIDED.flatMap((state): Case[] => [
     {
-      ...{ name: `${state}, unused at a safe block past its time: unusable`, payment: paymentIn(state), now: at(1_100) },
-      ...{ sight: over(1_001n), verdict: { event: { type: 'unusable' }, ...expired } },
+      name: `${state}, unused at a safe block past its time: unusable`,
+      payment: paymentIn(state),
+      now: at(1_100),
+      sight: over(1_001n),
+      verdict: { event: { type: 'unusable' }, ...expired },
     },
   ]),
   ...DECIDED.flatMap((state): Case[] => [
     {
-      ...{
-        name: `${state}, unused at a safe block past its time: unusable, and nobody is told again`,
-        payment: paymentIn(state),
-      },
-      ...{ now: at(1_100), sight: over(1_001n), verdict: { event: { type: 'unusable' } } },
+      name: `${state}, unused at a safe block past its time: unusable, and nobody is told again`,
+      payment: paymentIn(state),
+      now: at(1_100),
+      sight: over(1_001n),
+      verdict: { event: { type: 'unusable' } },
     },
     {
-      ...{ name: `${state}, unused at a safe block of its last second: watched on`, payment: paymentIn(state) },
-      ...{ now: at(1_100), sight: over(1_000n), verdict: 'wait' },
+      name: `${state}, unused at a safe block of its last second: watched on`,
+      payment: paymentIn(state),
+      now: at(1_100),
+      sight: over(1_000n),
+      verdict: 'wait',
     },
   ]),
   {
-    ...{
-      name: 'failed, used at the safe block, though unused at the head: watched on',
-      payment: paymentIn('failed'),
-      now: at(1_100),
-    },
-    ...{ sight: sightOf(safeAt(90n, { timeSeconds: 1_050n, nonce: 'used' })), verdict: 'wait' },
+    name: 'failed, used at the safe block, though unused at the head: watched on',
+    payment: paymentIn('failed'),
+    now: at(1_100),
+    sight: sightOf(safeAt(90n, { timeSeconds: 1_050n, nonce: 'used' })),
+    verdict: 'wait',
   },
   {
-    ...{ name: 'failed, over by our clock, nobody asked for the safe block: watched on', payment: paymentIn('failed') },
-    ...{ now: at(9_000), sight: sightOf(), verdict: 'wait' },
+    name: 'failed, over by our clock, nobody asked for the safe block: watched on',
+    payment: paymentIn('failed'),
+    now: at(9_000),
+    sight: sightOf(),
+    verdict: 'wait',
   },
   {
-    ...{ name: 'sent, over at the safe block and overdue: it is over', payment: paymentIn('broadcast'), now: at(9_000) },
-    ...{ sight: over(8_000n), verdict: { event: { type: 'unusable' }, ...expired } },
+    name: 'sent, over at the safe block and overdue: it is over',
+    payment: paymentIn('broadcast'),
+    now: at(9_000),
+    sight: over(8_000n),
+    verdict: { event: { type: 'unusable' }, ...expired },
   },
   {
     name: 'accepted, ten seconds left for 6 and two blocks: wait',
@@ -86,19 +97,23 @@ export const UNSENT_CASES: readonly Case[] = [
     verdict: tooLate,
   },
   {
-    ...{ name: 'accepted, nine seconds left, its simulation passes: refused', payment: accepted, now: at(991) },
-    ...{ sight: sightOf({ simulation: PASSED }), verdict: tooLate },
+    name: 'accepted, nine seconds left, its simulation passes: refused',
+    payment: accepted,
+    now: at(991),
+    sight: sightOf({ simulation: PASSED }),
+    verdict: tooLate,
   },
   {
-    ...{
-      name: 'accepted, nine seconds left, its payer is broke: its time is what it is refused for',
-      payment: accepted,
-      now: at(991),
-    },
-    ...{ sight: sightOf({ simulation: BROKE }), verdict: tooLate },
+    name: 'accepted, nine seconds left, its payer is broke: its time is what it is refused for',
+    payment: accepted,
+    now: at(991),
+    sight: sightOf({ simulation: BROKE }),
+    verdict: tooLate,
   },
   {
-    ...{ name: 'accepted, valid from the next second: refused', now, sight: sightOf() },
+    name: 'accepted, valid from the next second: refused',
+    now,
+    sight: sightOf(),
     payment: paymentIn('accepted', { validAfter: 901n }),
     verdict: {
       event: { type: 'refused', reason: 'authorization_invalid' },
@@ -115,21 +130,33 @@ export const UNSENT_CASES: readonly Case[] = [
     verdict: { event: { type: 'lapsed' } },
   },
   {
-    ...{ name: 'held, nine seconds left, no node answers: it lapses', payment: held, now: at(991) },
-    ...{ sight: null, verdict: { event: { type: 'lapsed' } } },
+    name: 'held, nine seconds left, no node answers: it lapses',
+    payment: held,
+    now: at(991),
+    sight: null,
+    verdict: { event: { type: 'lapsed' } },
   },
   ...(['broadcast', 'review', 'failed', 'superseded', 'expired'] as const).map(
     (state): Case => ({
-      ...{ name: `${state}, nine seconds left: what was sent or decided is not refused`, payment: paymentIn(state) },
-      ...{ now: at(991), sight: sightOf(), verdict: 'wait' },
+      name: `${state}, nine seconds left: what was sent or decided is not refused`,
+      payment: paymentIn(state),
+      now: at(991),
+      sight: sightOf(),
+      verdict: 'wait',
     }),
   ),
   {
-    ...{ name: 'accepted, its simulation passes: wait, it may be sent', payment: accepted, now },
-    ...{ sight: sightOf({ simulation: PASSED }), verdict: 'wait' },
+    name: 'accepted, its simulation passes: wait, it may be sent',
+    payment: accepted,
+    now,
+    sight: sightOf({ simulation: PASSED }),
+    verdict: 'wait',
   },
   {
-    ...{ name: 'accepted, its payer is broke: refused', payment: accepted, now, sight: sightOf({ simulation: BROKE }) },
+    name: 'accepted, its payer is broke: refused',
+    payment: accepted,
+    now,
+    sight: sightOf({ simulation: BROKE }),
     verdict: {
       event: { type: 'refused', reason: 'insufficient_funds' },
       rawReason: 'balance_too_low',
@@ -145,13 +172,18 @@ export const UNSENT_CASES: readonly Case[] = [
     ] as const
   ).map(
     ([reason, sentence]): Case => ({
-      ...{ name: `accepted, its simulation says ${reason}: refused in these words`, payment: accepted, now },
+      name: `accepted, its simulation says ${reason}: refused in these words`,
+      payment: accepted,
+      now,
       sight: sightOf({ simulation: { kind: 'refused', reason, raw: 'as the token said' } }),
       verdict: { event: { type: 'refused', reason }, rawReason: 'as the token said', sentence },
     }),
   ),
   {
-    ...{ name: 'accepted, an author is blocked: refused', payment: accepted, now, sight: sightOf({ simulation: BLOCKED }) },
+    name: 'accepted, an author is blocked: refused',
+    payment: accepted,
+    now,
+    sight: sightOf({ simulation: BLOCKED }),
     verdict: {
       event: { type: 'refused', reason: 'settlement_failed' },
       rawReason: 'payee_blocked',
@@ -160,14 +192,19 @@ export const UNSENT_CASES: readonly Case[] = [
   },
   ...(['held', 'broadcast', 'review', 'failed', 'superseded', 'expired'] as const).map(
     (state): Case => ({
-      ...{ name: `${state}, its payer is broke: that says nothing`, payment: paymentIn(state), now },
-      ...{ sight: sightOf({ simulation: BROKE }), verdict: 'wait' },
+      name: `${state}, its payer is broke: that says nothing`,
+      payment: paymentIn(state),
+      now,
+      sight: sightOf({ simulation: BROKE }),
+      verdict: 'wait',
     }),
   ),
   {
-    ...{ name: 'accepted again after a revert, its old batch is mined: wait, it may be sent', now },
+    name: 'accepted again after a revert, its old batch is mined: wait, it may be sent',
+    now,
     payment: paymentIn('accepted', { facts: { attempts: 1 } }),
-    ...{ sight: sightOf({ carrier: carrierOf({ fate: 'reverted' }), simulation: PASSED }), verdict: 'wait' },
+    sight: sightOf({ carrier: carrierOf({ fate: 'reverted' }), simulation: PASSED }),
+    verdict: 'wait',
   },
   {
     name: 'accepted, long over by our clock: refused, never overdue',

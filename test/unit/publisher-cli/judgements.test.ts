@@ -25,7 +25,11 @@ const PAGE = '/articles/trio';
 const ENTRY = { scheme: 'exact', network: 'eip155:84532', amount: '3000', asset: '0xa', payTo: '0xb' };
 
 const reply = (status: number, headers: Record<string, string> = {}, body = ''): Reply => ({
-  ...{ came: true, status, headers, body, isWhole: true },
+  came: true,
+  status,
+  headers,
+  body,
+  isWhole: true,
 });
 const silent = (why: 'timeout' | 'unreachable' | 'tls'): Reply => ({ came: false, why });
 const html = (status: number, title = 'trio'): Reply =>
@@ -110,7 +114,7 @@ judges(keyCheck, [
     'problem',
     /pending/,
   ],
-  ['another text', { kind: 'unknown', answer: refused(401), site: null }, 'problem', /no publisher key/],
+  ['another text', { kind: 'unknown', answer: refused(401), site: null }, 'problem', /not a publisher key/],
   ['none', { kind: 'none', answer: null, site: null }, 'unknown'],
 ]);
 
@@ -123,8 +127,15 @@ judges(proofCheck, [
 ]);
 
 const row = {
-  ...{ host: HOST, mode: 'in_app', confidence: 'high', basedOn: ['inapp_quote'], nextAction: 'none', attention: false },
-  ...{ keyRejectedAt: null, recordToFix: null, failedOpenAt: null },
+  host: HOST,
+  mode: 'in_app',
+  confidence: 'high',
+  basedOn: ['inapp_quote'],
+  nextAction: 'none',
+  attention: false,
+  keyRejectedAt: null,
+  recordToFix: null,
+  failedOpenAt: null,
 };
 const idle = { ...row, mode: 'idle', nextAction: 'install_code', attention: true };
 judges(enforcingCheck, [

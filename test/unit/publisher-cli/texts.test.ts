@@ -11,6 +11,7 @@ import { readConfig } from '../../../packages/publisher/src/cli/site.ts';
 import { pathOn, readSitemap, spread } from '../../../packages/publisher/src/cli/sitemap.ts';
 import { chooseAgent } from '../../../packages/publisher/src/cli/world.ts';
 import { readSources } from '../../../tools/check/sources.ts';
+import { spentMs } from '../../support/turns.ts';
 
 test.each([
   ['no command', [], 'help'],
@@ -59,10 +60,11 @@ test.each([
 });
 
 test('a robots.txt made to be slow to read is read in no time', () => {
-  const started = performance.now();
-  const robots = readRobots(`User-agent: *\nDisallow: /${'a*'.repeat(900)}b\n`.repeat(100));
-  expect(robots.allows('GPTBot', `/${'a'.repeat(2_000)}`)).toBe(true);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const read = (): void => {
+    const robots = readRobots(`User-agent: *\nDisallow: /${'a*'.repeat(900)}b\n`.repeat(100));
+    expect(robots.allows('GPTBot', `/${'a'.repeat(2_000)}`)).toBe(true);
+  };
+  expect(spentMs(read)).toBeLessThan(2_000);
 });
 
 test.each([
@@ -73,9 +75,7 @@ test.each([
   ],
   ['one name 2,500 times with 2,400 rules', `${'User-agent: gptbot\n'.repeat(2_500)}${'Disallow: /x\n'.repeat(2_400)}`],
 ])('a robots.txt of %s is read in no time', (_name, text) => {
-  const started = performance.now();
-  expect(readRobots(text).allows('GPTBot', '/articles/x')).toBe(true);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(spentMs(() => expect(readRobots(text).allows('GPTBot', '/articles/x')).toBe(true))).toBeLessThan(500);
 });
 
 test('sitemaps give addresses, of pages or of sitemaps; anything else is none', () => {

@@ -40,3 +40,11 @@ test('words leave fifty at a time, 500 wait at most, and none goes again to a se
   expect(told.slice(1).map((one) => one.length)).toEqual(Array.from({ length: 10 }, () => 50));
   expect(told.at(-1)?.at(-1)?.receiptId).toBe('619');
 });
+
+test('words leave in the order of the sales, also when the hash of a long page takes longer than the next ones', async () => {
+  const { told, bodies } = queueFor();
+  bodies.add('long', [Buffer.alloc(8_000_000)]);
+  for (let n = 0; n < 8; n += 1) bodies.add(String(n), PAGE);
+  await bodies.flush();
+  expect(told.flat().map((one) => one.receiptId)).toEqual(['long', '0', '1', '2', '3', '4', '5', '6', '7']);
+});

@@ -90,11 +90,12 @@ test('a document is asked for once a minute whoever asks how often, again by its
 });
 
 test.each([
-  ['crawler-max-price', 'USD 0.000999', 'over_budget'],
-  ['crawler-exact-price', '0.0005', 'over_budget'],
-  ['crawler-max-price', 'USD 0.001', 'crawler_list'],
-  ['crawler-max-price', 'USD 0.0009999', 'crawler_list'],
-])('%s: %s gets the ordinary 402, and is told to the audit as %s', async (name, value, reason) => {
+  ['crawler-max-price', 'USD 0.000999', 'over_budget', 'InvalidCrawlerMaxPrice'],
+  ['crawler-exact-price', '0.0005', 'over_budget', 'InvalidCrawlerExactPrice'],
+  ['crawler-exact-price', 'USD 0.01', 'crawler_list', 'InvalidCrawlerExactPrice'],
+  ['crawler-max-price', 'USD 0.001', 'crawler_list', null],
+  ['crawler-max-price', 'USD 0.0009999', 'crawler_list', null],
+])('%s: %s gets the ordinary 402, and is told to the audit as %s, to the reader as %s', async (name, value, reason, error) => {
   const told: string[] = [];
   const rest = serviceThat({});
   const service: typeof fetch = (input, init) => {
@@ -104,10 +105,23 @@ test.each([
   const site = await openFetchSite({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: service });
   try {
     const answer = await site.get('/articles/solo', { 'user-agent': UA.agent, [name]: value });
-    expect([answer.status, answer.headers.get('crawler-price')]).toEqual([402, 'USD 0.001']);
+    const header = (name: string) => answer.headers.get(name);
+    expect([answer.status, header('crawler-price'), header('crawler-error')]).toEqual([402, 'USD 0.001', error]);
     expect(site.decisions.map((one) => one.act)).toEqual(['offer']);
     await site.flush();
     expect(told.join()).toContain(`"classifyReason":"${reason}"`);
+  } finally {
+    await site.close();
+  }
+});
+
+test('a crawler that the owner refuses is told so in the words of pay per crawl', async () => {
+  const refusal = () =>
+    new Response('{"error":"agent_refused: no"}', { status: 403, headers: { 'x-svc-error-code': 'agent_refused' } });
+  const site = await openFetchSite({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: serviceThat({ quote: refusal }) });
+  try {
+    const answer = await site.get('/articles/solo', { 'user-agent': UA.agent, 'crawler-max-price': 'USD 0.0001' });
+    expect([answer.status, answer.headers.get('crawler-error')]).toEqual([403, 'CrawlerForbidden']);
   } finally {
     await site.close();
   }

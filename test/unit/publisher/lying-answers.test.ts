@@ -53,6 +53,38 @@ describe.each([
     },
   );
 
+  test('of headers that an offer names besides, a 402 has the links alone: its price is that of its quote, its reason the gate’s', async () => {
+    const named = {
+      link: '</llms.txt>; rel="alternate"',
+      'crawler-price': 'USD 0.00',
+      'www-authenticate': 'Basic',
+      'set-cookie': 'a=b',
+      'access-control-allow-origin': 'https://evil.example',
+      'content-signal': 'ai-train=yes',
+      'content-usage': 'train-ai=y',
+    };
+    const quote = () => told({ ...QUOTE, x402: { ...QUOTE.x402, headers: named } });
+    const shop = await open({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: serviceThat({ quote }) });
+    try {
+      const answer = await shop.get('/articles/solo', { 'user-agent': UA.agent });
+      const heard = Object.keys(named).map((name) => [name, answer.headers.get(name)]);
+      expect([answer.status, Object.fromEntries(heard)]).toEqual([
+        402,
+        {
+          link: named.link,
+          'crawler-price': 'USD 0.001',
+          'set-cookie': null,
+          'content-signal': null,
+          'content-usage': null,
+          'www-authenticate': expect.stringMatching(/^License error="invalid_request"/),
+          'access-control-allow-origin': '*',
+        },
+      ]);
+    } finally {
+      await shop.close();
+    }
+  });
+
   test.each([
     ['resources that are no list', () => told({ ...CONFIG, manifest: { resources: 'x' } })],
     ['nothing', () => told(null)],

@@ -6,8 +6,13 @@ import { withOwnNonce } from '../../../packages/publisher/src/selling/ownNonce.t
 
 type Told = Awaited<ReturnType<Client['prove']>>;
 const PAGE = {
-  ...{ path: '/articles/solo', origin: 'https://alpha.example', resource: 'https://alpha.example/articles/solo' },
-  ...{ spellings: ['/articles/solo'], kind: 'read' as const, userAgent: '', signed: {} as never },
+  path: '/articles/solo',
+  origin: 'https://alpha.example',
+  resource: 'https://alpha.example/articles/solo',
+  spellings: ['/articles/solo'],
+  kind: 'read' as const,
+  userAgent: '',
+  signed: {} as never,
 };
 const header = (changes: object = {}) =>
   btoa(JSON.stringify({ domain: 'alpha.example', nonce: 'n', signature: '0x', ...changes }));
@@ -109,4 +114,20 @@ test('an offer that is shown to many asks each for words of its own, and says th
     btoa('{"extensions":{"sign-in-with-x":{"info":{"nonce":"$&"}}}}'),
   ])
     expect(withOwnNonce({ x402: { header, body: {} } } as unknown as Quote, header)).toBe(header);
+});
+
+test('wherever its nonce stands, an offer is the same but for it', () => {
+  for (let shift = 0; shift < 6; shift += 1) {
+    for (const tail of ['', 'a', 'ab', 'abc']) {
+      const nonce = '0123456789abcdef'.repeat(2) + '0'.repeat(shift % 4);
+      const offer = { pad: 'é'.repeat(shift), extensions: { 'sign-in-with-x': { info: { nonce } } }, tail };
+      const text = Buffer.from(JSON.stringify(offer)).toString('base64');
+      const quote = { x402: { header: text, body: {} } } as unknown as Quote;
+      const shown = JSON.parse(Buffer.from(withOwnNonce(quote, text), 'base64').toString('utf8')) as typeof offer;
+      const own = shown.extensions['sign-in-with-x'].info.nonce;
+      expect(own).toMatch(new RegExp(`^${nonce}[0-9a-f]{20}$`));
+      expect(shown).toEqual({ ...offer, extensions: { 'sign-in-with-x': { info: { nonce: own } } } });
+      expect(withOwnNonce(quote, text)).toMatch(/^[A-Za-z0-9+/]+={0,2}$/);
+    }
+  }
 });

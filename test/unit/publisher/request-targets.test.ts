@@ -7,7 +7,7 @@ import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pathnameOf, plainPath, slugOf } from '../../../packages/publisher/src/core/page.ts';
 import type { SiteConfig } from '../../../packages/publisher/src/knowing/siteConfig.ts';
-import { openPlaces } from '../../../packages/publisher/src/places.ts';
+import { openRoutes } from '../../../packages/publisher/src/routes.ts';
 
 let server: Server;
 beforeAll(async () => {
@@ -55,7 +55,7 @@ test.each(['/articles/trio/..', '/articles/trio/%2e%2E', '/articles/trio/.', 'ft
     expect([await servedBy(target), pathnameOf(target)]).toEqual(['trio', null]);
     const config = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' }, hosts: ['a'] } as unknown as SiteConfig;
     const asked = { method: 'GET', target, header: () => null, original: null };
-    expect(openPlaces(undefined)(config, asked)).toEqual({ isScoped: true, address: null });
+    expect(openRoutes(undefined)(config, asked)).toEqual({ isScoped: true, address: null });
   },
 );
 
@@ -68,9 +68,9 @@ test.each(['/articles/tr..io', '/articles/..trio', '/articles/trio...', '/?next=
 
 test('where a request leads is read by its host and the settings of now, however often it was read', () => {
   const settings = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' }, hosts: ['a.example', 'b.example'] };
-  const places = openPlaces(undefined);
+  const routes = openRoutes(undefined);
   const at = (config: object, host: string, target = '/articles/solo') =>
-    places(config as SiteConfig, { method: 'GET', target, header: () => host, original: null });
+    routes(config as SiteConfig, { method: 'GET', target, header: () => host, original: null });
   for (let again = 0; again < 2; again++) {
     expect(at(settings, 'a.example').address?.resource).toBe('https://a.example/articles/solo');
     expect(at(settings, 'b.example').address?.resource).toBe('https://b.example/articles/solo');

@@ -4,6 +4,7 @@ import { renderCrawlers } from '../../../packages/publisher/bin/crawlers.mjs';
 import { preflightAnswer } from '../../../packages/publisher/src/answers.ts';
 import { createClassifier } from '../../../packages/publisher/src/core/who.ts';
 import { isPreflight, licenceOf, PAYING, paymentOf, wantsToPay } from '../../../packages/publisher/src/request.ts';
+import { spentMs } from '../../support/turns.ts';
 
 const BROWSERS = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
@@ -21,17 +22,15 @@ const AGENTS = [
   'Mozilla/5.0 (compatible; Claude-User/1.0; +Claude-User@anthropic.com)',
   'Mozilla/5.0 (compatible; PerplexityBot/1.0; +https://perplexity.ai/perplexitybot)',
   'meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)',
-  ...[
-    'node',
-    'undici',
-    'python-requests/2.32.3',
-    'python-httpx/0.28.1',
-    'curl/8.5.0',
-    'Go-http-client/2.0',
-    'axios/1.7.9',
-    'Java/21.0.2',
-    'CCBot/2.0',
-  ],
+  'node',
+  'undici',
+  'python-requests/2.32.3',
+  'python-httpx/0.28.1',
+  'curl/8.5.0',
+  'Go-http-client/2.0',
+  'axios/1.7.9',
+  'Java/21.0.2',
+  'CCBot/2.0',
 ];
 
 test.each(BROWSERS)('%j is a person', (ua) => {
@@ -66,9 +65,10 @@ test('block wins over allow, allow over charge, the owner over the lists', () =>
 });
 
 test('a User-Agent of any length takes no time', () => {
-  const startedAt = performance.now();
-  for (let index = 0; index < 50; index++) createClassifier(null)(`${'Mozilla/5.0 (compatible; '.repeat(4_000)}${index}`);
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  const classify = (): void => {
+    for (let index = 0; index < 50; index++) createClassifier(null)(`${'Mozilla/5.0 (compatible; '.repeat(4_000)}${index}`);
+  };
+  expect(spentMs(classify)).toBeLessThan(1_000);
 });
 
 test('the list of crawlers is the one that robots.json makes', () => {

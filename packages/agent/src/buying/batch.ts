@@ -55,5 +55,5 @@ async function one(wallet: Wallet, url: string, options: Parameters<typeof readP
 
 function failureOf(url: string, error: unknown): Outcome {
   if (error instanceof AgentError) return { url, ok: false, code: error.code, says: error.message };
-  return { url, ok: false, code: 'site_failed', says: 'The site could not be asked.' };
+  return { url, ok: false, code: 'site_failed', says: 'The request to the site failed.' };
 }

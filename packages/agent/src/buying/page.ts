@@ -34,8 +34,8 @@ export interface Pace {
 
 /**
  * Reads a page of at most 8 MB of text. A payment that is undecided goes again as it is, some times, and then stays in the ledger: the next call sends
- * it again. Rejects with an AgentError, and with nothing paid, unless its code is `payment_pending`, `payment_unclear`, `not_text`, `too_large` or `site_failed`, or the site
- * took a payment and led on.
+ * it again. Rejects with an AgentError, and with nothing paid, unless its code is `payment_pending`, `payment_unclear`, `not_text`,
+ * `too_large` or `site_failed`, or the site took a payment and led on.
  */
 export async function readPage(wallet: Wallet, url: string, options: PayingOptions & Pace = {}): Promise<ReadPage> {
   const { href } = addressOf(url);
@@ -71,11 +71,11 @@ function refusalOf({ status, headers }: Response): AgentError {
   if (status !== 402) return new AgentError('site_failed', `The site answers ${status}.`, { status });
   const code = plain(headers.get('x-svc-error-code') ?? errorIn(headers.get('payment-required')));
   const funds = code.startsWith('insufficient_funds')
-    ? ' Send USDC to the address that content-settlement-agent key address tells.'
+    ? ' Send USDC to the address that content-settlement-agent key address prints.'
     : '';
   return new AgentError(
     'payment_refused',
-    `The site refuses the payment${code === '' ? '' : `: ${code}`}. It is not sent anew while it could still be settled.${funds}`,
+    `The site refuses the payment${code === '' ? '' : `: ${code}`}. It is not sent again while it could still be settled.${funds}`,
     { status },
   );
 }
@@ -113,7 +113,7 @@ async function toldOf(wallet: Wallet, url: string, response: Response, before: L
   const contentType = response.headers.get('content-type') ?? '';
   const payment = await paymentFor(wallet, url);
   if (!TEXT.test(contentType))
-    throw new AgentError('not_text', `The page is ${plain(contentType) || 'of no named type'}, and only text is read.`, { url });
+    throw new AgentError('not_text', `The page is ${plain(contentType) || 'of unknown type'}, and only text is read.`, { url });
   const text = await textOf(response, contentType, url);
   const isNew = payment?.state === 'paid' && (payment.id !== before?.id || before.state !== 'paid');
   // Whoever reads by what the wallet signed gets a licence, too, and paid on another machine.

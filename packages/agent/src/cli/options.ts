@@ -19,7 +19,7 @@ export const HELP = `content-settlement-agent: reads paid pages within a budget,
 
   --max USDC             most that this command pays, all together
   --dry-run              tells what would be bought, and signs nothing
-  --again                pays anew for what was paid for before
+  --again                pays again for what was paid for before
   --out FOLDER           buy: writes each page there; pages that are there are not asked for
   --json                 JSON on standard output, a line for each page
   --quiet                no progress on standard error
@@ -70,8 +70,18 @@ const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean', default: false } as const;
 const LIST = { type: 'string', multiple: true } as const;
 const OPTIONS = {
-  ...{ max: TEXT, out: TEXT, host: TEXT, days: TEXT, kind: TEXT, scope: LIST, terms: LIST },
-  ...{ 'dry-run': FLAG, again: FLAG, json: FLAG, quiet: FLAG, help: { ...FLAG, short: 'h' } },
+  max: TEXT,
+  out: TEXT,
+  host: TEXT,
+  days: TEXT,
+  kind: TEXT,
+  scope: LIST,
+  terms: LIST,
+  'dry-run': FLAG,
+  again: FLAG,
+  json: FLAG,
+  quiet: FLAG,
+  help: { ...FLAG, short: 'h' },
 } as const;
 
 /** Reads a command line; `wrong_usage` says what is wrong with it. */

@@ -41,17 +41,19 @@ export interface Surroundings extends Pace {
 type ExitCode = 0 | 1 | 2 | 3 | 4;
 
 const CODES: Partial<Record<AgentErrorCode, ExitCode>> = {
-  ...{
-    wrong_usage: 2,
-    no_key: 2,
-    key_unreadable: 2,
-    envelope_unreadable: 2,
-    ledger_unreadable: 2,
-    ledger_locked: 2,
-    address_refused: 2,
-  },
-  ...{ over_limit: 3, stopped: 3, approval_required: 3, bought_before: 3 },
-  ...{ payment_unclear: 4, payment_pending: 4 },
+  wrong_usage: 2,
+  no_key: 2,
+  key_unreadable: 2,
+  envelope_unreadable: 2,
+  ledger_unreadable: 2,
+  ledger_locked: 2,
+  address_refused: 2,
+  over_limit: 3,
+  stopped: 3,
+  approval_required: 3,
+  bought_before: 3,
+  payment_unclear: 4,
+  payment_pending: 4,
 };
 
 /** The exit code of a failure. */

@@ -22,10 +22,10 @@ export interface Envelope {
   readonly stop: boolean;
 }
 
-const usdc = z.string('is a decimal of USDC in quotes: "0.05"').transform((text, context) => {
+const usdc = z.string('must be a decimal amount of USDC in quotes: "0.05"').transform((text, context) => {
   const micro = microOfUsdc(text);
   if (micro !== null) return micro;
-  context.addIssue({ code: 'custom', message: 'is a decimal of USDC in quotes, with at most six places' });
+  context.addIssue({ code: 'custom', message: 'must be a decimal amount of USDC in quotes, with at most six places' });
   return z.NEVER;
 });
 

@@ -75,8 +75,7 @@ function catchUp(file: number, known: Known, path: string): void {
 function append(file: number, line: LedgerLine, known: Known): void {
   const text = JSON.stringify(line);
   // A line that cannot be read would stop every later purchase.
-  if (!isLine(text))
-    throw new AgentError('ledger_unreadable', 'What was to be noted is no line of a ledger; nothing was written.');
+  if (!isLine(text)) throw new AgentError('ledger_unreadable', 'The entry is not a valid ledger line; nothing was written.');
   const bytes = Buffer.from(`${text}\n`);
   // A full disk throws here, before anything is sent; the half line is cut off at the next look.
   if (writeSync(file, bytes) !== bytes.length)

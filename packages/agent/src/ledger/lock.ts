@@ -41,7 +41,7 @@ async function take(path: string, waitMs: number): Promise<() => void> {
     if ((holder === null || !isAlive(holder)) && make(path, highest + 1)) return () => release(path, highest + 1);
     if (performance.now() > deadline) {
       const who = holder === null ? 'another process' : `process ${holder.pid} on ${holder.host}`;
-      throw new AgentError('ledger_locked', `The ledger is held by ${who}. If that is gone, take away ${path}.*`);
+      throw new AgentError('ledger_locked', `The ledger is held by ${who}. If that is gone, remove ${path}.*`);
     }
     await sleep(LOOK_MS);
   }

@@ -51,7 +51,7 @@ const quotesTool = tool({
       const told = await quotePage(desk.wallet, one, sendOf(desk)).then(shown, () => ({
         url: one,
         mayRead: false,
-        says: 'It could not be asked.',
+        says: 'The request failed.',
       }));
       pages.push(told);
     }

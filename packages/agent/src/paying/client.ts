@@ -86,7 +86,7 @@ export class LedgerClient extends x402Client {
     try {
       return stock.selectPaymentRequirements(x402Version, accepts);
     } catch {
-      throw new AgentError('offer_refused', 'The offer asks for no USDC by a signature of EIP-3009 on a known network.');
+      throw new AgentError('offer_refused', 'The offer does not ask for USDC by an EIP-3009 signature on a known network.');
     }
   }
 
@@ -123,7 +123,7 @@ export class LedgerClient extends x402Client {
       to?.toLowerCase() === entry.payTo.toLowerCase() &&
       value === entry.amount;
     if (!isAsDecided || nonce === undefined)
-      throw new AgentError('offer_refused', 'What was signed is not what was decided on; it is not sent.');
+      throw new AgentError('offer_refused', 'The signed payment differs from the one decided on; it is not sent.');
     append({
       type: 'signed',
       id: nonce,
@@ -175,17 +175,13 @@ function reusable(earlier: LedgerPayment | null, nowMs: number, allowance: Allow
   if (earlier.state === 'paid') {
     if ((earlier.licenceUntilMs ?? 0) > nowMs) return earlier;
     if (isAgain || nowMs >= earlier.atMs + onceWithinMs) return null;
-    throw new AgentError(
-      'bought_before',
-      'It was bought and paid for before, and its licence is over. Pay anew with --again.',
-      facts,
-    );
+    throw new AgentError('bought_before', 'It was bought before, and its licence has expired. Pay again with --again.', facts);
   }
   if (nowMs < earlier.validBeforeS * 1_000) return earlier;
   if (earlier.state === 'refused' || isAgain) return null;
   throw new AgentError(
     'payment_unclear',
-    `Nobody answered a payment of ${usdcOf(amountMicro)} USDC for this, and it ran out. It may have been settled: look at the transfers of ${payer}, or pay anew with --again.`,
+    `Nobody answered a payment of ${usdcOf(amountMicro)} USDC for this, and it expired. It may have been settled: check the transfers of ${payer}, or pay again with --again.`,
     facts,
   );
 }

@@ -30,7 +30,7 @@ export function payingWith(wallet: Wallet, options: PayingOptions = {}): typeof 
   return async (input, init) => {
     let request = new Request(input, { ...init, redirect: 'manual' });
     if (OWN_HEADERS.some((name) => request.headers.has(name)))
-      throw new AgentError('address_refused', 'Payments are made here, and none is handed in.');
+      throw new AgentError('address_refused', 'This tool makes its own payments and accepts none from outside.');
     let allowed = options;
     for (let redirects = 0; ; redirects++) {
       const { response, isSigned } = await payOnce(wallet, request.clone(), allowed);

@@ -20,12 +20,15 @@ export async function purchaseOf(request: Request): Promise<Purchase> {
 export function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url)
-    throw new AgentError('address_refused', 'This is no address of a page. Write it in full: https://news.example/articles/trio');
+    throw new AgentError(
+      'address_refused',
+      'This is not the address of a page. Write it in full: https://news.example/articles/trio',
+    );
   url.hash = '';
   if (url.username !== '' || url.password !== '')
-    throw new AgentError('address_refused', 'An address with a password in it is not asked.');
+    throw new AgentError('address_refused', 'An address that contains a password is not requested.');
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url;
-  throw new AgentError('address_refused', `Only https addresses are asked, and this one is ${url.protocol}//.`);
+  throw new AgentError('address_refused', `Only https addresses are requested, and this one is ${url.protocol}//.`);
 }
 
 function isLoopback(hostname: string): boolean {

@@ -27,7 +27,7 @@ export async function findPages(
   };
   const facts = result?.structuredContent ?? parsed(result?.content?.[0]?.text ?? '');
   if (!response.ok || result?.isError === true || typeof facts !== 'object' || facts === null)
-    throw new AgentError('service_failed', `The service finds nothing for this question: it answers ${response.status}.`);
+    throw new AgentError('service_failed', `The service found nothing for this query: it answers ${response.status}.`);
   return facts as Readonly<Record<string, unknown>>;
 }
 

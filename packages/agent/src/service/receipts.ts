@@ -32,5 +32,5 @@ function isNamed(jws: string, kid: unknown): boolean {
 }
 
 function invalid(why: string): AgentError {
-  return new AgentError('receipt_invalid', `The receipt is not good. ${why}`);
+  return new AgentError('receipt_invalid', `The receipt is not valid. ${why}`);
 }

@@ -61,7 +61,7 @@ async function jsonOf(response: Response): Promise<Readonly<Record<string, unkno
   } catch {
     // Said below.
   }
-  throw new AgentError('service_failed', `The service answers ${response.status} with something that is no JSON.`);
+  throw new AgentError('service_failed', `The service answers ${response.status} with something that is not JSON.`);
 }
 
 /** A token of the wallet's account, good for an hour. Signs a message of the service itself alone. */
@@ -76,7 +76,7 @@ export async function signIn(service: Service, { signer }: Wallet): Promise<stri
     !isItsOwn ||
     !message.startsWith(`${domain} wants you to sign in`)
   )
-    throw new AgentError('service_failed', 'The service asks for a signature that is not about itself.');
+    throw new AgentError('service_failed', 'The service asks for a signature that is not for itself.');
   const { access_token: token } = await askService(service, '/_svc/accounts/token', {
     body: { message, signature: await signer.signMessage({ message }) },
   });

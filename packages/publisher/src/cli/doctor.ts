@@ -30,7 +30,7 @@ const run =
   async (world: World): Promise<Checked> => {
     const findings = await probe(world)
       .then(judge)
-      .catch((error: Error) => [unknown(`This check failed itself: ${error.message}`, 'Report it, with the command you ran.')]);
+      .catch((error: Error) => [unknown(`This check itself failed: ${error.message}`, 'Report it, with the command you ran.')]);
     return { id, level: worstOf(findings), findings };
   };
 

@@ -17,7 +17,7 @@ export function readOffer(header: string | undefined, body: string): OfferRead {
   if (header === undefined) return { ok: false, says: 'it has no PAYMENT-REQUIRED header' };
   const v2 = parseJson(Buffer.from(header, 'base64').toString('utf8'));
   if (!isRecord(v2) || v2['x402Version'] !== 2)
-    return { ok: false, says: 'its PAYMENT-REQUIRED header is no x402 version 2 offer' };
+    return { ok: false, says: 'its PAYMENT-REQUIRED header is not an x402 version 2 offer' };
   const entries = listOf(v2['accepts']);
   const isWhole = (entry: Readonly<Record<string, unknown>>): boolean =>
     microOf(entry['amount']) !== null &&

@@ -40,7 +40,7 @@ export async function playPurchase(shop: Shop, tell: (step: Step) => void): Prom
       steps.push({ id, passed: true, says });
       return value;
     } catch (error) {
-      const says = error instanceof StepFailed ? error.message : `this step failed itself: ${(error as Error).message}`;
+      const says = error instanceof StepFailed ? error.message : `this step itself failed: ${(error as Error).message}`;
       steps.push({ id, passed: false, says });
       throw new StepFailed(id);
     } finally {

@@ -87,7 +87,18 @@ export function openWorld(options: {
   const quote = memo(async (path) => (client === null ? null : client.quote({ resource: resourceOf(site, path), kind: 'read' })));
   const sample = once(async () => takeSample({ site, pages, visit, config: await config(), robots, quote }));
   return {
-    ...{ site, connectTo, client, keyKind, visit, config, configAnswer, robots, quote, sample, agentName, givenPages: pages },
+    site,
+    connectTo,
+    client,
+    keyKind,
+    visit,
+    config,
+    configAnswer,
+    robots,
+    quote,
+    sample,
+    agentName,
+    givenPages: pages,
     self: once(async () => {
       if (client === null) return null;
       const answer = await client.self();

@@ -3,21 +3,25 @@ import type { AgentCategory } from '../client.ts';
 
 const READ_FOR = {
   train: [
-    ...[
-      'gptbot',
-      'claudebot',
-      'anthropic-ai',
-      'google-extended',
-      'bytespider',
-      'ccbot',
-      'meta-externalagent',
-      'timpibot',
-      'diffbot',
-    ],
+    'gptbot',
+    'claudebot',
+    'anthropic-ai',
+    'google-extended',
+    'bytespider',
+    'ccbot',
+    'meta-externalagent',
+    'timpibot',
+    'diffbot',
   ],
   search: ['oai-searchbot', 'claude-searchbot', 'perplexitybot', 'googlebot', 'bingbot', 'applebot', 'amazonbot', 'youbot'],
   assistant: [
-    ...['chatgpt-user', 'claude-user', 'perplexity-user', 'meta-externalfetcher', 'mistralai-user', 'duckassistbot', 'cohere-ai'],
+    'chatgpt-user',
+    'claude-user',
+    'perplexity-user',
+    'meta-externalfetcher',
+    'mistralai-user',
+    'duckassistbot',
+    'cohere-ai',
   ],
   agent: ['chatgpt agent', 'google-agent', 'googleagent-mariner', 'novaact', 'manus-user', 'amazonbuyforme', 'twinagent'],
 } as const satisfies Record<AgentCategory, readonly string[]>;

@@ -4,8 +4,8 @@
 export type LicenseError = 'invalid_request' | 'invalid_token' | 'insufficient_scope';
 
 const SENTENCES: Readonly<Record<LicenseError, string>> = {
-  invalid_request: 'no license was shown',
-  invalid_token: 'the license is none of this site, has ended, or was revoked',
+  invalid_request: 'no license was sent',
+  invalid_token: 'the license is not for this site, has expired, or was revoked',
   insufficient_scope: 'the license is not for this page, or not for this use of it',
 };
 

@@ -105,7 +105,8 @@ export function openAgents(deps: {
       return own;
     }
     await flight;
-    return (await lookAt(request, { now: now() / 1_000, known })).signed ?? NOBODY;
+    // The one before may have been a forgery, which says nothing of who else signs this way: then this one is asked about by itself.
+    return (await lookAt(request, { now: now() / 1_000, known })).signed ?? ask(request, way);
   }
   return {
     identify: async (request, origin) => {
@@ -137,8 +138,11 @@ async function lookAt(
       { kind: 'request', method, targetUri: url, fields },
       {
         policy: {
-          ...{ algorithms: ['ed25519', 'rsa-pss-sha512'], requiredComponents: [] },
-          ...{ requiredParameters: ['created', 'expires', 'keyid', 'tag'], clockSkew: SKEW_SECONDS, now: Math.floor(now) },
+          algorithms: ['ed25519', 'rsa-pss-sha512'],
+          requiredComponents: [],
+          requiredParameters: ['created', 'expires', 'keyid', 'tag'],
+          clockSkew: SKEW_SECONDS,
+          now: Math.floor(now),
           validate: ({ parameters: { tag, created = 0, expires = 0 } }) => tag === TAG && expires - created <= MOST_LIFE_SECONDS,
         },
         resolveVerifier: ({ label, parameters, components }) => {

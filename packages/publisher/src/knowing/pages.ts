@@ -1,8 +1,8 @@
 /** Pages of a site: what each costs, and who has a licence for it. */
 import { categoryOf } from '../core/category.ts';
 import { resourceOf, slugOf } from '../core/page.ts';
-import type { Address } from '../places.ts';
 import type { SiteRequest } from '../request.ts';
+import type { Address } from '../routes.ts';
 import type { Signed } from './agents.ts';
 import type { Licences, Worth } from './licences.ts';
 import type { Proof, Proofs } from './proofs.ts';

@@ -1,7 +1,7 @@
 /**
- * What pages cost, kept for a minute, or until the service says that a rule begins or ends; while the service is away, for as long as the quote lives. What bounds the cost of a flood: one call for a
- * page at a time, 64 at once, 100 a second (half of what a key may ask, so that payments get through), and memory for 5,000 pages with a price
- * and 5,000 without.
+ * What pages cost, kept for a minute, or until the service says that a rule begins or ends; while the service is away, for as long as the
+ * quote lives. What bounds the cost of a flood: one call for a page at a time, 64 at once, 100 a second (half of what a key may ask, so
+ * that payments get through), and memory for 5,000 pages with a price and 5,000 without.
  */
 import type { Client, Failure, Quote, QuoteRequest, Result } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';

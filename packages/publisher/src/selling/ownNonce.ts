@@ -1,17 +1,60 @@
 /** What a wallet may sign that bought a page (`sign-in-with-x`): each answer asks for words of its own. */
 import type { Quote } from '../client.ts';
 
-/** The nonce of what a wallet may sign (`sign-in-with-x`) in the offer of a quote; null in one that declares none. */
-const nonces = new WeakMap<Quote, string | null>();
+/** The header of a quote's offer around the nonce of what a wallet may sign: what stands before and behind is encoded once for all answers. */
+interface Around {
+  readonly nonce: string;
+  /** Encoded: whole groups of three octets. */
+  readonly before: string;
+  /** As text, up to three octets each: what shares a group with the nonce. */
+  readonly left: string;
+  readonly right: string;
+  /** Encoded as it stands behind a nonce with our digits. */
+  readonly behind: string;
+}
 
-function nonceOf(quote: Quote): string | null {
-  const known = nonces.get(quote);
+/** Null in an offer that declares no nonce. */
+const offers = new WeakMap<Quote, Around | null>();
+const OWN_OCTETS = 10;
+const HEX = Array.from({ length: 256 }, (_, octet) => octet.toString(16).padStart(2, '0'));
+
+/** Random octets, drawn for many answers at a time; each is used once. */
+const pool = new Uint8Array(OWN_OCTETS * 100);
+let used = pool.length;
+
+function ownDigits(): string {
+  if (used + OWN_OCTETS > pool.length) {
+    crypto.getRandomValues(pool);
+    used = 0;
+  }
+  let text = '';
+  for (const end = used + OWN_OCTETS; used < end; used += 1) text += HEX[pool[used] as number];
+  return text;
+}
+
+function aroundOf(quote: Quote): Around | null {
+  const known = offers.get(quote);
   if (known !== undefined) return known;
-  const { extensions } = JSON.parse(atob(quote.x402.header)) as { extensions?: Record<string, { info?: { nonce?: unknown } }> };
+  const text = atob(quote.x402.header);
+  const { extensions } = JSON.parse(text) as { extensions?: Record<string, { info?: { nonce?: unknown } }> };
   const nonce = extensions?.['sign-in-with-x']?.info?.nonce;
-  const found = typeof nonce === 'string' && /^[0-9a-f]{32,76}$/.test(nonce) ? nonce : null;
-  nonces.set(quote, found);
+  const found = typeof nonce === 'string' && /^[0-9a-f]{32,76}$/.test(nonce) ? cut(text, nonce) : null;
+  offers.set(quote, found);
   return found;
+}
+
+function cut(text: string, nonce: string): Around {
+  const at = text.indexOf(nonce);
+  const from = at - (at % 3);
+  const end = at + nonce.length;
+  const to = end + ((3 - ((end - from + 2 * OWN_OCTETS) % 3)) % 3);
+  return {
+    nonce,
+    before: btoa(text.slice(0, from)),
+    left: text.slice(from, at),
+    right: text.slice(end, to),
+    behind: btoa(text.slice(to)),
+  };
 }
 
 /**
@@ -19,10 +62,10 @@ function nonceOf(quote: Quote): string | null {
  * nonce with digits of anybody's behind it.
  */
 export function withOwnNonce(quote: Quote, header: string): string {
-  const nonce = nonceOf(quote);
-  if (nonce === null) return header;
-  const own = crypto
-    .getRandomValues(new Uint8Array(10))
-    .reduce((text, octet) => text + octet.toString(16).padStart(2, '0'), nonce);
-  return btoa(atob(header).replace(nonce, own));
+  const around = aroundOf(quote);
+  if (around === null) return header;
+  const { nonce, before, left, right, behind } = around;
+  const own = nonce + ownDigits();
+  if (header !== quote.x402.header) return btoa(atob(header).replace(nonce, own));
+  return before + btoa(left + own + right) + behind;
 }

@@ -137,7 +137,10 @@ async function settle(
   const { page, quote, caller, payment } = purchase;
   const agent = { ua: page.userAgent.slice(0, 512), classifyReason: caller.reason, ...page.signed };
   const answer = await deps.client.verify({
-    ...{ payment, quote, resource: page.resource, agent },
+    payment,
+    quote,
+    resource: page.resource,
+    agent,
     ...(deps.receiptName === 'host' ? { receiptName: 'host' } : {}),
   });
   deps.breaker.note(!answer.ok && isAway(answer));

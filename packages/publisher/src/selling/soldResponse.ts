@@ -17,7 +17,8 @@ export async function follow(
   if (ruling.act === 'answer') return responseOf(ruling.answer);
   if (ruling.act === 'sell')
     return sellResponse(ruling.sale, () => make(wholeOf(request)), {
-      ...{ maxBytes: gate.maxPageBytes, onLarge: gate.onLarge },
+      maxBytes: gate.maxPageBytes,
+      onLarge: gate.onLarge,
       signal: request.signal,
     });
   if (!ruling.headers) return make(request);

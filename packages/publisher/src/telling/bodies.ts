@@ -29,19 +29,21 @@ export function openBodies({
   readonly client: Pick<Client, 'noteBodies'>;
   readonly breaker: Breaker;
 }): Bodies {
-  const hashing = new Set<Promise<void>>();
+  let hashing = 0;
+  let hashed: Promise<void> = Promise.resolve();
   let queue: readonly ServedBody[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
 
-  async function hash(receiptId: string, page: Uint8Array<ArrayBuffer>): Promise<void> {
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', page));
-    const sha256 = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-    queue = [...queue, { receiptId, sha256, bytes: page.length }].slice(-MOST);
+  /** Words wait in the order of the sales, whichever hash is ready first: what is too much is the oldest. */
+  async function keep(word: Promise<ServedBody | null>, before: Promise<void>): Promise<void> {
+    const [one] = await Promise.all([word, before]);
+    hashing -= 1;
+    if (one !== null) queue = [...queue, one].slice(-MOST);
   }
   async function flush(): Promise<void> {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    await Promise.all(hashing);
+    await hashed;
     while (queue.length > 0 && breaker.mayCall()) {
       const batch = queue.slice(0, BATCH);
       queue = queue.slice(BATCH);
@@ -70,16 +72,23 @@ export function openBodies({
     add: (receiptId, chunks) => {
       const page = joined(chunks);
       if (page.length === 0) return;
-      const work = hash(receiptId, page)
-        .catch(() => undefined)
-        .finally(() => hashing.delete(work));
-      hashing.add(work);
+      hashing += 1;
+      hashed = keep(
+        wordFor(receiptId, page).catch(() => null),
+        hashed,
+      );
       waits(leave);
       schedule();
     },
     flush,
-    isDue: () => queue.length > 0 || hashing.size > 0,
+    isDue: () => queue.length > 0 || hashing > 0,
   };
+}
+
+async function wordFor(receiptId: string, page: Uint8Array<ArrayBuffer>): Promise<ServedBody> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', page));
+  const sha256 = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return { receiptId, sha256, bytes: page.length };
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -32,7 +32,11 @@ export function openTeller<Request>(
       const { resource, kind, userAgent, signed } = page;
       const classifiedAs = caller.who === 'person' ? 'human' : 'agent';
       reports.add({
-        ...{ resource, kind, verdict, classifiedAs, at: options.now() },
+        resource,
+        kind,
+        verdict,
+        classifiedAs,
+        at: options.now(),
         agent: { ua: userAgent.slice(0, 512), classifyReason: caller.reason, ...signed },
         ...(priceMicro === undefined ? {} : { priceMicro }),
       });
@@ -41,7 +45,11 @@ export function openTeller<Request>(
       const { who, reason } = caller;
       quietly(() =>
         options.onDecision?.({
-          ...{ act: decision.act, who, reason, method, resource: page?.resource ?? null },
+          act: decision.act,
+          who,
+          reason,
+          method,
+          resource: page?.resource ?? null,
           ...(decision.act === 'serve' ? { as: decision.as } : {}),
           ...(price?.state === 'priced' ? { priceMicro: price.quote.price } : {}),
           ...(price?.state === 'free' && price.because !== null ? { because: price.because } : {}),

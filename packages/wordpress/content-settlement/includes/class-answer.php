@@ -3,8 +3,8 @@ namespace ContentSettlement;
 
 /** Sends what is not the page: the offer, the refusal, the request to wait. Each ends in output; the caller ends the request. */
 final class Answer {
-	const ALLOWED = 'authorization, payment-signature, x-payment, crawler-max-price, crawler-exact-price, accept-payment, access-control-expose-headers';
-	const EXPOSED = 'payment-required, payment-response, x-payment-response, x-licence, retry-after, crawler-price, crawler-charged';
+	const ALLOWED = 'authorization, payment-signature, x-payment, sign-in-with-x, crawler-max-price, crawler-exact-price, accept-payment, access-control-expose-headers';
+	const EXPOSED = 'payment-required, payment-response, x-payment-response, x-licence, link, retry-after, crawler-price, crawler-charged, crawler-error';
 
 	/** @var bool Whether the header Vary has ours. */
 	private static $varies = false;
@@ -18,7 +18,7 @@ final class Answer {
 		}
 		if ( ! self::$varies ) {
 			self::$varies = true;
-			header( 'Vary: PAYMENT-SIGNATURE, X-PAYMENT, Authorization, User-Agent, Accept', false ); // Beside what others vary by.
+			header( 'Vary: PAYMENT-SIGNATURE, X-PAYMENT, SIGN-IN-WITH-X, Authorization, User-Agent, Accept', false ); // Beside what others vary by.
 		}
 		self::headers(
 			array(
@@ -33,7 +33,12 @@ final class Answer {
 	/** 402 for both generations of clients, x402 v2 reads the header, v1 the body; a page for whoever looks at it. */
 	public static function offer( array $offer, object $quote, Visit $visit ): void {
 		self::begin( 402 );
-		self::headers( array( 'PAYMENT-REQUIRED' => $offer['header'], 'crawler-price' => 'USD ' . Money::usd( (string) $quote->price ) ) );
+		self::headers( array( 'PAYMENT-REQUIRED' => Wallet_Proof::with_own_nonce( $offer['header'] ), 'crawler-price' => 'USD ' . Money::usd( (string) $quote->price ) ) );
+		self::headers( $offer['headers'] );
+		$wrong = '' === $visit->payment ? Crawler_Error::of( (int) $quote->price, $visit->max_price, $visit->exact_price ) : '';
+		if ( '' !== $wrong ) {
+			self::headers( array( 'crawler-error' => $wrong ) );
+		}
 		if ( 'HEAD' === $visit->method ) {
 			return;
 		}
@@ -56,7 +61,7 @@ final class Answer {
 	/** 403 for a crawler that the owner does not want. */
 	public static function refuse(): void {
 		self::begin( 403 );
-		header( 'Content-Type: text/plain; charset=utf-8' );
+		self::headers( array( 'crawler-error' => Crawler_Error::FORBIDDEN, 'Content-Type' => 'text/plain; charset=utf-8' ) );
 		echo 'This site does not serve this crawler.';
 	}
 
@@ -73,6 +78,12 @@ final class Answer {
 	public static function sold( object $receipt ): void {
 		self::mark(); // Again: what made the page may have said otherwise.
 		self::headers( array( 'x-licence' => (string) $receipt->licenseJws, 'crawler-charged' => 'USD ' . Money::usd( (string) $receipt->chargedMicro ) ) );
+	}
+
+	/** The licence anew of a wallet that bought the page before; the page follows, and nothing is charged. */
+	public static function read_again( string $licence ): void {
+		self::mark();
+		self::headers( array( 'x-licence' => $licence ) );
 	}
 
 	/** Answers a browser that asks whether it may send payment headers from another site. */

@@ -13,7 +13,7 @@ final class Decision {
 	/**
 	 * Facts: who (person, search, allowed, blocked, agent), in_scope, method, is_partial, payment (none, one, two),
 	 * is_licensed, quote (priced, free, away: nobody answers or our key is refused, busy: cannot be priced now, refused: its owner does not
-	 * give it to this agent). Returns the act, the verdict
+	 * give it to this agent), proof (none, good, bad, busy: that the wallet bought the page could not be looked at now). Returns the act, the verdict
 	 * to report or null, and the error for the offer.
 	 */
 	public static function of( array $facts ): array {
@@ -37,6 +37,13 @@ final class Decision {
 
 	/** A payment is for the whole page, and only GET is sure to make it without doing anything else. */
 	private static function of_priced( array $facts ): array {
+		$proof = $facts['proof'] ?? 'none';
+		if ( 'good' === $proof ) {
+			return self::act( 'serve', 'agent-reread' );
+		}
+		if ( 'busy' === $proof && 'none' === $facts['payment'] ) {
+			return self::act( 'wait' ); // An offer would have it pay again.
+		}
 		if ( 'HEAD' === $facts['method'] ) {
 			return self::act( 'discover' );
 		}

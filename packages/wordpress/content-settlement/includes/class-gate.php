@@ -73,13 +73,19 @@ final class Gate {
 			'payment'     => $visit->payments,
 			'is_licensed' => false,
 			'quote'       => 'free',
+			'proof'       => 'none',
 		);
+		$proof  = array( 'state' => 'none' );
 		$quote  = array( 'state' => 'free' );
 		if ( 'agent' === $facts['who'] && $facts['in_scope'] && '' !== $slug ) {
 			$issuer               = (string) ( $policy['licenseIdentity'] ?? '' );
 			$facts['is_licensed'] = '' !== $visit->licence && Licences::open( $visit->licence, $resource, $slug, $issuer );
 			$quote                = $facts['is_licensed'] ? $quote : Quotes::of( $resource );
 			$facts['quote']       = $quote['state'];
+			if ( 'priced' === $quote['state'] && '' !== $visit->proof && 'GET' === $visit->method ) {
+				$proof          = Wallet_Proof::judge( $visit->proof, $resource, $slug );
+				$facts['proof'] = $proof['state'];
+			}
 		}
 		$decision = Decision::of( $facts );
 		if ( 'away' === $quote['state'] ) {
@@ -96,13 +102,15 @@ final class Gate {
 		 * @param string $resource The page.
 		 */
 		do_action( 'content_settlement_decision', $decision, $resource );
-		self::carry_out( $decision, $visit, new Sale( $visit, $resource, $slug, $reason, $quote ) );
+		self::carry_out( $decision, $proof, new Sale( $visit, $resource, $slug, $reason, $quote ) );
 	}
 
-	private static function carry_out( array $decision, Visit $visit, Sale $sale ): void {
+	private static function carry_out( array $decision, array $proof, Sale $sale ): void {
 		switch ( $decision['act'] ) {
 			case 'serve':
-				if ( null !== $decision['verdict'] ) {
+				if ( 'good' === $proof['state'] ) {
+					Answer::read_again( $proof['licence'] );
+				} elseif ( null !== $decision['verdict'] ) {
 					Answer::mark();
 				}
 				return;
@@ -119,7 +127,7 @@ final class Gate {
 				Answer::wait( '5' );
 				break;
 			default:
-				$sale->offer( $decision['error'] );
+				$sale->offer( '' === $decision['error'] ? ( $proof['error'] ?? '' ) : $decision['error'] );
 		}
 		exit;
 	}

@@ -9,4 +9,12 @@ final class Money {
 		$fraction = rtrim( substr( $digits, -6 ), '0' );
 		return substr( $digits, 0, -6 ) . ( '' === $fraction ? '' : '.' . $fraction );
 	}
+
+	/** What a crawler price header says, in micro-USDC; null for other currencies, more than six decimals, and what is no amount. */
+	public static function micro( string $text ): ?int {
+		if ( ! preg_match( '/^(?:USD\s+)?(\d{1,9})(?:\.(\d{1,6}))?$/Di', trim( $text ), $found ) ) {
+			return null;
+		}
+		return (int) $found[1] * 1000000 + (int) str_pad( $found[2] ?? '', 6, '0' );
+	}
 }

@@ -8,10 +8,12 @@ namespace ContentSettlement;
 final class Quotes {
 	const FRESH = 60;
 	const STALE = 600;
+	/** Headers that the service puts on a 402: where documents about the site stand. */
+	const TOLD = array( 'link' );
 	/** A lock that its owner did not give back is anybody's after this long, seconds. */
 	const LOCK = 5;
 
-	/** state: priced, free, refused, away or busy; quote: the service's object without the offer; offer: header and body. */
+	/** state: priced, free, refused, away or busy; quote: the service's object without the offer; offer: header, body and further headers. */
 	public static function of( string $resource ): array {
 		$name = Settings::PREFIX . 'quote_' . md5( $resource );
 		$kept = get_transient( $name );
@@ -40,7 +42,7 @@ final class Quotes {
 
 	/** Asks the service and keeps its answer; `$usable` is what an unanswered question falls back to. */
 	private static function ask( string $name, string $resource, ?array $usable ): array {
-		$answer = Service_Client::get( '/_svc/quote?build=402&resource=' . rawurlencode( $resource ) );
+		$answer = Service_Client::get( '/_svc/quote?build=402&signIn=1&resource=' . rawurlencode( $resource ) );
 		Breaker::note( ! Service_Client::is_away( $answer ) );
 		if ( 200 === $answer['status'] || 204 === $answer['status'] ) {
 			$json = 200 === $answer['status'] ? wp_json_encode( $answer['body'] ) : '';
@@ -80,7 +82,8 @@ final class Quotes {
 		$v2->error   = substr( (string) preg_replace( '/[^\x20-\x7e]/', '?', $error ), 0, 200 );
 		$body        = clone $offer['body'];
 		$body->error = $v2->error;
-		return array( 'header' => base64_encode( (string) wp_json_encode( $v2, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE ) ), 'body' => $body );
+		$header = base64_encode( (string) wp_json_encode( $v2, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE ) );
+		return array( 'header' => $header, 'body' => $body ) + $offer;
 		// phpcs:enable
 	}
 
@@ -106,7 +109,14 @@ final class Quotes {
 	}
 
 	private static function offer_of( object $quote ): array {
-		return array( 'header' => (string) $quote->x402->header, 'body' => $quote->x402->body );
+		$told = array();
+		foreach ( self::TOLD as $name ) {
+			$value = $quote->x402->headers->$name ?? null;
+			if ( is_string( $value ) && preg_match( '/^[\x20-\x7e]{1,2048}$/D', $value ) ) {
+				$told[ $name ] = $value;
+			}
+		}
+		return array( 'header' => (string) $quote->x402->header, 'body' => $quote->x402->body, 'headers' => $told );
 	}
 
 	private static function is_alive( $kept ): bool {

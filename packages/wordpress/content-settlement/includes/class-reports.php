@@ -2,9 +2,10 @@
 namespace ContentSettlement;
 
 /**
- * What the gate decided, for the service's audit. Reports of a request are sent after the visitor has got the page, where PHP can do that;
- * elsewhere, and when the service is away, each waits as an option of its own (two requests never overwrite each other's) until cron
- * sends them, 50 at a time. More than 500 do not wait: the oldest are dropped, and counted.
+ * What the gate decided, for the service's audit, and the hashes of pages that were sold, for the records of their payments. Reports of a
+ * request are sent after the visitor has got the page, where PHP can do that; elsewhere, and when the service is away, each waits as an
+ * option of its own (two requests never overwrite each other's) until cron sends them, 50 at a time. More than 500 do not wait: the oldest
+ * are dropped, and counted.
  */
 final class Reports {
 	const ROW     = Settings::PREFIX . 'report_';
@@ -39,6 +40,12 @@ final class Reports {
 		self::$gathered[] = $report;
 	}
 
+	/** The page that was served for a payment, as WordPress made it. */
+	public static function add_body( string $receipt_id, string $page ): void {
+		$body              = array( 'receiptId' => $receipt_id, 'sha256' => hash( 'sha256', $page ), 'bytes' => strlen( $page ) );
+		self::$gathered[] = array( 'at' => (int) ( microtime( true ) * 1000 ), 'body' => $body );
+	}
+
 	/** Ends the answer to the visitor where that can be done, and sends; else keeps. */
 	public static function flush(): void {
 		$reports = self::$gathered;
@@ -47,10 +54,11 @@ final class Reports {
 		}
 		self::$gathered = array();
 		$has_ended      = self::end_answer();
-		if ( $has_ended && self::send( $reports ) ) {
+		$unsent         = $has_ended ? self::send( $reports ) : $reports;
+		if ( array() === $unsent ) {
 			return;
 		}
-		array_map( array( self::class, 'keep' ), $reports );
+		array_map( array( self::class, 'keep' ), $unsent );
 		self::drop_oldest();
 		self::schedule();
 	}
@@ -62,8 +70,9 @@ final class Reports {
 			if ( array() === $reports ) {
 				return;
 			}
-			if ( ! self::send( $reports ) ) {
-				array_map( array( self::class, 'keep' ), $reports );
+			$unsent = self::send( $reports );
+			if ( array() !== $unsent ) {
+				array_map( array( self::class, 'keep' ), $unsent );
 				self::schedule();
 				return;
 			}
@@ -77,10 +86,21 @@ final class Reports {
 		return (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $wpdb->options WHERE option_name LIKE %s", self::like() ) );
 	}
 
+	/** Those that the service has not got, and may take another time. */
+	private static function send( array $reports ): array {
+		$is_body  = static function ( array $report ): bool {
+			return isset( $report['body'] );
+		};
+		$bodies   = array_values( array_filter( $reports, $is_body ) );
+		$verdicts = array_values( array_diff_key( $reports, array_filter( $reports, $is_body ) ) );
+		$unsent   = self::is_taken( '/_svc/observe', $verdicts ) ? array() : $verdicts;
+		return self::is_taken( '/_svc/receipts/bodies', array_column( $bodies, 'body' ) ) ? $unsent : array_merge( $unsent, $bodies );
+	}
+
 	/** True when the service has them, or will never take them (they are wrong, and would be wrong again). */
-	private static function send( array $reports ): bool {
-		$answer = Service_Client::post( '/_svc/observe', $reports, self::SECONDS );
-		return 202 === $answer['status'] || 400 === $answer['status'];
+	private static function is_taken( string $path, array $rows ): bool {
+		$answer = array() === $rows ? array( 'status' => 200 ) : Service_Client::post( $path, $rows, self::SECONDS );
+		return in_array( $answer['status'], array( 200, 202, 400 ), true );
 	}
 
 	private static function keep( array $report ): void {

@@ -119,6 +119,9 @@ final class Sale {
 		Answer::receipt( $answer );
 		if ( 'page' === $next ) {
 			Answer::sold( $answer['body'] );
+			if ( is_string( $answer['body']->receiptId ?? null ) ) {
+				Reports::add_body( $answer['body']->receiptId, $page );
+			}
 			echo $page; // phpcs:ignore WordPress.Security.EscapeOutput -- the page as WordPress made it.
 		} elseif ( 'offer' === $next ) {
 			$error = isset( $answer['body']->error ) ? (string) $answer['body']->error : 'the payment was not taken';

@@ -15,12 +15,21 @@ final class Visit {
 	public $payments = 'none';
 	/** @var string */
 	public $licence = '';
+	/** @var string What a wallet signed that bought the page, as sent. */
+	public $proof = '';
+	/** @var string The most that a crawler would pay, and the exact sum, as sent. */
+	public $max_price = '';
+	/** @var string */
+	public $exact_price = '';
 
 	public static function now(): self {
 		$visit             = new self();
 		$visit->method     = strtoupper( self::header( 'REQUEST_METHOD', '' ) );
 		$visit->user_agent = wp_check_invalid_utf8( self::header( 'USER_AGENT' ), true );
 		$visit->is_partial = '' !== self::header( 'RANGE' );
+		$visit->proof       = self::header( 'SIGN_IN_WITH_X' );
+		$visit->max_price   = self::header( 'CRAWLER_MAX_PRICE' );
+		$visit->exact_price = self::header( 'CRAWLER_EXACT_PRICE' );
 		$v2                = self::header( 'PAYMENT_SIGNATURE' );
 		$v1                = self::header( 'X_PAYMENT' );
 		$visit->payment    = '' !== $v2 ? $v2 : $v1;
@@ -39,13 +48,13 @@ final class Visit {
 
 	/** Whether somebody pays or has paid: no browser of a person does. */
 	public function is_paying(): bool {
-		$hints = self::header( 'CRAWLER_MAX_PRICE' ) . self::header( 'CRAWLER_EXACT_PRICE' ) . self::header( 'ACCEPT_PAYMENT' );
-		return '' !== $this->payment || '' !== $this->licence || '' !== $hints;
+		$hints = $this->max_price . $this->exact_price . self::header( 'ACCEPT_PAYMENT' );
+		return '' !== $this->payment || '' !== $this->licence || '' !== $this->proof || '' !== $hints;
 	}
 
 	/** Whether a browser asks if it may send from another site what an agent sends that pays or has paid. */
 	public function is_preflight(): bool {
-		return 'OPTIONS' === $this->method && 1 === preg_match( '/payment|crawler-|authorization/i', self::header( 'ACCESS_CONTROL_REQUEST_HEADERS' ) );
+		return 'OPTIONS' === $this->method && 1 === preg_match( '/payment|crawler-|authorization|sign-in-with-x/i', self::header( 'ACCESS_CONTROL_REQUEST_HEADERS' ) );
 	}
 
 	/** Whether a person looks at the answer. */

@@ -51,7 +51,7 @@ function unreached({ site, isElsewhere }: Facts, why: Exclude<Reply, { came: tru
 
 function tlsFindings({ site, isHttps, isElsewhere }: Facts): Finding[] {
   if (isElsewhere)
-    return [unknown('TLS was not tried, since --connect-to leads past it.', 'Run this once without --connect-to.')];
+    return [unknown('TLS was not tested, because --connect-to bypasses it.', 'Run this once without --connect-to.')];
   if (isHttps) return [ok(`${site} answers by https.`)];
   return [warning('The site was asked by plain http.', 'Name its public address: --site https://…')];
 }

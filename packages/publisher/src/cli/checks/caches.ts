@@ -53,7 +53,7 @@ export const cachesCheck: Check<Facts> = {
       ...keptPages([last, freshAgent], [person, freshPerson], first),
     ];
     if (problems.length > 0) return problems;
-    return [riskOf(person) ?? ok('People and agents get what is theirs, whoever asks first.')];
+    return [riskOf(person) ?? ok('People and agents each get their own answer, whichever asks first.')];
   },
 };
 

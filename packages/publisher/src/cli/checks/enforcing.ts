@@ -30,7 +30,7 @@ export const enforcingCheck: Check<Facts> = {
   judge: ({ host, rows, sawOffer }) => {
     if (rows === null)
       return [
-        unknown('What the service hears of the gate could not be asked.', 'Settle the findings about service and key first.'),
+        unknown('The service could not be asked about the gate’s reports.', 'Settle the findings about service and key first.'),
       ];
     if (rows.length === 0)
       return [unknown('The service knows no host of this site.', 'Let the owner prove one: openHost, then checkHost.')];

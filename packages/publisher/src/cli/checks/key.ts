@@ -22,7 +22,7 @@ export const keyCheck: Check<Facts> = {
   judge: ({ kind, answer, site }) => {
     if (kind === 'none') return [unknown('No key was given.', 'Set SVC_API_KEY.')];
     if (kind === 'unknown') {
-      return [problem('This is no publisher key.', 'Keys begin with svc_live_ or svc_test_: copy it again, whole.')];
+      return [problem('This is not a publisher key.', 'Keys begin with svc_live_ or svc_test_: copy it again, whole.')];
     }
     if (answer === null || answer.status === undefined || answer.status >= 500) {
       return [unknown('The key could not be tried: the service does not answer.', 'Run this again when it does.')];
@@ -36,7 +36,7 @@ export const keyCheck: Check<Facts> = {
 };
 
 function kindFindings(kind: 'live' | 'test'): Finding[] {
-  if (kind === 'live') return [ok('The key is live, and may read what a gate needs.')];
+  if (kind === 'live') return [ok('The key is live, and has the scopes that a gate needs.')];
   return [
     warning(
       'This is a test key: what it sells moves no money.',

@@ -27,7 +27,7 @@ export const readersCheck: Check<Facts> = {
 };
 
 function judgePerson(page: string, reply: Reply | null): Finding {
-  if (!reply?.came) return unknown('Whether people get the page could not be told.', 'Run this again when the site answers.');
+  if (!reply?.came) return unknown('Whether people get the page is unclear.', 'Run this again when the site answers.');
   if (reply.status === 200) return ok('A person gets the page.');
   if (reply.status === 402) {
     return problem(
@@ -45,7 +45,7 @@ function judgePerson(page: string, reply: Reply | null): Finding {
 }
 
 function judgeGoogle(reply: Reply | null, isFree: boolean): Finding {
-  if (!reply?.came) return unknown('Whether Googlebot gets the page could not be told.', 'Run this again when the site answers.');
+  if (!reply?.came) return unknown('Whether Googlebot gets the page is unclear.', 'Run this again when the site answers.');
   if (reply.status === 200) return ok('Googlebot gets the page.');
   if (reply.status === 402 && !isFree) return ok('Googlebot pays, as the owner decided.');
   if (reply.status === 402) {

@@ -48,7 +48,7 @@ function clockFinding(skewSeconds: number | null) {
   const seconds = Math.abs(skewSeconds);
   if (seconds <= WARN_SECONDS) return ok('Its clock and the clock of this machine agree.');
   const says = `The clock of this machine is ${seconds} s ${skewSeconds > 0 ? 'fast' : 'slow'}.`;
-  const todo = 'Let NTP set it: a gate with a wrong clock takes licences that are over, or refuses good ones.';
+  const todo = 'Let NTP set it: a gate with a wrong clock accepts expired licences, or refuses valid ones.';
   return seconds > WRONG_SECONDS ? problem(says, todo) : warning(says, todo);
 }
 

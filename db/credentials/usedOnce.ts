@@ -1,0 +1,35 @@
+/** What counts once: proofs of holders, nonces of sign-ins, assertions of clients. */
+import type { Sql } from '../database.ts';
+
+/** Something that counts once, by what tells it apart from everything else. */
+export type UsedOnce =
+  /** A proof of a holder, at a site: a nonce of the holder's own beside the token that it was shown with. */
+  | { readonly kind: 'proof'; readonly tenantId: string; readonly jti: string; readonly nonce: string }
+  /** A challenge of ours (domain/signIn/nonce.ts). */
+  | { readonly kind: 'sign_in'; readonly nonce: string }
+  /** An assertion of a client (RFC 7523 §3). */
+  | { readonly kind: 'assertion'; readonly clientId: string; readonly jti: string };
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** Owner, kind and key, as the table has them. */
+function keyOf(one: UsedOnce): readonly [string, UsedOnce['kind'], string] {
+  if (one.kind === 'sign_in') return [NOBODY, one.kind, one.nonce];
+  if (one.kind === 'assertion') return [one.clientId, one.kind, one.jti];
+  // An id of a token holds no space: what comes after the first one is the nonce, whatever it holds.
+  return [one.tenantId, one.kind, `${one.jti} ${one.nonce}`];
+}
+
+/** Uses it: true the first time, false ever after. From `expiresAt` on its caller must refuse it anyway, since it is forgotten then. */
+export async function useOnce(sql: Sql, one: UsedOnce, expiresAt: Date): Promise<boolean> {
+  const rows = await sql.query(
+    'insert into used_once (owner_id, kind, key, expires_at) values ($1, $2, $3, $4) on conflict do nothing returning 1',
+    [...keyOf(one), expiresAt],
+  );
+  return rows.length > 0;
+}
+
+/** True when it was used. */
+export async function isUsed(sql: Sql, one: UsedOnce): Promise<boolean> {
+  return (await sql.query('select 1 from used_once where owner_id = $1 and kind = $2 and key = $3', keyOf(one))).length > 0;
+}

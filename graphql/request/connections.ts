@@ -1,0 +1,39 @@
+import type { ReadingDatabase } from '../../services/lists/deps.ts';
+import { openTurns } from '../../services/pacing/turns.ts';
+import type { Budget } from '../limits/budget.ts';
+import { QUERY_LIMIT_MS } from '../limits/limits.ts';
+
+/** The database as one execution of a site sees it. */
+type Share = (site: string, budget: Pick<Budget, 'refusal'>) => ReadingDatabase;
+
+/**
+ * Shares a pool among sites: the fields of a query run side by side, and one site has half of the connections at most, so that a slow
+ * or blocked query leaves the others theirs. Statements wait for their turn, site by site. One whose execution has ended meanwhile
+ * is not sent: it rejects with why it ended.
+ */
+export function shareConnections(reading: ReadingDatabase): Share {
+  const { max } = reading.pool.options;
+  const turns = openTurns({
+    atOnce: max,
+    mostOfOne: Math.ceil(max / 2),
+    mostWaiting: Number.POSITIVE_INFINITY,
+    waitMs: QUERY_LIMIT_MS,
+  });
+  return (site, budget) => {
+    const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+      const leave = await turns.enter([site]);
+      try {
+        if (budget.refusal) throw budget.refusal;
+        return await work();
+      } finally {
+        leave();
+      }
+    };
+    return {
+      ...reading,
+      query: (...given) => inTurn(() => reading.query(...given)),
+      transaction: (...given) => inTurn(() => reading.transaction(...given)),
+      shortTransaction: (work) => inTurn(() => reading.shortTransaction(work)),
+    };
+  };
+}

@@ -1,0 +1,31 @@
+/** Something that is opened for the first who asks, once for all; after a failure the next one tries again. */
+export interface WhenAsked<T> {
+  /** Opens it if it is not open. Rejects as opening does, and once it is closed. */
+  open(): Promise<T>;
+  /** Closes what was opened, also what is being opened just now. */
+  readonly close: () => Promise<void>;
+}
+
+/** Puts off `open` until somebody asks; `close` gets what came of it, if anything did. */
+export function openWhenAsked<T>(open: () => Promise<T>, close: (opened: T) => Promise<void>): WhenAsked<T> {
+  let opening: Promise<T> | null = null;
+  let isClosed = false;
+  return {
+    open: () => {
+      if (isClosed) return Promise.reject(new Error('it is closed'));
+      opening ??= open().catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+      return opening;
+    },
+    close: async () => {
+      isClosed = true;
+      const opened = await opening?.then(
+        (value) => ({ value }),
+        () => undefined,
+      );
+      if (opened) await close(opened.value);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ICruiseOptions, ICruiseResult } from 'dependency-cruiser';
+import { cruise } from 'dependency-cruiser';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const { default: rules } = (await import(new URL('../../.dependency-cruiser.mjs', import.meta.url).href)) as {
+  readonly default: { readonly forbidden: readonly object[]; readonly options: object };
+};
+
+/** Files by their path in a repository. */
+export type Files = Readonly<Record<string, string>>;
+
+/** Lays the files out in a folder of their own, beside our packages; who asks removes it. */
+export function layOut(files: Files): string {
+  const folder = mkdtempSync(join(tmpdir(), 'layers-'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const dependencies = { pg: '*', express: '*', zod: '*' };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+/** The names of the layer rules that files break. */
+export async function brokenRules(files: Files): Promise<string[]> {
+  const folder = layOut(files);
+  try {
+    const options = { ...rules.options, baseDir: folder, validate: true, ruleSet: { forbidden: rules.forbidden } };
+    const { output } = await cruise(Object.keys(files), options as unknown as ICruiseOptions);
+    return (output as ICruiseResult).summary.violations.map(({ rule }) => rule.name).sort();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
