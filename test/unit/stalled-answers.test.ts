@@ -17,9 +17,10 @@ test('a client that asks and never reads loses its connection, and its answer is
   try {
     client.pause().write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
     const [connection] = await opened;
-    await expect.poll(() => connection.destroyed, { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => connection.destroyed, { timeout: 20_000 }).toBe(true);
   } finally {
     client.destroy();
+    server.closeAllConnections();
     server.close();
   }
 });
