@@ -51,6 +51,8 @@ export interface HeavyLimits {
   readonly connections: Readonly<Record<HeavyKind, number>>;
   /** Cores that this process has; those of the machine unless told. */
   readonly cores?: number;
+  /** How long a piece waits for its turn, ms; fifteen seconds unless told. */
+  readonly waitMs?: number;
 }
 
 /** Questions at once for each connection they read through: while one waits for Postgres another is executed. */
@@ -77,7 +79,7 @@ export function accountName(accountId: string): string {
  * Opens it. A site has half of the cores at once, and no more than a third of the connections of reports and half of the questions that
  * run: on two cores one piece.
  */
-export function openHeavyWork({ connections, cores = availableParallelism() }: HeavyLimits): HeavyWork {
+export function openHeavyWork({ connections, cores = availableParallelism(), waitMs = WAIT_MS }: HeavyLimits): HeavyWork {
   const questions = QUESTIONS_A_CONNECTION * connections.questions;
   const ofReports = Math.max(1, Math.floor(connections.reports / 3));
   const ofQuestions = Math.max(1, Math.floor(questions / 2));
@@ -93,7 +95,7 @@ export function openHeavyWork({ connections, cores = availableParallelism() }: H
     mostOfOne: ofSite,
     named,
     mostWaiting: WAITING_OF_ONE,
-    waitMs: WAIT_MS,
+    waitMs,
   });
   const slots = createExportSlots();
   const enter: HeavyWork['enter'] = ({ kind, who, of }, gone) => {

@@ -10,7 +10,7 @@ import { EARNINGS_GROUPS, readEarnings } from '../../services/reports/earnings.t
 import { checkRollups, gatherRollups } from '../../services/reports/rollups.ts';
 import { readStatements } from '../../services/reports/statements.ts';
 import { insertTenant } from '../support/ledger.ts';
-import { createDatabase } from '../support/parts.ts';
+import { createDatabase, PATIENT_MS } from '../support/parts.ts';
 import type { Purchase, Seen } from '../support/reports.ts';
 import { insertPurchases, insertSeen } from '../support/reports.ts';
 
@@ -31,7 +31,7 @@ let database: Database;
 const tenants: string[] = [];
 beforeAll(async () => {
   urls = await createDatabase();
-  database = await openDatabase({ url: urls.appUrl });
+  database = await openDatabase({ url: urls.appUrl, statementTimeoutMs: PATIENT_MS });
   tenants.push(await insertTenant(database, HOSTS[0]), await insertTenant(database, 'else.example'));
 });
 afterAll(async () => {

@@ -13,7 +13,7 @@ import { bucketsOf } from '../../services/reports/calendar.ts';
 import type { EarningsBreakdown, EarningsQuery } from '../../services/reports/earnings.ts';
 import { EARNINGS_BREAKDOWNS, readEarnings } from '../../services/reports/earnings.ts';
 import { insertTenant } from '../support/ledger.ts';
-import { createDatabase } from '../support/parts.ts';
+import { createDatabase, PATIENT_MS } from '../support/parts.ts';
 import type { Purchase, Seen } from '../support/reports.ts';
 import { insertPurchases, insertSeen } from '../support/reports.ts';
 
@@ -39,7 +39,7 @@ let database: Database;
 let tenantId: string;
 beforeAll(async () => {
   urls = await createDatabase();
-  database = await openDatabase({ url: urls.appUrl });
+  database = await openDatabase({ url: urls.appUrl, statementTimeoutMs: PATIENT_MS });
   tenantId = await insertTenant(database, HOSTS[0]);
   const other = await insertTenant(database, 'else.example');
   const sold = fc.sample(purchase, { numRuns: 500, seed: 20 });

@@ -10,7 +10,7 @@ import { runSchedule } from '../simulation/schedule.ts';
 import type { Place } from '../simulation/sqlStore.ts';
 import { SqlStore } from '../simulation/sqlStore.ts';
 import type { TestDatabase } from '../support/parts.ts';
-import { createDatabase } from '../support/parts.ts';
+import { createDatabase, PATIENT_MS } from '../support/parts.ts';
 
 const SCHEDULES = 200;
 const SEED = 1;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await client.connect();
   await client.query(`alter database ${urls.name} set synchronous_commit = off`); // crashes here are rollbacks, never of Postgres
   await client.end();
-  database = await openDatabase({ url: urls.appUrl, poolSize: 2 * AT_ONCE });
+  database = await openDatabase({ url: urls.appUrl, poolSize: 2 * AT_ONCE, statementTimeoutMs: PATIENT_MS });
 });
 afterAll(async () => {
   await database.close();

@@ -39,7 +39,7 @@ import { openRates } from '../../services/pacing/rates.ts';
 import { openSnapshots } from '../../services/tenants/snapshots.ts';
 import type { TenantInput } from '../../services/tenants/tenants.ts';
 import { createTenant } from '../../services/tenants/tenants.ts';
-import { createDatabase } from './parts.ts';
+import { createDatabase, PATIENT_MS } from './parts.ts';
 
 /** Wallets of the sites' authors. */
 export const WALLETS = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(40)}` as const);
@@ -118,7 +118,7 @@ export async function startTestApi(
   } = {},
 ) {
   const urls = await createDatabase();
-  const database = await openDatabase({ url: urls.appUrl });
+  const database = await openDatabase({ url: urls.appUrl, statementTimeoutMs: PATIENT_MS });
   // Where the answer depends on the very second, a test stops the clock: it must not depend on how fast the machine is.
   const time: { offsetMs: number; stoppedAtMs: number | null } = { offsetMs: 0, stoppedAtMs: null };
   const clock = (): number => (time.stoppedAtMs ?? Date.now()) + time.offsetMs;

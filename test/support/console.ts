@@ -18,6 +18,7 @@ import type { RateLimits } from '../../services/pacing/rates.ts';
 import { openRates } from '../../services/pacing/rates.ts';
 import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
+import { PATIENT_MS } from './parts.ts';
 
 const UNBOUND = 1_000_000;
 const LIFTED: RateLimits = {
@@ -53,7 +54,8 @@ export async function startTestConsole({ rates, demoOf, provider, moreNetworks =
   const { secretBox } = api;
   const { database, pepper, networks, clock, log } = api.deps;
   const connections = { reports: database.pool.options.max, questions: 2 };
-  const heavy = openHeavyWork({ connections, cores: 2 }); // one piece of a site at once, whatever machine this is
+  // One piece of a site at once, whatever machine this is, and what waits for its turn is not refused where the machine is slow.
+  const heavy = openHeavyWork({ connections, cores: 2, waitMs: PATIENT_MS });
   // A clock that a test sets back fills no bucket until it has caught up: only tests of rates count by it.
   const counted = openRates({ limits: rates ?? LIFTED, clock: rates ? clock : () => performance.now() });
   const graph = { ...api.deps, outbound: createOutbound(), secretBox, oidc: null, rates: counted, heavy } as never;

@@ -18,6 +18,7 @@ import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
 import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
+import { PATIENT_MS } from './parts.ts';
 
 /** An answer of the endpoint. */
 export interface GraphAnswer {
@@ -90,7 +91,7 @@ export async function startTestGraphql({
 } = {}) {
   const api = await startTestApi(rates ? { rates } : {});
   const outbound = createOutbound({ allowLoopback: true });
-  const settings = { url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: 10_000 };
+  const settings = { url: api.urls.appUrl, poolSize: 2, statementTimeoutMs: PATIENT_MS };
   const pool = await openReadingDatabase(settings);
   let statements = 0;
   const counted = (sql: Sql): Sql => ({
@@ -130,6 +131,12 @@ export async function startTestGraphql({
     api,
     url,
     reading,
+    /** While it works, a question's statement may take two seconds. */
+    inAHurry: async <T>(work: () => Promise<T>): Promise<T> => {
+      const onBoth = (statement: string) => Promise.all([reading.query(statement), reading.query(statement)]);
+      await onBoth("set statement_timeout = '2s'");
+      return await work().finally(() => onBoth('reset statement_timeout'));
+    },
     secretBox,
     outbound,
     ask: (bearer: string | null, query: string, variables = {}) => askGraph(url, bearer, query, variables),

@@ -120,7 +120,7 @@ export function buildImage(folder: string): BuiltImage {
   const folders = ['--root', join(store, 'store'), '--runroot', join(tmpdir(), basename(store))];
   const options = [...folders, '--storage-driver', findDriver(folders)];
   const buildah = (...args: string[]): string =>
-    execFileSync('buildah', [...options, ...args], {
+    execFileSync('nice', ['buildah', ...options, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: 64_000_000,
