@@ -22,8 +22,7 @@ export default defineConfig({
   },
   test: {
     pool: 'forks',
-    // On two cores: much of a fault is waiting for what follows from it. CI's may be slow ones, and there is time.
-    maxWorkers: process.env['CI'] === undefined ? 4 : 3,
+    maxWorkers: 4, // on two cores: much of a fault is waiting for what follows from it
     fileParallelism: true,
     passWithNoTests: false,
     allowOnly: false,

@@ -6,7 +6,7 @@
  * another, so that no two wait for each other.
  */
 import { availableParallelism } from 'node:os';
-import type { Exporter } from './exportSlots.ts';
+import type { Exporter, ExportSlot } from './exportSlots.ts';
 import { createExportSlots } from './exportSlots.ts';
 import type { NameLimits } from './turns.ts';
 import { openTurns } from './turns.ts';
@@ -27,6 +27,8 @@ export interface HeavyPiece {
 export interface FilePlace {
   /** Ends its turn: what is left takes as long as its client. Again: nothing. */
   endTurn(): void;
+  /** Its chunks as its client reads them: see `ExportSlot`. */
+  readonly paced: ExportSlot['paced'];
   /** Ends its turn, and gives its place among files back. Again: nothing. */
   giveBack(): void;
 }
@@ -114,7 +116,7 @@ export function openHeavyWork({ connections, cores = availableParallelism(), wai
       try {
         endTurn = await enter({ kind: 'reports', who: asker.keyId, of: siteName(asker.tenantId) }, gone);
         slot.begin();
-        return { endTurn, giveBack };
+        return { endTurn, paced: slot.paced, giveBack };
       } catch (error) {
         giveBack();
         throw error;

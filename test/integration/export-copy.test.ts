@@ -306,3 +306,21 @@ test('with no connection free an export is refused, and leaves the place of its 
     await (await open()).close();
   });
 });
+
+test('four downloads that nobody reads keep no other site from its own: the slowest loses its place', async () => {
+  await withDatabase({ poolSize: 6 }, async (database) => {
+    const heavy = newHeavyWork();
+    const other = await api.site();
+    const open = (of: { readonly tenantId: string }, keyId: string) =>
+      exportCsv({ database, clock: Date.now, heavy }, { tenantId: of.tenantId, keyId, hosts: [long.host], plan: 'studio' }, ALL);
+    const files = [await open(long, 'a1'), await open(long, 'a2'), await open(site, 'b1'), await open(site, 'b2')];
+    const reads = files.map(({ chunks }) => chunks[Symbol.asyncIterator]());
+    for (const read of reads) await read.next();
+    await expect(open(other, other.keyId)).rejects.toMatchObject({ code: 'overloaded' });
+    const openOther = async () => files[files.push(await open(other, other.keyId)) - 1];
+    await expect.poll(openOther).toMatchObject({ rowCount: 0 });
+    await expect(reads[0]?.next()).rejects.toMatchObject({ code: 'overloaded' });
+    for (const read of reads.slice(1)) expect((await read.next()).done).toBe(false);
+    for (const file of files) await file.close();
+  });
+});

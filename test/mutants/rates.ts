@@ -231,6 +231,22 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     test: { file: heavy, name: 'files of two sites that wait for their turns keep no other site from its own' },
   },
   {
+    id: 'slow-downloads-keep-their-places',
+    rule: 10,
+    bug: 'downloads that nobody reads hold all places of the process for ten minutes',
+    edits: [
+      { file: 'services/pacing/exportSlots.ts', search: 'const tookMs = pace?.tookMs() ?? 0;', replace: 'const tookMs = 0;' },
+    ],
+    test: { file: 'test/unit/export-slots.test.ts', name: 'the client that has read slowest' },
+  },
+  {
+    id: 'any-download-loses-its-place',
+    rule: 10,
+    bug: 'whoever asks for a file ends the download of somebody who reads it fast enough',
+    edits: [{ file: 'services/pacing/clientPace.ts', search: 'handedMs = null;', replace: '' }],
+    test: { file: 'test/unit/export-slots.test.ts', name: 'a client that reads a MiB in ten seconds keeps its place' },
+  },
+  {
     id: 'heavy-work-without-a-bound',
     rule: 10,
     bug: 'reports, files, documents and questions of one site run side by side, as many as it asks for',

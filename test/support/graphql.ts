@@ -135,7 +135,11 @@ export async function startTestGraphql({
     inAHurry: async <T>(work: () => Promise<T>): Promise<T> => {
       const onBoth = (statement: string) => Promise.all([reading.query(statement), reading.query(statement)]);
       await onBoth("set statement_timeout = '2s'");
-      return await work().finally(() => onBoth('reset statement_timeout'));
+      try {
+        return await work();
+      } finally {
+        await onBoth('reset statement_timeout');
+      }
     },
     secretBox,
     outbound,

@@ -3,7 +3,8 @@ import type { ServiceError } from '../../domain/errors.ts';
 import { createExportSlots } from '../../services/pacing/exportSlots.ts';
 
 function stage() {
-  const slots = createExportSlots(4);
+  let nowMs = 5_000;
+  const slots = createExportSlots(4, () => nowMs);
   const codeOf = (error: unknown): string => (error as ServiceError).code;
   /** What gives a file back that has begun, or why there is none. */
   const take = (keyId: string, tenantId: string): (() => void) | string => {
@@ -28,7 +29,29 @@ function stage() {
       }
     };
   };
-  return { take, wait };
+  const wentBy = (ms: number): void => {
+    nowMs += ms;
+  };
+  /** A file that has begun: what reads its next chunk, and whether it was closed. */
+  const download = (keyId: string, tenantId: string, { bytes = 1_000, meanwhile = (): void => undefined } = {}) => {
+    const slot = slots.take({ keyId, tenantId });
+    slot.begin();
+    const file = { isClosed: false, read: async (): Promise<string> => (await chunks.next().catch(codeOf)) as string };
+    async function* made(): AsyncGenerator<Buffer> {
+      for (;;) {
+        meanwhile();
+        if (file.isClosed) throw new Error('its connection was cut');
+        yield Buffer.alloc(bytes);
+      }
+    }
+    const chunks = slot.paced(made(), () => {
+      file.isClosed = true;
+      slot.giveBack();
+      return Promise.resolve();
+    });
+    return file;
+  };
+  return { take, wait, download, wentBy };
 }
 
 test('one site holds half of the places at most, whatever keys it has; the others are for others', () => {
@@ -68,4 +91,50 @@ test('a place that is given back twice is given back once', () => {
   expect(typeof take('a1', 'a')).toBe('function');
   giveBack();
   expect(take('a1', 'a')).toBe('throttled');
+});
+
+test('when every place is taken and a file needs one, the client that has read slowest for over ten seconds loses its own', async () => {
+  const { take, wait, download, wentBy } = stage();
+  const [first, ...others] = ['a', 'a', 'b', 'b'].map((site, n) => download(`${site}${n}`, site));
+  await first!.read();
+  wentBy(1);
+  for (const other of others) await other.read();
+  wentBy(9_999);
+  expect(take('c1', 'c')).toBe('overloaded');
+  wentBy(1);
+  const begin = wait('d1', 'd');
+  expect(first!.isClosed).toBe(false);
+  expect(begin()).toBe('begun');
+  expect([first, ...others].map((file) => file!.isClosed)).toEqual([true, false, false, false]);
+  expect(await first!.read()).toBe('overloaded');
+  expect(take('c1', 'c')).toBe('overloaded');
+});
+
+test('a client that reads a MiB in ten seconds keeps its place, however long we take for the next chunk', async () => {
+  const { take, download, wentBy } = stage();
+  const told: unknown[] = [];
+  const makeSlowly = (): void => {
+    wentBy(60_000);
+    told.push(take('e', 'e'));
+  };
+  const file = download('a', 'a', { bytes: 600_000, meanwhile: makeSlowly });
+  for (const key of ['b', 'c', 'd']) take(key, key);
+  for (let n = 0; n < 6; n++) {
+    await file.read();
+    wentBy(4_900);
+  }
+  expect([...told, take('e', 'e')]).toEqual(Array(7).fill('overloaded'));
+  expect(file.isClosed).toBe(false);
+});
+
+test('a file that loses its place while it waits for its next rows is told so, and not that its connection was cut', async () => {
+  const { take, download, wentBy } = stage();
+  const fifth: unknown[] = [];
+  let chunk = 0;
+  const file = download('a', 'a', { meanwhile: () => void (chunk++ === 1 && fifth.push(take('e', 'e'))) });
+  for (const key of ['b', 'c', 'd']) take(key, key);
+  await file.read();
+  wentBy(10_001);
+  expect(await file.read()).toBe('overloaded');
+  expect(fifth).toEqual([expect.any(Function)]);
 });

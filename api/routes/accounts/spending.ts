@@ -112,7 +112,8 @@ export const spendingCsvRoute: AccountRoute = {
     try {
       const count = await inTurn(call, () => countSpending(reading, accountId, filter));
       place.begin();
-      const chunks = exportSpending((page) => inTurn(call, () => spendingOf.page(reading, accountId, filter, page)));
+      const rows = exportSpending((page) => inTurn(call, () => spendingOf.page(reading, accountId, filter, page)));
+      const close = async (): Promise<void> => place.giveBack();
       const headers = {
         ...PRIVATE,
         'content-type': 'text/csv; charset=utf-8',
@@ -120,7 +121,7 @@ export const spendingCsvRoute: AccountRoute = {
         'x-content-type-options': 'nosniff',
         ...(count > MOST_EXPORTED ? { 'x-svc-truncated': 'true' } : {}),
       };
-      return { status: 200, headers, stream: { chunks, close: async () => place.giveBack() } };
+      return { status: 200, headers, stream: { chunks: place.paced(rows, close), close } };
     } catch (error) {
       place.giveBack();
       throw error;
