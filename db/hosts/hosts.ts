@@ -183,19 +183,16 @@ export async function stampOwnership(
 /** `domain.manage` leaves every key of the tenant; what left is written down. */
 async function dropManageScope(sql: Sql, tenantId: string, host: string, at: Date): Promise<void> {
   await sql.query(
-    `with dropped as (
-       update api_key set scopes = array_remove(scopes, 'domain.manage')
-       where tenant_id = $1 and 'domain.manage' = any(scopes) returning key_id
-     )
-     insert into key_scope_drop (tenant_id, key_id, scope, host, dropped_at)
-     select $1, key_id, 'domain.manage', $2, $3 from dropped on conflict do nothing`,
+    `update api_key set scopes = array_remove(scopes, 'domain.manage'),
+       lost_scopes = jsonb_build_object('domain.manage', jsonb_build_object('host', $2::text, 'at', $3::timestamptz))
+     where tenant_id = $1 and 'domain.manage' = any(scopes)`,
     [tenantId, host, at],
   );
 }
 
 /** True when this key once had the scope and lost it because a host of its site was verified. */
 export async function hasLostScope(sql: Sql, key: { tenantId: string; keyId: string }, scope: string): Promise<boolean> {
-  const rows = await sql.query('select 1 from key_scope_drop where tenant_id = $1 and key_id = $2 and scope = $3', [
+  const rows = await sql.query('select 1 from api_key where tenant_id = $1 and key_id = $2 and lost_scopes ? $3', [
     key.tenantId,
     key.keyId,
     scope,

@@ -11,13 +11,22 @@ create table api_key (
   prefix text not null check (prefix in ('svc_live_', 'svc_test_')),
   last4 text not null,
   scopes text[] not null,
+  lost_scopes jsonb not null default '{}', -- by scope: the host whose verification took it from the key, and when
   expires_at timestamptz(3),
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
   primary key (tenant_id, key_id)
 );
-grant select, insert, update, delete on api_key to svc_app;
+grant select, insert, update on api_key to svc_app;
+
+-- What a key lost stays as it was first written, whatever a statement says.
+create function keep_lost_scopes() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  new.lost_scopes := new.lost_scopes || old.lost_scopes;
+  return new;
+end $$;
+create trigger keep_lost_scopes before update of lost_scopes on api_key for each row execute function keep_lost_scopes();
 
 -- A key that was let in writes last_used_at, which changes no right.
 create constraint trigger access_epoch
@@ -36,18 +45,6 @@ grant select, insert, update, delete on api_key_hash to svc_app;
 -- One that moves under another pepper stays the key it is.
 create constraint trigger access_epoch after delete or update of tenant_id, key_id on api_key_hash
   deferrable initially deferred for each row execute function move_access_epoch();
-
--- Scopes that left a key because its site's host was verified.
-create table key_scope_drop (
-  tenant_id uuid not null,
-  key_id uuid not null,
-  scope text not null,
-  host text not null,
-  dropped_at timestamptz(3) not null,
-  primary key (tenant_id, key_id, scope),
-  foreign key (tenant_id, key_id) references api_key
-);
-grant select, insert on key_scope_drop to svc_app;
 
 -- Public halves only; private keys never stand in the database.
 create table signing_key (

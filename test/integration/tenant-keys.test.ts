@@ -12,7 +12,6 @@ const GLOBAL = new Set([
   'api_key_hash',
   'owner_token',
   'member_invite_hash',
-  'key_scope_drop',
   'account_licence',
   'denied_licence',
   'operator_alert',

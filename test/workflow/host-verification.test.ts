@@ -149,10 +149,16 @@ test('domain.manage leaves every key of the site with the verification, and the 
   expect((await list(connect.token)).body.challenges).toHaveLength(1);
   expect((await list(bare.token)).status).toBe(403);
   expect((await other.open(newHost())).status).toBe(201);
-  const rows = await world.api.deps.database.query<{ scopes: string[] }>('select scopes from api_key where tenant_id = $1', [
-    tenantId,
-  ]);
-  expect(rows.flatMap(({ scopes }) => scopes)).not.toContain('domain.manage');
+  const { database } = world.api.deps;
+  const lost = () =>
+    database.query<{ scopes: string[]; name: string; host: string | null }>(
+      "select scopes, name, lost_scopes #>> '{domain.manage,host}' as host from api_key where tenant_id = $1",
+      [tenantId],
+    );
+  expect((await lost()).flatMap(({ scopes }) => scopes)).not.toContain('domain.manage');
+  await database.query("update api_key set lost_scopes = '{}' where tenant_id = $1", [tenantId]);
+  expect((await lost()).map((row) => [row.name, row.host])).toContainEqual(['reader', null]);
+  expect((await lost()).filter((row) => row.name !== 'reader').map((row) => row.host)).toEqual(Array(3).fill(host));
 });
 
 test('a verified host cannot be added again, here or elsewhere, and its pages belong to the site at once', async () => {
