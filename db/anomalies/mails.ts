@@ -1,3 +1,5 @@
+import type { Counted } from '../credentials/usedOnce.ts';
+import { MAIL_COUNTED } from '../credentials/usedOnce.ts';
 import type { Sql } from '../database.ts';
 
 /** An e-mail to a tenant's alert address. */
@@ -18,16 +20,7 @@ export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> 
   );
 }
 
-/** What an e-mail counts as, for the limits of a day. */
-export interface Counted {
-  readonly kind: 'invitation' | 'confirm';
-  /** The letter box, hashed under the present pepper and, while it is being rotated, the one before. */
-  readonly mailboxHashes: readonly Buffer[];
-}
-
-/** Counts an e-mail with the statement that writes it; its parameters are $1 site, $2 e-mail, $3 kind, $4 letter box. */
-const COUNTED = 'with counted as (insert into counted_mail (tenant_id, mail_id, kind, mailbox_hash) values ($1, $2, $3, $4))';
-
+/** The parameters of `MAIL_COUNTED`. */
 const countedOf = (mail: Counted & Pick<AlertMail, 'tenantId' | 'mailId'>): readonly unknown[] => [
   mail.tenantId,
   mail.mailId,
@@ -41,23 +34,10 @@ export async function insertSealedMail(
   mail: Omit<AlertMail, 'detail'> & Counted & { readonly toAddress: string; readonly sealed: Buffer },
 ): Promise<void> {
   await sql.query(
-    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed)
+    `${MAIL_COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed)
      values ($1, $2, $5, $6, '', $7)`,
     [...countedOf(mail), mail.toAddress, mail.subject, mail.sealed],
   );
-}
-
-/** E-mails of a kind within a day: of a site, and among them to one letter box. What was erased since counts as well. */
-export async function countMails(
-  sql: Sql,
-  { tenantId, kind, mailboxHashes }: Counted & { readonly tenantId: string },
-): Promise<{ readonly ofTenant: number; readonly toMailbox: number }> {
-  const [row] = await sql.query<{ of_tenant: number; to_mailbox: number }>(
-    `select count(*)::int as of_tenant, count(*) filter (where mailbox_hash = any($3))::int as to_mailbox from counted_mail
-      where tenant_id = $1 and kind = $2 and created_at > clock_timestamp() - interval '1 day'`,
-    [tenantId, kind, mailboxHashes],
-  );
-  return { ofTenant: row?.of_tenant ?? 0, toMailbox: row?.to_mailbox ?? 0 };
 }
 
 /** An e-mail that is to be sent now. */
@@ -132,7 +112,7 @@ export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: 
 /** Puts an e-mail into the outbox that asks an address whether it agrees, and counts it. */
 export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'> & Counted): Promise<void> {
   await sql.query(
-    `${COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, $2, $5, $6, $7)`,
+    `${MAIL_COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, $2, $5, $6, $7)`,
     [...countedOf(mail), mail.toAddress, mail.subject, mail.detail],
   );
 }

@@ -1,4 +1,4 @@
-/** What counts once: proofs of holders, nonces of sign-ins, assertions of clients. */
+/** What counts once: proofs of holders, nonces of sign-ins, assertions of clients, and for a day e-mails. */
 import type { Sql } from '../database.ts';
 
 /** Something that counts once, by what tells it apart from everything else. */
@@ -32,4 +32,28 @@ export async function useOnce(sql: Sql, one: UsedOnce, expiresAt: Date): Promise
 /** True when it was used. */
 export async function isUsed(sql: Sql, one: UsedOnce): Promise<boolean> {
   return (await sql.query('select 1 from used_once where owner_id = $1 and kind = $2 and key = $3', keyOf(one))).length > 0;
+}
+
+/** What an e-mail counts as, for the limits of a day. */
+export interface Counted {
+  readonly kind: 'invitation' | 'confirm';
+  /** The letter box, hashed under the present pepper and, while it is being rotated, the one before. */
+  readonly mailboxHashes: readonly Buffer[];
+}
+
+/** Counts an e-mail for a day, with the statement that writes it; the parameters are $1 site, $2 e-mail, $3 kind, $4 letter box. */
+export const MAIL_COUNTED = `with counted as (insert into used_once (owner_id, kind, key, expires_at)
+  values ($1, $3, encode($4, 'hex') || ' ' || $2, now() + interval '24 hours'))`;
+
+/** E-mails of a kind within a day: of a site, and among them to one letter box. What was erased since counts as well. */
+export async function countMails(
+  sql: Sql,
+  { tenantId, kind, mailboxHashes }: Counted & { readonly tenantId: string },
+): Promise<{ readonly ofTenant: number; readonly toMailbox: number }> {
+  const [row] = await sql.query<{ of_tenant: number; to_mailbox: number }>(
+    `select count(*)::int as of_tenant, count(*) filter (where split_part(key, ' ', 1) = any($3))::int as to_mailbox from used_once
+      where owner_id = $1 and kind = $2 and expires_at > clock_timestamp()`,
+    [tenantId, kind, mailboxHashes.map((one) => one.toString('hex'))],
+  );
+  return { ofTenant: row?.of_tenant ?? 0, toMailbox: row?.to_mailbox ?? 0 };
 }

@@ -36,15 +36,3 @@ create table alert_mail (
 );
 create index alert_mail_due on alert_mail (due_at) where sent_at is null;
 grant select, insert, update, delete on alert_mail to svc_app;
-
--- How many e-mails of a site went where lately: not erased with a person, since who erases and asks again would never reach a limit.
--- It names nobody (an HMAC under the pepper) and goes after two days.
-create table counted_mail (
-  tenant_id uuid not null references tenant,
-  mail_id text not null,
-  kind text not null,
-  mailbox_hash bytea not null,
-  created_at timestamptz(3) not null default now(),
-  primary key (tenant_id, mail_id)
-);
-grant select, insert, delete on counted_mail to svc_app;

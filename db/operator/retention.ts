@@ -13,7 +13,7 @@ export interface Ending {
 const EXPIRED = 'expires_at < $1';
 const ofExpiry = (table: string): Ending => ({ kind: table, table, ended: EXPIRED });
 
-/** Proofs and challenges that were used, scopes of access tokens, sessions of the console: past this, they are void anyway. */
+/** What counts once, e-mails of a day among it, scopes of access tokens, sessions of the console: past this, they are void anyway. */
 export const TOKENS: readonly Ending[] = ['used_once', 'access_scope', 'console_session'].map(ofExpiry);
 
 /** Request keys are honoured for a day. */
@@ -53,9 +53,6 @@ export const BUDGET_ALERTS: Ending = {
   table: 'account_alert',
   ended: "state <> 'waiting' and period_end < $1",
 };
-
-/** What e-mails of a day are counted by. */
-export const COUNTED_MAILS: Ending = { kind: 'counted_mail', table: 'counted_mail', ended: 'created_at < $1' };
 
 /** Directories of agents that did not answer for long: nobody is believed by their keys any more. */
 export const AGENT_DIRECTORIES: Ending = { kind: 'agent_directory', table: 'agent_directory', ended: 'read_at < $1' };

@@ -1,11 +1,11 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   confirmAlertAddressRow,
-  countMails,
   findAlertAddress,
   insertConfirmationMail,
   setAlertAddressRow,
 } from '../../db/anomalies/mails.ts';
+import { countMails } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
 import { findFirstHost } from '../../db/hosts/hosts.ts';
 import { readEmail } from '../../domain/access/emailAddress.ts';

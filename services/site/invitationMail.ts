@@ -1,5 +1,6 @@
 import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
-import { countMails, insertSealedMail } from '../../db/anomalies/mails.ts';
+import { insertSealedMail } from '../../db/anomalies/mails.ts';
+import { countMails } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
 import { findFirstHost } from '../../db/hosts/hosts.ts';
 import { readEmail } from '../../domain/access/emailAddress.ts';

@@ -147,16 +147,10 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
   expect(await database.query('select name, wallet, erased_at is not null as erased from buyer_account')).toEqual([
     { name: null, wallet: null, erased: true },
   ]);
-  for (const table of [
-    'buyer_key',
-    'oauth_client',
-    'used_once',
-    'open_licence_offer',
-    'account_alert_endpoint',
-    'account_alert',
-  ]) {
+  for (const table of ['buyer_key', 'oauth_client', 'open_licence_offer', 'account_alert_endpoint', 'account_alert']) {
     expect(await database.query(`select 1 from ${table}`), table).toEqual([]);
   }
+  expect(await database.query("select 1 from used_once where kind = 'assertion'")).toEqual([]);
   expect(await entries('account.erase')).toEqual([{ target: accountId, before: null, after: null }]);
   expect(await admin('account', 'erase', WALLET)).toEqual({ accountId: null, erased: false });
   expect(await admin('account', 'erase', accountId)).toEqual({ accountId, erased: false });

@@ -149,7 +149,7 @@ test('one address gets three invitations a day of a site, a site sends a hundred
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   await expect(invite('gus', 'Gus+4@example.org')).rejects.toMatchObject({ code: 'throttled' });
   await api.deps.database.query(
-    `insert into counted_mail (tenant_id, mail_id, kind, mailbox_hash) select $1, 'invitation-' || n, 'invitation', '\\x00'
+    `insert into used_once (owner_id, kind, key, expires_at) select $1, 'invitation', '00 invitation-' || n, now() + interval '1 day'
        from generate_series(1, 97) as n`,
     [tenantId],
   );
