@@ -12,19 +12,13 @@ create table usage_report (
   within_terms boolean, -- null: what was bought says nothing about uses
   at timestamptz(3) not null,
   reported_at timestamptz(3) not null default now(),
+  -- its place among the reports of its licence on the day (UTC) that it was taken: a day has only so many
+  day date not null,
+  place smallint not null check (place > 0),
   primary key (tenant_id, report_id),
-  unique (tenant_id, licence_jti, idempotency_id)
+  unique (tenant_id, licence_jti, idempotency_id),
+  unique (tenant_id, licence_jti, day, place)
 );
 create index usage_report_newest on usage_report (tenant_id, at desc, report_id desc);
 create index usage_report_by_time on usage_report (at); -- what ends is found by its time
 grant select, insert, delete on usage_report to svc_app; -- a report never changes
-
--- How many reports of a licence were taken on a day (UTC); its row is what two of them at once wait for.
-create table usage_day (
-  tenant_id uuid not null references tenant,
-  licence_jti text not null,
-  day date not null,
-  reports integer not null,
-  primary key (tenant_id, licence_jti, day)
-);
-grant select, insert, update, delete on usage_day to svc_app;

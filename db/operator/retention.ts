@@ -19,9 +19,6 @@ export const TOKENS: readonly Ending[] = ['used_once', 'access_scope', 'console_
 /** Request keys are honoured for a day. */
 export const REQUEST_KEYS: Ending = { kind: 'idempotency_key', table: 'idempotency_key', ended: 'created_at < $1' };
 
-/** Reports of use are counted by day; a day that is over counts nothing any more. */
-export const COUNTED_USAGE: Ending = { kind: 'usage_day', table: 'usage_day', ended: 'day < $1' };
-
 /** Places of names: requests of a day are reported for a week, and the day after it begins with its names. */
 export const AGENT_NAMES: Ending = { kind: 'agent_name', table: 'agent_name', ended: 'day < $1' };
 

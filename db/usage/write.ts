@@ -75,47 +75,39 @@ export interface UsageRow {
 }
 
 /**
- * Writes a report and counts it for its licence and day, both or neither. `again`: it was written before; `other`: its id stands for
- * another report of this licence; `full`: the licence has had `most` reports on that day.
+ * Writes a report in the next place of its licence and day. `again`: it was written before; `other`: its id stands for another report of
+ * this licence; `full`: the licence has had `most` reports on that day. Reports of one licence wait for one another.
  */
 export async function writeUsage(
   database: Transactional,
   row: UsageRow,
   { day, most }: { readonly day: string; readonly most: number },
 ): Promise<'written' | 'again' | 'other' | 'full'> {
-  const full = new Error('this licence has had its reports of the day');
-  try {
-    return await database.transaction(async (sql) => {
-      const report = {
-        tenant_id: row.tenantId,
-        licence_jti: row.licenceJti,
-        idempotency_id: row.idempotencyId,
-        request_hash: row.requestHash,
-        host: row.host,
-        slug: row.slug,
-        use: row.use,
-        count: row.count,
-        within_terms: row.withinTerms,
-        at: row.at,
-      };
-      const onConflict = 'on conflict (tenant_id, licence_jti, idempotency_id) do nothing';
-      if (!(await insertRow(sql, 'usage_report', report, { onConflict }))) {
-        const [known] = await sql.query<{ request_hash: string }>(
-          'select request_hash from usage_report where tenant_id = $1 and licence_jti = $2 and idempotency_id = $3',
-          [row.tenantId, row.licenceJti, row.idempotencyId],
-        );
-        return known?.request_hash === row.requestHash ? 'again' : 'other';
-      }
-      const counted = await sql.query(
-        `insert into usage_day (tenant_id, licence_jti, day, reports) values ($1, $2, $3, 1)
-         on conflict (tenant_id, licence_jti, day) do update set reports = usage_day.reports + 1 where usage_day.reports < $4 returning 1`,
-        [row.tenantId, row.licenceJti, day, most],
-      );
-      if (counted.length === 0) throw full;
-      return 'written';
+  const { tenantId, licenceJti, idempotencyId, requestHash } = row;
+  return await database.transaction(async (sql) => {
+    await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`usage ${tenantId} ${licenceJti}`]);
+    const [now] = await sql.query<{ known: string | null; place: number }>(
+      `select (select request_hash from usage_report where tenant_id = $1 and licence_jti = $2 and idempotency_id = $3) as known,
+         (select coalesce(max(place), 0) + 1 from usage_report where tenant_id = $1 and licence_jti = $2 and day = $4) as place`,
+      [tenantId, licenceJti, idempotencyId, day],
+    );
+    if (now && now.known !== null) return now.known === requestHash ? 'again' : 'other';
+    const place = now?.place ?? 1;
+    if (place > most) return 'full';
+    await insertRow(sql, 'usage_report', {
+      tenant_id: tenantId,
+      licence_jti: licenceJti,
+      idempotency_id: idempotencyId,
+      request_hash: requestHash,
+      host: row.host,
+      slug: row.slug,
+      use: row.use,
+      count: row.count,
+      within_terms: row.withinTerms,
+      at: row.at,
+      day,
+      place,
     });
-  } catch (error) {
-    if (error === full) return 'full';
-    throw error;
-  }
+    return 'written';
+  });
 }

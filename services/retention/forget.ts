@@ -7,7 +7,6 @@ import {
   AGENT_DIRECTORIES,
   AGENT_NAMES,
   BUDGET_ALERTS,
-  COUNTED_USAGE,
   CREDENTIALS,
   findProgress,
   forgetEvents,
@@ -65,7 +64,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
   };
   const gone = [
     await ended(TOKENS, before(HOUR_MS)),
-    await ended([REQUEST_KEYS, COUNTED_USAGE], before(48 * HOUR_MS)),
+    await ended([REQUEST_KEYS], before(48 * HOUR_MS)),
     await ended([USAGE_REPORTS], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),
     await ended([AGENT_DIRECTORIES], before(7 * DAY_MS)),

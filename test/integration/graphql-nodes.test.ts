@@ -46,8 +46,8 @@ beforeAll(async () => {
   await insertSeen(database, [{ ...at, ...seen, ...agent }]);
   jti = await sellLicence(database, tenantId, host);
   await database.query(
-    `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, at)
-     values ($1, $2, 'one', '', $3, 'solo', 'ai-input', 1, now())`,
+    `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, at, day, place)
+     values ($1, $2, 'one', '', $3, 'solo', 'ai-input', 1, now(), now(), 1)`,
     [tenantId, jti, host],
   );
   ({ keyId } = await mintKey({ database, pepper }, { tenantId, name: 'spare', scopes: ['tenant.read'] }));

@@ -35,8 +35,8 @@ beforeAll(async () => {
       jti,
     ]);
     await database.query(
-      `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, at)
-       values ($1, $2, 'one', '', $3, $4, 'ai-input', 1, now())`,
+      `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, at, day, place)
+       values ($1, $2, 'one', '', $3, $4, 'ai-input', 1, now(), now(), 1)`,
       [tenantId, jti, host, `page-${n}`],
     );
     await mintKey({ database, pepper }, { tenantId, name: `key ${n}`, scopes: ['tenant.read'] });

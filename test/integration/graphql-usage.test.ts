@@ -35,9 +35,9 @@ beforeAll(async () => {
   ];
   for (const [n, [slug, use, count, within, ageDays]] of rows.entries()) {
     await database.query(
-      `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, within_terms, at)
-       values ($1, $2, $3, '', $4, $5, $6, $7, $8, $9)`,
-      [tenantId, jti, `${n}`, host, slug, use, count, within, new Date(Date.now() - ageDays * DAY_MS - 1_000)],
+      `insert into usage_report (tenant_id, licence_jti, idempotency_id, request_hash, host, slug, use, count, within_terms, at, day, place)
+       values ($1, $2, $3, '', $4, $5, $6, $7, $8, $9::timestamptz, $9, $10)`,
+      [tenantId, jti, `${n}`, host, slug, use, count, within, new Date(Date.now() - ageDays * DAY_MS - 1_000), n + 1],
     );
   }
 });

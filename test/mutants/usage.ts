@@ -32,7 +32,7 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     id: 'usage-without-a-day',
     rule: 10,
     bug: 'a licence of one page writes rows without end',
-    edits: [{ file: write, search: 'if (counted.length === 0) throw full;', replace: 'void counted;' }],
+    edits: [{ file: write, search: "if (place > most) return 'full';", replace: 'void most;' }],
     test: { file: usage, name: 'a page lets write fifty reports a day' },
   },
   {
