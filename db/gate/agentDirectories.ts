@@ -20,16 +20,14 @@ export async function findDirectory<Jwk>(sql: Sql, address: string): Promise<Dir
     operator: string | null;
     purpose: string | null;
     card_at: Date | null;
-    keys: Record<string, Jwk> | null;
+    keys: Record<string, Jwk>;
   }>(
-    `select read_at, fresh_until, operator, purpose, card_at,
-       (select jsonb_object_agg(keyid, jwk) from agent_key where agent_key.address = agent_directory.address) as keys
-     from agent_directory where address = $1`,
+    'select read_at, fresh_until, operator, purpose, card_at, keys from agent_directory where address = $1',
     [address],
   );
   if (!row) return null;
   const { operator, purpose } = row;
-  const keys = new Map(Object.entries(row.keys ?? {}));
+  const keys = new Map(Object.entries(row.keys));
   return { keys, readAt: row.read_at, freshUntil: row.fresh_until, card: { operator, purpose }, cardAt: row.card_at };
 }
 
@@ -40,16 +38,10 @@ export async function storeDirectory<Jwk>(
   { keys, readAt, freshUntil }: Pick<DirectoryCopy<Jwk>, 'keys' | 'readAt' | 'freshUntil'>,
 ): Promise<void> {
   await sql.query(
-    `with kept as (
-       insert into agent_directory as known (address, type, host, read_at, fresh_until) values ($1, $2, $3, $4, $5)
-       on conflict (address) do update set read_at = excluded.read_at, fresh_until = excluded.fresh_until
-         where known.read_at <= excluded.read_at
-       returning address),
-     gone as (delete from agent_key using kept where agent_key.address = kept.address and agent_key.keyid <> all ($6::text[]))
-     insert into agent_key (address, keyid, jwk)
-     select kept.address, shown.keyid, shown.jwk from kept, unnest($6::text[], $7::jsonb[]) as shown (keyid, jwk)
-     on conflict (address, keyid) do nothing`,
-    [address, type, host, readAt, freshUntil, [...keys.keys()], [...keys.values()].map((jwk) => JSON.stringify(jwk))],
+    `insert into agent_directory as known (address, type, host, read_at, fresh_until, keys) values ($1, $2, $3, $4, $5, $6)
+     on conflict (address) do update set read_at = excluded.read_at, fresh_until = excluded.fresh_until, keys = excluded.keys
+       where known.read_at <= excluded.read_at`,
+    [address, type, host, readAt, freshUntil, JSON.stringify(Object.fromEntries(keys))],
   );
 }
 

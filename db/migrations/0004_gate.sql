@@ -26,6 +26,7 @@ create table agent_directory (
   -- when it last answered, and until when that is fresh; a failure changes neither
   read_at timestamptz(3) not null,
   fresh_until timestamptz(3) not null,
+  keys jsonb not null check (jsonb_typeof(keys) = 'object'), -- what it held then: public keys by their thumbprints
   -- what the agent says of itself; nobody vouches for it
   operator text,
   purpose text,
@@ -35,14 +36,6 @@ create table agent_directory (
 create index agent_directory_of_host on agent_directory (host) where type = 'directory';
 create index agent_directory_read on agent_directory (read_at);
 grant select, insert, update, delete on agent_directory to svc_app;
-
-create table agent_key (
-  address text not null references agent_directory on delete cascade,
-  keyid text not null,
-  jwk jsonb not null,
-  primary key (address, keyid)
-);
-grant select, insert, update, delete on agent_key to svc_app;
 
 -- Names that agents outside the list of known crawlers give themselves (ADR 0053). A name takes one of the places of its site and day, and is
 -- then the label of its requests; there are no more than 200 places, so that invented names cannot grow the rollups.

@@ -259,7 +259,7 @@ test('keys are believed for a week after their directory last answered, and then
   >[0]['metrics'];
   const { database, clock } = api.deps;
   await forgetWhatEnded({ database, clock, metrics, retention: { webhooks: 90, userAgents: 30, signIns: 30 } });
-  expect(await database.query('select 1 from agent_key where address like $1', [`https://${host}/%`])).toEqual([]);
+  expect(await database.query('select 1 from agent_directory where address like $1', [`https://${host}/%`])).toEqual([]);
 });
 
 test('a key is known by its directory and itself: one that another directory holds verifies nobody', async () => {
