@@ -21,10 +21,7 @@ export async function findDirectory<Jwk>(sql: Sql, address: string): Promise<Dir
     purpose: string | null;
     card_at: Date | null;
     keys: Record<string, Jwk>;
-  }>(
-    'select read_at, fresh_until, operator, purpose, card_at, keys from agent_directory where address = $1',
-    [address],
-  );
+  }>('select read_at, fresh_until, operator, purpose, card_at, keys from agent_directory where address = $1', [address]);
   if (!row) return null;
   const { operator, purpose } = row;
   const keys = new Map(Object.entries(row.keys));

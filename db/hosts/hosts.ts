@@ -229,32 +229,31 @@ export async function recordRecheck(
 }
 
 /**
- * Ends ownership: the host is nobody's, its challenge is open again under a new token, and for 72 hours only DNS proves it. A
- * second call, or one about an older token, changes nothing.
+ * Ends ownership, in its caller's transaction: the host is nobody's, its challenge is open again under a new token, and for 72 hours only DNS
+ * proves it. False: a second call, or one about an older token, which changes nothing.
  */
 export async function lapseOwnership(
-  database: Database,
+  sql: Sql,
   challenge: Challenge,
   next: { readonly token: string; readonly at: Date; readonly nextCheckAt: Date },
-): Promise<void> {
+): Promise<boolean> {
   const { tenantId, host, token } = challenge;
-  await database.transaction(async (sql) => {
-    await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
-    const rows = await sql.query(
-      `update host_challenge set state = 'open', token = $4, token_issued_at = $5, opened_at = $5, next_check_at = $6,
-         scheduled_checks = 0, failing_since = null, confirmations = 0
-       where tenant_id = $1 and host = $2 and token = $3 and state = 'verified' returning 1`,
-      [tenantId, host, token, next.token, next.at, next.nextCheckAt],
-    );
-    if (rows.length === 0) return;
-    await sql.query('update tenant_host set verified_at = null, routing_verified_at = null where tenant_id = $1 and host = $2', [
-      tenantId,
-      host,
-    ]);
-    await sql.query('delete from host_claim where host = $1 and tenant_id = $2', [host, tenantId]);
-    await recordLapse(sql, { tenantId, host, at: next.at });
-    await moveTenantVersion(sql, tenantId, next.at);
-  });
+  await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
+  const rows = await sql.query(
+    `update host_challenge set state = 'open', token = $4, token_issued_at = $5, opened_at = $5, next_check_at = $6,
+       scheduled_checks = 0, failing_since = null, confirmations = 0
+     where tenant_id = $1 and host = $2 and token = $3 and state = 'verified' returning 1`,
+    [tenantId, host, token, next.token, next.at, next.nextCheckAt],
+  );
+  if (rows.length === 0) return false;
+  await sql.query('update tenant_host set verified_at = null, routing_verified_at = null where tenant_id = $1 and host = $2', [
+    tenantId,
+    host,
+  ]);
+  await sql.query('delete from host_claim where host = $1 and tenant_id = $2', [host, tenantId]);
+  await recordLapse(sql, { tenantId, host, at: next.at });
+  await moveTenantVersion(sql, tenantId, next.at);
+  return true;
 }
 
 /** Notes that a host is proven by its site no more: for 72 hours it can be proven by DNS alone, whoever asks. */

@@ -1,4 +1,5 @@
 import { insertAlertMail } from '../../db/anomalies/mails.ts';
+import type { Sql } from '../../db/database.ts';
 import { admitLook } from '../../db/hosts/caps.ts';
 import type { StampOutcome } from '../../db/hosts/hosts.ts';
 import {
@@ -86,43 +87,46 @@ async function afterRecheck(deps: HostDeps, challenge: Challenge, proof: Proof):
   const failure = judgeRecheckFailure(challenge, nowMs, times);
   if (failure.kind === 'lapse') {
     const nextCheckAt = new Date(nowMs + nextOpenCheckMs(0, times));
-    await lapseOwnership(database, challenge, { token: newToken(), at, nextCheckAt });
+    const subject = 'A host of yours is not proven any more';
     const detail = `${host} is not proven any more (${proof.reason}).`;
-    await alertOwner(deps, { tenantId, kind: 'host_lapsed', host, detail, subject: 'A host of yours is not proven any more' });
+    await database.transaction(async (sql) => {
+      const lapsed = await lapseOwnership(sql, challenge, { token: newToken(), at, nextCheckAt });
+      if (lapsed) await alertOwner(sql, { tenantId, kind: 'host_lapsed', host, detail, subject, nowMs });
+    });
     deps.warn('ownership of a host lapsed', { tenantId, host, reason: proof.reason });
     return missed(proof.reason);
   }
-  await recordRecheck(database, challenge, {
-    at,
-    reason: proof.reason,
-    confirmations: failure.confirmations,
-    nextCheckAt: new Date(failure.nextCheckAtMs),
-    failingSince: new Date(failure.failingSinceMs),
+  const subject = 'A host of yours fails its recheck';
+  const detail = `${host} fails its recheck (${proof.reason}). It stays proven until the confirmations have failed, too.`;
+  await database.transaction(async (sql) => {
+    await recordRecheck(sql, challenge, {
+      at,
+      reason: proof.reason,
+      confirmations: failure.confirmations,
+      nextCheckAt: new Date(failure.nextCheckAtMs),
+      failingSince: new Date(failure.failingSinceMs),
+    });
+    if (failure.isAlert) await alertOwner(sql, { tenantId, kind: 'host_failing', host, detail, subject, nowMs });
   });
-  if (failure.isAlert) {
-    const detail = `${host} fails its recheck (${proof.reason}). It stays proven until the confirmations have failed, too.`;
-    await alertOwner(deps, { tenantId, kind: 'host_failing', host, detail, subject: 'A host of yours fails its recheck' });
-    deps.warn('a verified host fails its recheck', { tenantId, host, reason: proof.reason });
-  }
+  if (failure.isAlert) deps.warn('a verified host fails its recheck', { tenantId, host, reason: proof.reason });
   return { verified: true };
 }
 
-/** Tells operator and owner, in one database transaction: a row of the alert list, and an e-mail where one can be sent. */
+/** Tells operator and owner with what they are told of: a row of the alert list, and an e-mail where one can be sent. */
 async function alertOwner(
-  deps: HostDeps,
+  sql: Sql,
   alert: {
     readonly tenantId: string;
     readonly kind: AlertKind;
     readonly host: string;
     readonly detail: string;
     readonly subject: string;
+    readonly nowMs: number;
   },
 ): Promise<void> {
-  const { tenantId, kind, host, detail, subject } = alert;
-  await deps.database.transaction(async (sql) => {
-    await raiseAlert(sql, kind, detail, tenantId);
-    await insertAlertMail(sql, { tenantId, mailId: `${kind}:${host}:${deps.clock()}`, subject, detail });
-  });
+  const { tenantId, kind, host, detail, subject, nowMs } = alert;
+  await raiseAlert(sql, kind, detail, tenantId);
+  await insertAlertMail(sql, { tenantId, mailId: `${kind}:${host}:${nowMs}`, subject, detail });
 }
 
 /** Looks at the site of a challenge that was just opened, within the account's hourly share; says when its check is due. */

@@ -7,6 +7,7 @@ import { setConfirmedAddress } from '../support/addresses.ts';
 import { saveHistory } from '../support/histories.ts';
 import type { HostWorld } from '../support/hosts.ts';
 import { FLEET, startHostWorld } from '../support/hosts.ts';
+import { query } from '../support/sql.ts';
 
 let world: HostWorld;
 
@@ -296,6 +297,38 @@ test('ownership lapses after the confirmations of a failed recheck, and then onl
   expect((await stranger.check(host)).body).toEqual({ verified: false, reason: 'not_verified' });
   await world.dns(`_svc-challenge.${host}`, [`svc-verify=${taken.token}`]);
   expect((await stranger.check(host)).status).toBe(200);
+});
+
+test('a host lapses together with the alert that tells its owner, or not at all', async () => {
+  const { tenantId, open, check, list, host } = await site();
+  const { ownerUrl } = world.api.urls;
+  const before = { recheckMs: world.times.recheckMs, confirm: [...world.times.confirmAfterMs] };
+  Object.assign(world.times, { recheckMs: 300 });
+  world.times.confirmAfterMs.splice(0, 9, 200, 400, 600);
+  const { token } = (await open(host)).body.challenge;
+  await serveToken(host, token);
+  expect((await check(host)).status).toBe(200);
+  await query(
+    ownerUrl,
+    `create sequence refused;
+     create function refuse_alert() returns trigger language plpgsql security definer as
+       $$ begin perform nextval('refused'); raise exception 'no alerts now'; end $$;
+     create trigger refuse_alert before insert on operator_alert for each row
+       when (new.tenant_id = '${tenantId}' and new.kind = 'host_lapsed') execute function refuse_alert()`,
+  );
+  await world.page(host, `/.well-known/svc-challenge/${token}`, 'gone');
+  const refusals = async () =>
+    Number((await query(ownerUrl, 'select last_value from refused where is_called'))[0]?.last_value ?? 0);
+  await eventually(async () => (await refusals()) >= 2);
+  expect((await list()).body.challenges[0].verifiedAt).not.toBeNull();
+  await query(ownerUrl, 'drop trigger refuse_alert on operator_alert; drop function refuse_alert; drop sequence refused');
+  await eventually(async () => (await list()).body.challenges[0].verifiedAt === null);
+  Object.assign(world.times, { recheckMs: before.recheckMs });
+  world.times.confirmAfterMs.splice(0, 9, ...before.confirm);
+  expect(await query(ownerUrl, `select kind from operator_alert where tenant_id = '${tenantId}' order by raised_at`)).toEqual([
+    { kind: 'host_failing' },
+    { kind: 'host_lapsed' },
+  ]);
 });
 
 test('a workflow of many checks continues as new and still answers', async () => {
