@@ -46,9 +46,12 @@ function askEach(binder: Binder, tenantId: string, window: Span): string {
         and ${standing(tenant)} offset 0) end`;
 }
 
-/** The newest author id seen with a wallet, as an expression; both are SQL. */
+/**
+ * The newest author id seen with a wallet, as an expression; both are SQL. The site stands in a subquery, so that Postgres expects as many legs
+ * of it as of any: where it took a new site for small, it went through all legs of the site for each wallet.
+ */
 export function newestAuthorId(tenant: string, wallet: string): string {
-  return `(select author_id from ledger.leg where tenant_id = ${tenant} and to_address = ${wallet} and role <> 'platform'
+  return `(select author_id from ledger.leg where tenant_id = (select ${tenant}::uuid) and to_address = ${wallet} and role <> 'platform'
       and author_id is not null order by at desc limit 1)`;
 }
 
