@@ -167,15 +167,17 @@ grant select on payment to svc_app;
 
 -- ── what is claimed once ───────────────────────────────────────────────────────────────────────────────────────────────
 
--- An authorization settles at most once, whoever sells with it (invariant 1).
+-- What an authorization is known by: SHA-256 of all that makes it one. None of the parts holds a blank, and hex is lower case where it is read
+-- (domain/x402/payload.ts). Null of null, which no claim can have.
+create function authorization_digest(network text, asset text, payer text, nonce text) returns bytea language sql stable
+as $$ select sha256(convert_to(network || ' ' || asset || ' ' || payer || ' ' || nonce, 'UTF8')) $$;
+
+-- An authorization settles at most once, whoever sells with it (invariant 1). Its parts stand in the payment; here they would be written
+-- twice more, in the row and in the key (ADR 0052).
 create table authorization_claim (
-  network text not null,
-  asset text not null,
-  payer text not null,
-  nonce text not null,
+  digest bytea primary key check (length(digest) = 32), -- authorization_digest of the payment
   tenant_id uuid not null,
-  payment_id uuid not null,
-  primary key (network, asset, payer, nonce)
+  payment_id uuid not null
 );
 create constraint trigger names_payment after insert or update of tenant_id, payment_id on authorization_claim deferrable initially deferred
   for each row execute function names_payment();

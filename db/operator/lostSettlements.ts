@@ -66,8 +66,8 @@ export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Pr
        array(select distinct p.tenant_id from ledger.payment_intake as p where p.network = found.network and p.pay_to = found.pay_to
          and p.mode = 'live' and p.accepted_at < found.block_time)
        from jsonb_populate_recordset(null::lost_settlement, $1::jsonb) as found
-      where not exists (select 1 from authorization_claim as a where a.network = found.network and a.asset = found.asset
-        and a.payer = found.payer and a.nonce = found.nonce)
+      where not exists (select 1 from authorization_claim as a
+         where a.digest = authorization_digest(found.network, found.asset, found.payer, found.nonce))
      on conflict do nothing`,
     [JSON.stringify(rows)],
   );
@@ -97,8 +97,8 @@ export async function listLost(
 ): Promise<(LostSettlement & { readonly tenantIds: readonly string[] })[]> {
   const rows = await sql.query<Row>(
     `select * from lost_settlement as lost
-      where network = $1 and not exists (select 1 from authorization_claim as a where a.network = lost.network and a.asset = lost.asset
-        and a.payer = lost.payer and a.nonce = lost.nonce)
+      where network = $1 and not exists (select 1 from authorization_claim as a
+         where a.digest = authorization_digest(lost.network, lost.asset, lost.payer, lost.nonce))
       order by block_number, relayer_nonce, payer, nonce limit $2`,
     [network, limit],
   );

@@ -147,8 +147,8 @@ export async function listUnexplained(sql: Sql, network: string): Promise<Unexpl
        array(select distinct p.tenant_id::text from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address) as tenants
      from ledger.chain_transfer as t
      where t.network = $1 and t.nonce is not null
-       and not exists (select 1 from authorization_claim as a where a.network = t.network and a.asset = t.token
-         and a.payer = t.payer and a.nonce = t.nonce)
+       and not exists (select 1 from authorization_claim as a
+         where a.digest = authorization_digest(t.network, t.token, t.payer, t.nonce))
        and not exists (select 1 from lost_settlement as l where l.network = t.network and l.asset = t.token
          and l.payer = t.payer and l.nonce = t.nonce)
        and exists (select 1 from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address)

@@ -60,12 +60,16 @@ export interface FlushedPayment {
   readonly watched: boolean;
 }
 
-/** The live page payment of an authorization (`payer || nonce`); null when we hold none. */
+/** The live page payment of an authorization (`payer || nonce`) that a stored transfer used; null when we hold none. */
 export async function findPagePayment(sql: Sql, network: string, authorization: string): Promise<FlushedPayment | null> {
   const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState; watched: boolean }>(
-    `select payment.tenant_id, payment.payment_id, ${toldState('payment')} as state, ${toldWatched('payment')} as watched from authorization_claim as claim
+    `select payment.tenant_id, payment.payment_id, ${toldState('payment')} as state, ${toldWatched('payment')} as watched from (
+       select distinct network, token, payer, nonce from (select * from ledger.chain_transfer where nonce = $3 offset 0) as t
+        where network = $1 and payer = $2
+     ) as used
+     join authorization_claim as claim on claim.digest = authorization_digest(used.network, used.token, used.payer, used.nonce)
      join ledger.payment using (tenant_id, payment_id)
-     where claim.network = $1 and claim.payer = $2 and claim.nonce = $3 and payment.purpose = 'page' and payment.mode = 'live'`,
+     where payment.purpose = 'page' and payment.mode = 'live'`,
     [network, authorization.slice(0, 42), authorization.slice(42)],
   );
   const [row] = rows;

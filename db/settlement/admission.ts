@@ -84,8 +84,8 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
          select asked.planned_gas + coalesce((select gas from work
            where work.network = asked.network and work.tenant_id = asked.tenant_id), 0) as gas) own
        left join lateral (
-         select tenant_id, payment_id from authorization_claim claim where claim.network = asked.network
-            and claim.asset = asked.asset and claim.payer = asked.payer and claim.nonce = asked.nonce offset 0) claim on true
+         select tenant_id, payment_id from authorization_claim claim
+          where claim.digest = authorization_digest(asked.network, asked.asset, asked.payer, asked.nonce) offset 0) claim on true
       order by position`,
     [
       column((ask) => ask.tenantId),

@@ -1,5 +1,6 @@
 /** Signed bytes of batches: each attempt of a batch, under its one nonce. */
 import type { Sql } from '../database.ts';
+import { bytesOf, hexOf } from '../hex.ts';
 import { insertRow } from '../insertRow.ts';
 import type { SignedBatch } from './relayer.ts';
 
@@ -37,7 +38,7 @@ export async function insertAttempt(
     nonce: tx.nonce.toString(),
     kind: tx.kind,
     tx_hash: tx.txHash,
-    raw: tx.raw,
+    raw: bytesOf(tx.raw),
     gas_limit: tx.gasLimit.toString(),
     max_fee_wei: tx.maxFeeWei.toString(),
     priority_fee_wei: tx.priorityFeeWei.toString(),
@@ -83,7 +84,7 @@ interface TransactionRow extends Record<string, unknown> {
   nonce: string;
   kind: RelayerTransaction['kind'];
   tx_hash: Hex;
-  raw: Hex;
+  raw: Buffer;
   gas_limit: string;
   max_fee_wei: string;
   priority_fee_wei: string;
@@ -98,7 +99,7 @@ function transactionFromRow(row: TransactionRow): RelayerTransaction {
     nonce: BigInt(row.nonce),
     kind: row.kind,
     txHash: row.tx_hash,
-    raw: row.raw,
+    raw: hexOf(row.raw),
     gasLimit: BigInt(row.gas_limit),
     maxFeeWei: BigInt(row.max_fee_wei),
     priorityFeeWei: BigInt(row.priority_fee_wei),

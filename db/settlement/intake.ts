@@ -147,12 +147,14 @@ interface Decided {
   readonly decision: GuardDecision;
 }
 
-/** Claims authorizations, in key order; returns the payments that got theirs. A claim without its payment is refused by the commit. */
+/** Claims authorizations, in the order of their digests; returns the payments that got theirs. A claim without its payment is refused by the commit. */
 async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlySet<string>> {
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
   const rows = await sql.query<{ payment_id: string }>(
-    `insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::uuid[]) order by 1, 2, 3, 4
+    `insert into authorization_claim (digest, tenant_id, payment_id)
+     select authorization_digest(network, asset, payer, nonce), tenant_id, payment_id
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::uuid[])
+         as asked (network, asset, payer, nonce, tenant_id, payment_id) order by 1
      on conflict do nothing returning payment_id`,
     [
       column((p) => p.network),
@@ -208,7 +210,7 @@ async function readByAuthorization(sql: Sql, claims: readonly AuthorizationKey[]
   const rows = await sql.query<PaymentRow & Record<string, unknown> & { position: string; of_tenant: string; held_by: string }>(
     `select ${PAYMENT_COLUMNS}, asked.position, claim.tenant_id as of_tenant, claim.payment_id as held_by
        from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as asked (network, asset, payer, nonce, position)
-       join authorization_claim claim using (network, asset, payer, nonce)
+       join authorization_claim claim on claim.digest = authorization_digest(asked.network, asked.asset, asked.payer, asked.nonce)
        left join payment_state as s on s.tenant_id = claim.tenant_id and s.payment_id = claim.payment_id
        left join payment_intake as i on i.tenant_id = s.tenant_id and i.payment_id = s.payment_id`,
     [column((c) => c.network), column((c) => c.asset), column((c) => c.payer), column((c) => c.nonce)],

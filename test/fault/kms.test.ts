@@ -55,7 +55,7 @@ async function taken(slug: string, authors = newAuthors(1n, 2n)) {
 }
 const sent = () =>
   world.database.query<{ raw: `0x${string}`; nonce: string }>(
-    'select raw, nonce from relayer_transaction order by nonce, attempt',
+    "select '0x' || encode(raw, 'hex') as raw, nonce from relayer_transaction order by nonce, attempt",
   );
 const nextNonce = (change: number) => world.database.query('update relayer set next_nonce = next_nonce + $1', [change]);
 

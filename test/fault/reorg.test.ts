@@ -95,9 +95,10 @@ test('a reorg after which the payer is poor is decided from the batch mined agai
 
 test('our transaction mined again behind the payers own in a reorg is judged anew: the sale is taken back at once', async () => {
   const { payer, payment, batchId } = await settled('mined-again', 1n, 2n);
-  const [ours] = await world.database.query<{ raw: string }>('select raw from relayer_transaction where batch_id = $1', [
-    batchId,
-  ]);
+  const [ours] = await world.database.query<{ raw: string }>(
+    "select '0x' || encode(raw, 'hex') as raw from relayer_transaction where batch_id = $1",
+    [batchId],
+  );
   await mine(world);
   const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [newWallet(), 9_500n] });
   const drain = await payer.signTransaction({

@@ -151,9 +151,12 @@ test('what a budget refuses leaves nothing behind: the same authorization is tak
   const terms = page();
   const payment = await paymentFor(world, await newPayer(world), terms);
   expect(await state(pay(world, terms, payment, { accountId }))).toBe('budget_exceeded total');
-  const { nonce } = payment.authorization;
-  for (const table of ['authorization_claim', 'payment_intake', 'observation']) {
-    const where = table === 'observation' ? `slug = '${terms.slug}'` : `nonce = '${nonce}'`;
+  const { from, nonce } = payment.authorization;
+  for (const [table, where] of [
+    ['authorization_claim', `digest = authorization_digest('${terms.network}', '${terms.asset}', '${from}', '${nonce}')`],
+    ['payment_intake', `nonce = '${nonce}'`],
+    ['observation', `slug = '${terms.slug}'`],
+  ]) {
     expect(await world.database.query(`select 1 from ${table} where ${where}`)).toEqual([]);
   }
   await allow({ totalMicro: 1_000n });

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import type { AuthorizationKey } from '../../db/settlement/intake.ts';
+import { listByAuthorization } from '../../db/settlement/intake.ts';
 import { settle } from '../../services/settlement/accept/settle.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
@@ -70,6 +72,29 @@ test('an authorization is never claimed without its payment, not even where the 
   const before = await claims();
   await expect(offer('no-transaction', { database: begunInVain })).rejects.toMatchObject({ code: '23503' });
   expect(await claims()).toBe(before);
+});
+
+test('an authorization is claimed once, and one that differs in network, token, payer or nonce alone is another', async () => {
+  const [known] = await world.database.query<AuthorizationKey & Record<string, unknown>>(
+    'select network, asset, payer, nonce from payment_intake limit 1',
+  );
+  if (!known) throw new Error('no payment was taken in before');
+  const parts = ['network', 'asset', 'payer', 'nonce'] as const;
+  const others = parts.map((part) => ({ ...known, [part]: `${known[part].slice(0, -1)}x` }));
+  const found = await listByAuthorization(world.database, [known, ...others]);
+  expect(found.map((payment) => payment?.nonce ?? null)).toEqual([known.nonce, null, null, null, null]);
+  const digests = await world.database.query<{ digest: string }>(
+    `select distinct authorization_digest(network, asset, payer, nonce)::text as digest
+       from jsonb_to_recordset($1) as one (network text, asset text, payer text, nonce text)`,
+    [JSON.stringify([known, ...others])],
+  );
+  expect(digests).toHaveLength(parts.length + 1);
+  const again = world.database.query(
+    `insert into authorization_claim (digest, tenant_id, payment_id)
+     select digest, tenant_id, payment_id from authorization_claim where digest = authorization_digest($1, $2, $3, $4)`,
+    parts.map((part) => known[part]),
+  );
+  await expect(again).rejects.toMatchObject({ code: '23505' });
 });
 
 test('one authorization shown for two purchases at once is one payment, and who is taken in with them is taken in with them', async () => {

@@ -127,9 +127,9 @@ test('a transfer that stands beside its month does not keep the month from closi
 });
 
 test('what names a payment goes on naming one that is there', async () => {
-  const { claim } = await boughtIn({ world, owner }, month('2015-12'));
+  const { paymentId } = await boughtIn({ world, owner }, month('2015-12'));
   await expect(
-    owner.query('update authorization_claim set payment_id = $2 where nonce = $1', [claim.nonce, newPaymentId()]),
+    owner.query('update authorization_claim set payment_id = $2 where payment_id = $1', [paymentId, newPaymentId()]),
   ).rejects.toMatchObject({ code: '23503' });
 });
 
@@ -192,7 +192,7 @@ test('a sale takes no lock of a closed month: what names its payment looks there
   const { tenantId, paymentId, claim } = await boughtIn({ world, owner }, month('2016-01'));
   const locked = await world.database.transaction(async (sql) => {
     await sql.query(
-      'insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id) values ($1, $2, $3, $4, $5, $6)',
+      'insert into authorization_claim (digest, tenant_id, payment_id) values (authorization_digest($1, $2, $3, $4), $5, $6)',
       [claim.network, claim.asset, claim.payer, `${claim.nonce} once more`, tenantId, paymentId],
     );
     await sql.query('set constraints all immediate');

@@ -279,7 +279,7 @@ test('what names a payment names one that is there, of an open month or of a clo
   const claim = (paymentId: string) =>
     query(
       graph.api.urls.appUrl,
-      `insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id) values ('n', 'a', 'p', $1, $2, $3)`,
+      `insert into authorization_claim (digest, tenant_id, payment_id) values (authorization_digest('n', 'a', 'p', $1), $2, $3)`,
       [randomUUID(), site.tenantId, paymentId],
     );
   await expect(claim(randomUUID())).rejects.toMatchObject({ code: '23503' });

@@ -190,7 +190,8 @@ test('each named statement of a payment reads the tables of payments by their ke
     Array.from({ length: 3_000 }, (_, at) => ({ ...sale, payer: `0x${at}` })),
   );
   await database.query(
-    'insert into authorization_claim select network, asset, payer, nonce, tenant_id, payment_id from payment_intake on conflict do nothing',
+    `insert into authorization_claim select authorization_digest(network, asset, payer, nonce), tenant_id, payment_id from payment_intake
+     on conflict do nothing`,
   );
   await database.query(
     `insert into settlement_batch (batch_id, network, relayer, kind, nonce, state)

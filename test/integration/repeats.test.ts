@@ -28,7 +28,7 @@ async function settle({ tenantId, terms, payment }: SettleRequest): Promise<Sett
   const key = [terms.network, terms.asset, from, nonce, tenantId, paymentId];
   await api.deps.database.transaction(async (sql) => {
     const claimed = await sql.query(
-      'insert into authorization_claim values ($1, $2, $3, $4, $5, $6) on conflict do nothing returning 1',
+      'insert into authorization_claim values (authorization_digest($1, $2, $3, $4), $5, $6) on conflict do nothing returning 1',
       key,
     );
     if (claimed.length === 0) return;

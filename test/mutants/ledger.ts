@@ -215,6 +215,46 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },
   },
   {
+    id: 'authorization-of-any-token',
+    rule: 1,
+    bug: 'an authorization of another token under the same nonce counts as one that was sold with already',
+    edits: [
+      {
+        file: 'db/migrations/0007_settlement.sql',
+        search: "network || ' ' || asset || ' ' || payer || ' ' || nonce, 'UTF8'",
+        replace: "network || ' ' || payer || ' ' || nonce, 'UTF8'",
+      },
+    ],
+    test: { file: 'test/integration/intake.test.ts', name: 'an authorization is claimed once' },
+  },
+  {
+    id: 'authorization-of-any-payer',
+    rule: 1,
+    bug: 'who signs with the nonce of another payer finds the payment of that one',
+    edits: [
+      {
+        file: 'db/settlement/intake.ts',
+        search: 'authorization_digest(asked.network, asked.asset, asked.payer, asked.nonce)',
+        replace:
+          '(select digest from authorization_claim join payment_intake as p using (payment_id) where p.nonce = asked.nonce)',
+      },
+    ],
+    test: { file: 'test/integration/intake.test.ts', name: 'an authorization is claimed once' },
+  },
+  {
+    id: 'flush-of-another-payer',
+    rule: 4,
+    bug: 'what a flush paid is not found by the authorization that brought the money in',
+    edits: [
+      {
+        file: 'db/reconciliation/corrections.ts',
+        search: 'authorization_digest(used.network, used.token, used.payer, used.nonce)',
+        replace: 'authorization_digest(used.network, used.payer, used.token, used.nonce)',
+      },
+    ],
+    test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },
+  },
+  {
     id: 'terms-of-another-site',
     rule: 25,
     bug: 'a payment that another site took in is judged by that site’s prices of that time',

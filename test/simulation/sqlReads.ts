@@ -18,7 +18,7 @@ export async function readBatches(
     items: string[];
   }>(
     `select batch_id,
-       (select json_agg(json_build_object('attempt', attempt, 'kind', kind, 'raw', raw) order by attempt)
+       (select json_agg(json_build_object('attempt', attempt, 'kind', kind, 'raw', convert_from(raw, 'UTF8')) order by attempt)
           from relayer_transaction sent where sent.batch_id = batch.batch_id) as attempts,
        array(select payment_id::text from payment where payment.batch_id = batch.batch_id order by 1) as items
      from settlement_batch batch where batch_id = any ($1::uuid[])`,

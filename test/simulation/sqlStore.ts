@@ -303,7 +303,7 @@ export class SqlStore implements Store {
       relayer: this.place.address,
       nonce: BigInt(raw.nonce),
       txHash: raw.hash as `0x${string}`,
-      raw: JSON.stringify(raw) as `0x${string}`,
+      raw: `0x${Buffer.from(JSON.stringify(raw)).toString('hex')}` as const,
       gasLimit: 1n,
       maxFeeWei: 1n,
       priorityFeeWei: 1n,

@@ -70,7 +70,7 @@ export async function takeIn(api: TestApi, { tenantId, terms, payment }: SettleR
       ],
     );
     await sql.query(
-      'insert into authorization_claim (network, asset, payer, nonce, tenant_id, payment_id) values ($1, $2, $3, $4, $5, $6)',
+      'insert into authorization_claim (digest, tenant_id, payment_id) values (authorization_digest($1, $2, $3, $4), $5, $6)',
       [terms.network, terms.asset, from, nonce, tenantId, paymentId],
     );
   });

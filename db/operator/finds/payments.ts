@@ -95,7 +95,7 @@ export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: st
         where r.network = any ($5::text[]) and r.tx_hash = $2
        union
        select a.tenant_id, a.payment_id from ledger.chain_transfer as x join authorization_claim as a
-           on a.network = x.network and a.asset = x.token and a.payer = x.payer and a.nonce = x.nonce
+           on a.digest = authorization_digest(x.network, x.token, x.payer, x.nonce)
         where x.network = any ($5::text[]) and x.tx_hash = $2)
      select ${COLUMNS} from found join ${BOTH} on s.tenant_id = found.tenant_id and s.payment_id = found.payment_id
       where ($3::timestamptz is null or (s.accepted_at, s.payment_id) < ($3, $4::uuid)) ${newest('s')}`,
