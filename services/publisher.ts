@@ -1,8 +1,8 @@
 import { noteLogFields } from '../adapters/telemetry/logFields.ts';
 import type { Keyring } from '../adapters/tokens/jws.ts';
 import type { KeyAtEpoch } from '../db/credentials/keys.ts';
+import { hasLostScope } from '../db/credentials/keys.ts';
 import type { Database } from '../db/database.ts';
-import { hasLostScope } from '../db/hosts/hosts.ts';
 import type { KeyState, Scope } from '../domain/access/key.ts';
 import { findRefusal, requireAccess } from '../domain/access/key.ts';
 import { isServiceError, ServiceError } from '../domain/errors.ts';

@@ -154,3 +154,23 @@ function keyStateOf(row: KeyRow): KeyState {
     version: row.version,
   };
 }
+
+/** `domain.manage` leaves every key of the tenant; what left is written down, once: a trigger keeps what stands there. */
+export async function loseManageScope(sql: Sql, tenantId: string, host: string, at: Date): Promise<void> {
+  await sql.query(
+    `update api_key set scopes = array_remove(scopes, 'domain.manage'),
+       lost_scopes = jsonb_build_object('domain.manage', jsonb_build_object('host', $2::text, 'at', $3::timestamptz))
+     where tenant_id = $1 and 'domain.manage' = any(scopes)`,
+    [tenantId, host, at],
+  );
+}
+
+/** True when this key once had the scope and lost it because a host of its site was verified. */
+export async function hasLostScope(sql: Sql, key: { tenantId: string; keyId: string }, scope: string): Promise<boolean> {
+  const rows = await sql.query('select 1 from api_key where tenant_id = $1 and key_id = $2 and lost_scopes ? $3', [
+    key.tenantId,
+    key.keyId,
+    scope,
+  ]);
+  return rows.length > 0;
+}

@@ -37,15 +37,15 @@ export async function isUsed(sql: Sql, one: UsedOnce): Promise<boolean> {
 /** What an e-mail counts as, for the limits of a day. */
 export interface Counted {
   readonly kind: 'invitation' | 'confirm';
-  /** The letter box, hashed under the present pepper and, while it is being rotated, the one before. */
+  /** The mailbox, hashed under the present pepper and, while it is being rotated, the one before. */
   readonly mailboxHashes: readonly Buffer[];
 }
 
-/** Counts an e-mail for a day, with the statement that writes it; the parameters are $1 site, $2 e-mail, $3 kind, $4 letter box. */
+/** Counts an e-mail for a day, with the statement that writes it; the parameters are $1 site, $2 e-mail, $3 kind, $4 mailbox. */
 export const MAIL_COUNTED = `with counted as (insert into used_once (owner_id, kind, key, expires_at)
   values ($1, $3, encode($4, 'hex') || ' ' || $2, now() + interval '24 hours'))`;
 
-/** E-mails of a kind within a day: of a site, and among them to one letter box. What was erased since counts as well. */
+/** E-mails of a kind within a day: of a site, and among them to one mailbox. What was erased since counts as well. */
 export async function countMails(
   sql: Sql,
   { tenantId, kind, mailboxHashes }: Counted & { readonly tenantId: string },

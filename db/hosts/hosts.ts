@@ -1,5 +1,7 @@
 /** Challenges, claims and what a check writes. Caps stand in hostCaps.ts. */
+
 import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../../domain/hosts/challenge.ts';
+import { loseManageScope } from '../credentials/keys.ts';
 import type { Database, Sql, Transactional } from '../database.ts';
 import { moveTenantVersion } from '../tenants/tenants.ts';
 
@@ -174,30 +176,10 @@ export async function stampOwnership(
       [tenantId, host, stamp.at, stamp.nextCheckAt, stamp.method],
     );
     await sql.query('delete from host_caution where host = $1', [host]);
-    await dropManageScope(sql, tenantId, host, stamp.at);
+    await loseManageScope(sql, tenantId, host, stamp.at);
     await moveTenantVersion(sql, tenantId, stamp.at);
     return 'verified';
   });
-}
-
-/** `domain.manage` leaves every key of the tenant; what left is written down. */
-async function dropManageScope(sql: Sql, tenantId: string, host: string, at: Date): Promise<void> {
-  await sql.query(
-    `update api_key set scopes = array_remove(scopes, 'domain.manage'),
-       lost_scopes = jsonb_build_object('domain.manage', jsonb_build_object('host', $2::text, 'at', $3::timestamptz))
-     where tenant_id = $1 and 'domain.manage' = any(scopes)`,
-    [tenantId, host, at],
-  );
-}
-
-/** True when this key once had the scope and lost it because a host of its site was verified. */
-export async function hasLostScope(sql: Sql, key: { tenantId: string; keyId: string }, scope: string): Promise<boolean> {
-  const rows = await sql.query('select 1 from api_key where tenant_id = $1 and key_id = $2 and lost_scopes ? $3', [
-    key.tenantId,
-    key.keyId,
-    scope,
-  ]);
-  return rows.length > 0;
 }
 
 /** Writes a recheck of a verified host: its next one, and whether it is failing since when. */

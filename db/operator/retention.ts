@@ -13,8 +13,8 @@ export interface Ending {
 const EXPIRED = 'expires_at < $1';
 const ofExpiry = (table: string): Ending => ({ kind: table, table, ended: EXPIRED });
 
-/** What counts once, e-mails of a day among it, scopes of access tokens, sessions of the console: past this, they are void anyway. */
-export const TOKENS: readonly Ending[] = ['used_once', 'access_scope', 'console_session'].map(ofExpiry);
+/** What counts once (e-mails of a day included), scopes of access tokens, sessions of the console: void once their time is over. */
+export const SHORT_LIVED: readonly Ending[] = ['used_once', 'access_scope', 'console_session'].map(ofExpiry);
 
 /** Request keys are honoured for a day. */
 export const REQUEST_KEYS: Ending = { kind: 'idempotency_key', table: 'idempotency_key', ended: 'created_at < $1' };

@@ -5,7 +5,7 @@ import { hasControlCharacter } from '../hosts/host.ts';
 export interface EmailAddress {
   /** In lower case, without blanks around it. */
   readonly address: string;
-  /** Whose letter box it is: without the part after a plus sign, which most mail servers ignore. For counting only. */
+  /** Whose mailbox it is: without the part after a plus sign, which most mail servers ignore. For counting only. */
   readonly mailbox: string;
 }
 

@@ -2,7 +2,7 @@ import type { Pepper } from '../credentials/pepper.ts';
 import { hashCredential, hashesOf } from '../credentials/pepper.ts';
 
 /**
- * What an e-mail of a site is counted under: HMACs over site and letter box, the present pepper's first. They outlive the erasure of a
+ * What an e-mail of a site is counted under: HMACs over site and mailbox, the present pepper's first. They outlive the erasure of a
  * person, name nobody without the pepper, and differ from site to site.
  */
 export function mailboxHashes(pepper: Pepper, tenantId: string, mailbox: string): readonly Buffer[] {

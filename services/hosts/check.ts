@@ -89,11 +89,12 @@ async function afterRecheck(deps: HostDeps, challenge: Challenge, proof: Proof):
     const nextCheckAt = new Date(nowMs + nextOpenCheckMs(0, times));
     const subject = 'A host of yours is not proven any more';
     const detail = `${host} is not proven any more (${proof.reason}).`;
-    await database.transaction(async (sql) => {
-      const lapsed = await lapseOwnership(sql, challenge, { token: newToken(), at, nextCheckAt });
-      if (lapsed) await alertOwner(sql, { tenantId, kind: 'host_lapsed', host, detail, subject, nowMs });
+    const lapsed = await database.transaction(async (sql) => {
+      const isOver = await lapseOwnership(sql, challenge, { token: newToken(), at, nextCheckAt });
+      if (isOver) await alertOwner(sql, { tenantId, kind: 'host_lapsed', host, detail, subject, nowMs });
+      return isOver;
     });
-    deps.warn('ownership of a host lapsed', { tenantId, host, reason: proof.reason });
+    if (lapsed) deps.warn('ownership of a host lapsed', { tenantId, host, reason: proof.reason });
     return missed(proof.reason);
   }
   const subject = 'A host of yours fails its recheck';

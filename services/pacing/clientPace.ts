@@ -4,7 +4,7 @@ const MIB = 1_048_576;
 /** How fast a client reads a file that is made while it reads. What the file waits for on our side does not count. */
 export interface ClientPace {
   /** A chunk is handed to the client. */
-  hand(): void;
+  handed(): void;
   /** It was taken, and had so many bytes. */
   taken(bytes: number): void;
   /** What the client has taken so far for the MiB it is at, ms. */
@@ -18,7 +18,7 @@ export function openClientPace(now: () => number): ClientPace {
   const tookMs = (): number => spentMs + (handedMs === null ? 0 : now() - handedMs);
   return {
     tookMs,
-    hand: () => {
+    handed: () => {
       handedMs = now();
     },
     taken: (ofChunk) => {

@@ -12,7 +12,7 @@ export interface Exporter {
 export interface ExportSlots {
   /**
    * Notes an export of a key of a site, which may then wait for its turn. Throws throttled (429) while another of the key is on its way, or its
-   * site has as many as it may have, waiting or begun; and overloaded (503) when this process has no room for anybody.
+   * site has as many as it may have, waiting or begun; and overloaded (503) when this process has no room and every client reads fast enough.
    */
   take(asker: Exporter): ExportSlot;
 }
@@ -26,9 +26,9 @@ export interface ExportSlot {
   begin(): void;
   /**
    * The chunks of a file that has begun, at its client's pace. A client that takes over ten seconds for a MiB loses the place when another file
-   * needs one: then `close` is called, and the next chunk throws overloaded.
+   * needs one: then `close` is called, and the next chunk throws overloaded. Called once a file.
    */
-  paced<T extends string | Uint8Array>(chunks: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T>;
+  readAtPace<T extends string | Uint8Array>(chunks: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T>;
   /** Gives back what it holds. Again: nothing. */
   giveBack(): void;
 }
@@ -48,7 +48,7 @@ const SLOW_MS = 10_000;
  */
 export function createExportSlots(most = 4, now: () => number = () => performance.now()): ExportSlots {
   const mostOfSite = Math.max(1, Math.floor(most / 2));
-  /** The sites of the keys whose export is on its way, by key; and the keys of those that have begun. */
+  /** The sites of the keys whose export is on its way, by key; and those that have begun. */
   const onTheirWay = new Map<string, string>();
   const begun = new Map<string, Begun>();
   const findSlowest = (): string | null => {
@@ -59,12 +59,16 @@ export function createExportSlots(most = 4, now: () => number = () => performanc
     }
     return slowest;
   };
-  /** Null: a place is free; else the key that loses its own. */
-  const findRoom = (): string | null => {
-    if (begun.size < most) return null;
-    const slowest = findSlowest();
-    if (slowest === null) throw overloaded('too many exports are running; try again in a moment');
-    return slowest;
+  const requireRoom = (): void => {
+    if (begun.size < most || findSlowest() !== null) return;
+    throw overloaded('too many exports are running; try again in a moment');
+  };
+  const endSlowest = (): void => {
+    const keyId = findSlowest();
+    const loser = keyId === null ? undefined : begun.get(keyId);
+    if (keyId === null || loser === undefined) return;
+    begun.delete(keyId);
+    loser.end();
   };
   return {
     take: ({ keyId, tenantId }) => {
@@ -74,11 +78,11 @@ export function createExportSlots(most = 4, now: () => number = () => performanc
           retryAfterSeconds: 2,
         });
       }
-      findRoom();
+      requireRoom();
       onTheirWay.set(keyId, tenantId);
       const own: Begun = { pace: null, end: () => undefined };
       let isBack = false;
-      async function* paced<T extends string | Uint8Array>(
+      async function* readAtPace<T extends string | Uint8Array>(
         chunks: AsyncIterable<T>,
         close: () => Promise<void>,
       ): AsyncGenerator<T> {
@@ -91,7 +95,7 @@ export function createExportSlots(most = 4, now: () => number = () => performanc
         own.pace = pace;
         try {
           for await (const chunk of chunks) {
-            pace.hand();
+            pace.handed();
             yield chunk;
             pace.taken(Buffer.byteLength(chunk));
             if (isEnded) break;
@@ -104,15 +108,11 @@ export function createExportSlots(most = 4, now: () => number = () => performanc
       return {
         begin: () => {
           if (isBack || begun.has(keyId)) return;
-          const loser = findRoom();
-          if (loser !== null) {
-            const { end } = begun.get(loser) as Begun;
-            begun.delete(loser);
-            end();
-          }
+          requireRoom();
+          if (begun.size >= most) endSlowest();
           begun.set(keyId, own);
         },
-        paced,
+        readAtPace,
         giveBack: () => {
           if (isBack) return;
           isBack = true;

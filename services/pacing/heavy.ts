@@ -28,7 +28,7 @@ export interface FilePlace {
   /** Ends its turn: what is left takes as long as its client. Again: nothing. */
   endTurn(): void;
   /** Its chunks as its client reads them: see `ExportSlot`. */
-  readonly paced: ExportSlot['paced'];
+  readonly readAtPace: ExportSlot['readAtPace'];
   /** Ends its turn, and gives its place among files back. Again: nothing. */
   giveBack(): void;
 }
@@ -53,7 +53,7 @@ export interface HeavyLimits {
   readonly connections: Readonly<Record<HeavyKind, number>>;
   /** Cores that this process has; those of the machine unless told. */
   readonly cores?: number;
-  /** How long a piece waits for its turn, ms; fifteen seconds unless told. */
+  /** How long a piece waits for its turn, ms; fifteen seconds unless a test says otherwise. */
   readonly waitMs?: number;
 }
 
@@ -116,7 +116,7 @@ export function openHeavyWork({ connections, cores = availableParallelism(), wai
       try {
         endTurn = await enter({ kind: 'reports', who: asker.keyId, of: siteName(asker.tenantId) }, gone);
         slot.begin();
-        return { endTurn, paced: slot.paced, giveBack };
+        return { endTurn, readAtPace: slot.readAtPace, giveBack };
       } catch (error) {
         giveBack();
         throw error;

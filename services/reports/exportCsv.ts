@@ -59,7 +59,7 @@ export async function exportCsv(
     try {
       const found = await atDatabase(() => countLegs(snapshot, site.tenantId, window, MAX_EXPORT_ROWS));
       const rowCount = Math.min(found, MAX_EXPORT_ROWS);
-      const chunks = place.paced(closeAtEnd(csvChunks(snapshot, site.tenantId, window), close), close);
+      const chunks = place.readAtPace(closeAtEnd(csvChunks(snapshot, site.tenantId, window), close), close);
       return { ...frame, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, close };
     } catch (error) {
       await close();

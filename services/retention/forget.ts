@@ -15,9 +15,9 @@ import {
   markProgress,
   REQUEST_KEYS,
   removeUserAgents,
+  SHORT_LIVED,
   STRIKES,
   startOf,
-  TOKENS,
   USAGE_REPORTS,
 } from '../../db/operator/retention.ts';
 import { listTenantIds } from '../../db/reports/rollupCheck.ts';
@@ -63,7 +63,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
     return gone;
   };
   const gone = [
-    await ended(TOKENS, before(HOUR_MS)),
+    await ended(SHORT_LIVED, before(HOUR_MS)),
     await ended([REQUEST_KEYS], before(48 * HOUR_MS)),
     await ended([USAGE_REPORTS], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),

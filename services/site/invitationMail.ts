@@ -16,13 +16,13 @@ export interface InvitationMailDeps {
   readonly baseUrl: string;
 }
 
-/** Invitations a day that we send for one site, and to one letter box of it: nobody fills a stranger's through us. */
+/** Invitations a day that we send for one site, and to one mailbox of it: nobody fills a stranger's through us. */
 const MAX_A_DAY = { site: 100, mailbox: 3 } as const;
 const DAY_SECONDS = 86_400;
 
 /**
  * Puts the e-mail of an invitation into the outbox; its text is sealed, since it holds the token. Throws throttled (429) past 100 a
- * day of a site, or three to one letter box (`ann+1@` and `ann+2@` are one). Every call is another e-mail. Run it with the site locked.
+ * day of a site, or three to one mailbox (`ann+1@` and `ann+2@` are one). Every call is another e-mail. Run it with the site locked.
  */
 export async function mailInvitation(
   deps: InvitationMailDeps & { readonly pepper: Pepper },

@@ -242,7 +242,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/integration/intake.test.ts', name: 'an authorization is claimed once' },
   },
   {
-    id: 'flush-of-another-payer',
+    id: 'flush-finds-no-payment',
     rule: 4,
     bug: 'what a flush paid is not found by the authorization that brought the money in',
     edits: [

@@ -33,7 +33,7 @@ test.each([
   expect(() => readEmail(text)).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
 });
 
-test('whatever stands after the plus sign and in whatever case, it is one letter box', () => {
+test('whatever stands after the plus sign and in whatever case, it is one mailbox', () => {
   const word = fc.stringMatching(/^[a-zA-Z0-9.+-]{0,20}$/);
   fc.assert(
     fc.property(word, (tag) => {

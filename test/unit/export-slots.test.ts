@@ -44,7 +44,7 @@ function stage() {
         yield Buffer.alloc(bytes);
       }
     }
-    const chunks = slot.paced(made(), () => {
+    const chunks = slot.readAtPace(made(), () => {
       file.isClosed = true;
       slot.giveBack();
       return Promise.resolve();

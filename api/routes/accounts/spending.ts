@@ -87,7 +87,8 @@ export const spendingCsvRoute: AccountRoute = {
     summary: 'What the account spent, as CSV',
     description:
       `One row a payment, oldest first, at most ${MOST_EXPORTED}; \`x-svc-truncated\` says that the window has more. One export of an ` +
-      'account goes at a time. A file whose connection is cut before its end is no file.',
+      'account goes at a time. When all places are taken and another file needs one, the slowest client is cut if it took over 10 ' +
+      'seconds for a MiB. A file whose connection is cut before its end is no file.',
     security: ACCOUNT_SECURITY,
     requestParams: { query: SpendingWindow },
     responses: {
@@ -121,7 +122,7 @@ export const spendingCsvRoute: AccountRoute = {
         'x-content-type-options': 'nosniff',
         ...(count > MOST_EXPORTED ? { 'x-svc-truncated': 'true' } : {}),
       };
-      return { status: 200, headers, stream: { chunks: place.paced(rows, close), close } };
+      return { status: 200, headers, stream: { chunks: place.readAtPace(rows, close), close } };
     } catch (error) {
       place.giveBack();
       throw error;

@@ -20,8 +20,8 @@ export const exportCsvRoute: KeyRoute = {
     description:
       'Only the window has an effect; the other parameters are checked and left aside. The file is sent at the pace it is read: a ' +
       'download may take 10 minutes in all, and pause for 60 seconds. Past either its connection is cut before the end of the body, ' +
-      'and nothing of it may be used; ask again. So is that of the slowest client which takes over 10 seconds for a MiB when all places ' +
-      'are taken and another file needs one. One export of a key goes at a time, and two of a site; the next meanwhile ' +
+      'and nothing of it may be used; ask again. When all places are taken and another file needs one, the ' +
+      'slowest client is cut the same way if it took over 10 seconds for a MiB. One export of a key goes at a time, and two of a site; the next meanwhile ' +
       'answers 429, and 503 where there is no room for anybody.',
     security: [{ publisherKey: [] }],
     requestParams: { query: WindowParams },
