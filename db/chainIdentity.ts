@@ -11,7 +11,7 @@ export interface ChainIdentity {
 /** What this database knows of its chain; null before the first boot was done. */
 export async function findChainIdentity(sql: Sql, network: string): Promise<ChainIdentity | null> {
   const [row] = await sql.query<{ genesis_hash: string; router: string; router_code_hash: string }>(
-    'select genesis_hash, router, router_code_hash from chain_identity where network = $1',
+    'select genesis_hash, router, router_code_hash from chain_cursor where network = $1 and genesis_hash is not null',
     [network],
   );
   if (row === undefined) return null;
@@ -21,8 +21,9 @@ export async function findChainIdentity(sql: Sql, network: string): Promise<Chai
 /** Remembers the chain. A second call changes nothing: a database belongs to one chain for good. */
 export async function recordChainIdentity(sql: Sql, identity: ChainIdentity): Promise<void> {
   await sql.query(
-    `insert into chain_identity (network, genesis_hash, router, router_code_hash) values ($1, $2, $3, $4)
-     on conflict (network) do nothing`,
+    `insert into chain_cursor (network, genesis_hash, router, router_code_hash) values ($1, $2, $3, $4)
+     on conflict (network) do update set genesis_hash = excluded.genesis_hash, router = excluded.router,
+       router_code_hash = excluded.router_code_hash where chain_cursor.genesis_hash is null`,
     [identity.network, identity.genesisHash, identity.router, identity.routerCodeHash],
   );
 }

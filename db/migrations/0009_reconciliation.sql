@@ -1,21 +1,17 @@
 -- What the chain showed, how far it was read, and what the ledger has no row of.
 
--- What this database was made for; compared with the chain at boot.
-create table chain_identity (
-  network text primary key,
-  genesis_hash text not null,
-  router text not null,
-  router_code_hash text not null
-);
-grant select, insert, update, delete on chain_identity to svc_app;
-
 -- Everything below `next_block` of a network was read when it was safe; reading begins a little below it again.
 create table chain_cursor (
   network text primary key,
-  next_block bigint not null check (next_block >= 0),
+  next_block bigint check (next_block >= 0), -- null until it is first read
   safe_block bigint,
   corrected_block bigint not null default 0, -- flushes up to here are in the ledger to the micro
-  read_at timestamptz(3)
+  read_at timestamptz(3),
+  -- the chain that this database was made for, where both may be lost separately; null: nobody compares it
+  genesis_hash text,
+  router text,
+  router_code_hash text,
+  check (num_nulls(genesis_hash, router, router_code_hash) in (0, 3))
 );
 grant select, insert, update, delete on chain_cursor to svc_app;
 

@@ -5,8 +5,10 @@ import { recordTransfers } from '../settlement/transfers.ts';
 
 /** The block from which a network is to be read next; null before the first round. */
 export async function findCursor(sql: Sql, network: string): Promise<bigint | null> {
-  const rows = await sql.query<{ next_block: string }>('select next_block from chain_cursor where network = $1', [network]);
-  return rows[0] ? BigInt(rows[0].next_block) : null;
+  const rows = await sql.query<{ next_block: string | null }>('select next_block from chain_cursor where network = $1', [
+    network,
+  ]);
+  return rows[0]?.next_block == null ? null : BigInt(rows[0].next_block);
 }
 
 /** The lowest block that can hold evidence of a payment we know; null while there is none. */

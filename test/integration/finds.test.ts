@@ -49,7 +49,7 @@ beforeAll(async () => {
     `insert into transfer_claim (network, tx_hash, log_position, tenant_id, payment_id)
      select network, tx_hash, row_number() over (partition by tx_hash), tenant_id, payment_id from payment`,
   );
-  await database.query("insert into chain_identity values ($1, '0x', '0x', '0x') on conflict do nothing", [NETWORK]);
+  await database.query('insert into chain_cursor (network) values ($1) on conflict do nothing', [NETWORK]);
   await database.query(
     "insert into buyer_account (account_id, name) select gen_random_uuid(), 'b' from generate_series(1, 5000)",
   );

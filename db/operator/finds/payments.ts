@@ -81,9 +81,7 @@ export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted):
  * authorization it used. A batch holds a few hundred at most.
  */
 export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: string): Promise<FoundPayment[]> {
-  const known = await sql.query<{ network: string }>(
-    'select network from chain_cursor union select network from relayer union select network from chain_identity',
-  );
+  const known = await sql.query<{ network: string }>('select network from chain_cursor union select network from relayer');
   // Networks as a list: with a join the planner may read an index from end to end.
   return sql.query<Row>(
     `with found as (
