@@ -33,7 +33,7 @@ async function insertAlerts(
   await sql.query(
     `insert into account_alert (account_id, period, period_start, limit_micro, percent, period_end, spent_micro, state)
      select $1, $2, $3, $4, percent, $5, $6,
-       case when exists (select from account_alert_endpoint where account_id = $1) then 'waiting' else 'unsent' end
+       case when exists (select from buyer_account where account_id = $1 and alert_url is not null) then 'waiting' else 'unsent' end
        from unnest($7::smallint[]) as percent on conflict do nothing`,
     [accountId, period, periodStart, limitMicro, periodEnd, spentMicro, [...percents]],
   );
@@ -53,10 +53,8 @@ export interface AlertEndpoint {
 export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Promise<boolean> {
   const { accountId, endpointId, url, sealed, keyId } = endpoint;
   const rows = await sql.query(
-    `insert into account_alert_endpoint (account_id, endpoint_id, url, sealed, key_id)
-     select account_id, $2, $3, $4, $5 from buyer_account where account_id = $1 and erased_at is null for no key update
-     on conflict (account_id) do update set endpoint_id = excluded.endpoint_id, url = excluded.url, sealed = excluded.sealed,
-       key_id = excluded.key_id, set_at = now() returning 1`,
+    `update buyer_account set alert_endpoint_id = $2, alert_url = $3, alert_sealed = $4, alert_key_id = $5, alert_set_at = now()
+      where account_id = $1 and erased_at is null returning 1`,
     [accountId, endpointId, url, sealed, keyId],
   );
   return rows.length > 0;
@@ -67,8 +65,11 @@ export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Pro
  * a database transaction. Again: nothing.
  */
 export async function deleteAlertEndpoint(sql: Sql, accountId: string): Promise<void> {
-  await sql.query('select from buyer_account where account_id = $1 for no key update', [accountId]);
-  await sql.query('delete from account_alert_endpoint where account_id = $1', [accountId]);
+  await sql.query(
+    `update buyer_account set alert_endpoint_id = null, alert_url = null, alert_sealed = null, alert_key_id = null, alert_set_at = null
+      where account_id = $1`,
+    [accountId],
+  );
   await sql.query("update account_alert set state = 'unsent' where account_id = $1 and state = 'waiting'", [accountId]);
 }
 
@@ -78,7 +79,7 @@ export async function findAlertEndpoint(
   accountId: string,
 ): Promise<{ readonly url: string; readonly setAt: Date } | null> {
   const [row] = await sql.query<{ url: string; setAt: Date }>(
-    'select url, set_at as "setAt" from account_alert_endpoint where account_id = $1',
+    'select alert_url as url, alert_set_at as "setAt" from buyer_account where account_id = $1 and alert_url is not null',
     [accountId],
   );
   return row ?? null;
@@ -146,8 +147,9 @@ export async function leaseDueAlerts(
     AlertRow & { lease_id: string; attempts: number; url: string; endpoint_id: string; sealed: Buffer }
   >(
     `with due as (
-       select a.event_id, e.url, e.endpoint_id, e.sealed from account_alert as a join account_alert_endpoint as e using (account_id)
-        where a.state = 'waiting' and a.due_at <= clock_timestamp() and a.leased_until <= clock_timestamp() and (a.attempts = 0) = $1
+       select a.event_id, e.alert_url as url, e.alert_endpoint_id as endpoint_id, e.alert_sealed as sealed
+         from account_alert as a join buyer_account as e using (account_id)
+        where e.alert_url is not null and a.state = 'waiting' and a.due_at <= clock_timestamp() and a.leased_until <= clock_timestamp() and (a.attempts = 0) = $1
           and not exists (select from account_alert as other where other.account_id = a.account_id and other.state = 'waiting'
             and (other.leased_until > clock_timestamp() or (other.due_at, other.percent) < (a.due_at, a.percent)
               and other.due_at <= clock_timestamp() and (other.attempts = 0) = $1))
@@ -197,8 +199,8 @@ export async function listAlertSecretsNotUnder(
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'>[]> {
   return await sql.query<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'> & Record<string, unknown>>(
-    `select account_id as "accountId", endpoint_id as "endpointId", sealed from account_alert_endpoint
-     where key_id <> $1 and ($2::uuid is null or account_id > $2) order by account_id limit $3`,
+    `select account_id as "accountId", alert_endpoint_id as "endpointId", alert_sealed as sealed from buyer_account
+     where alert_key_id <> $1 and ($2::uuid is null or account_id > $2) order by account_id limit $3`,
     [keyId, after, limit],
   );
 }
@@ -210,8 +212,8 @@ export async function resealAlertSecret(
   to: Pick<AlertEndpoint, 'sealed' | 'keyId'>,
 ): Promise<boolean> {
   const rows = await sql.query(
-    `update account_alert_endpoint set sealed = $4, key_id = $5
-      where account_id = $1 and endpoint_id = $2 and sealed = $3 returning 1`,
+    `update buyer_account set alert_sealed = $4, alert_key_id = $5
+      where account_id = $1 and alert_endpoint_id = $2 and alert_sealed = $3 returning 1`,
     [from.accountId, from.endpointId, from.sealed, to.sealed, to.keyId],
   );
   return rows.length > 0;

@@ -97,8 +97,17 @@ create table buyer_account (
   name text,
   wallet text unique,
   erased_at timestamptz(3), -- its row stays, since licences and payments name its id, and says nothing about anybody
-  created_at timestamptz(3) not null default now()
+  -- where its alerts go; null: nowhere
+  alert_url text,
+  alert_endpoint_id uuid, -- new with each secret, which opens beside this id alone
+  alert_sealed bytea,
+  alert_key_id text, -- check value of the SECRETS_KEY that it is sealed with
+  alert_set_at timestamptz(3),
+  created_at timestamptz(3) not null default now(),
+  check (num_nulls(alert_url, alert_endpoint_id, alert_sealed, alert_key_id, alert_set_at) in (0, 5))
 );
+-- Secrets are few among accounts, and sealed anew in turn.
+create index buyer_account_sealed on buyer_account (account_id) where alert_key_id is not null;
 create index buyer_account_newest on buyer_account (created_at desc, account_id desc);
 grant select, insert, update, delete on buyer_account to svc_app;
 

@@ -71,17 +71,6 @@ grant select, insert, update, delete on account_approval to svc_app;
 
 -- ── alerts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Where an account is told of its budget.
-create table account_alert_endpoint (
-  account_id uuid primary key references buyer_account,
-  endpoint_id uuid not null, -- new with each secret, which opens beside this id alone
-  url text not null,
-  sealed bytea not null,
-  key_id text not null, -- check value of the SECRETS_KEY that it is sealed with
-  set_at timestamptz(3) not null default now()
-);
-grant select, insert, update, delete on account_alert_endpoint to svc_app;
-
 -- One alert for each threshold of a limit in a period, whoever crosses it how often. An alert says what its row says, so its columns up to `at`
 -- never change: each attempt sends the same bytes under the same event id.
 create table account_alert (

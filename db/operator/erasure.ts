@@ -19,7 +19,8 @@ export async function findAccountId(
  */
 export async function eraseAccountRow(sql: Sql, accountId: string): Promise<readonly string[] | null> {
   const erased = await sql.query(
-    'update buyer_account set name = null, wallet = null, erased_at = now() where account_id = $1 and erased_at is null returning 1',
+    `update buyer_account set name = null, wallet = null, erased_at = now(), alert_url = null, alert_endpoint_id = null, alert_sealed = null,
+       alert_key_id = null, alert_set_at = null where account_id = $1 and erased_at is null returning 1`,
     [accountId],
   );
   const ofClients = "kind = 'assertion' and owner_id in (select client_id from oauth_client where account_id = $1)";
@@ -28,7 +29,6 @@ export async function eraseAccountRow(sql: Sql, accountId: string): Promise<read
     'oauth_client',
     'buyer_key',
     'open_licence_offer',
-    'account_alert_endpoint',
     'account_alert',
     'account_budget',
     'account_spent',

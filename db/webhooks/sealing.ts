@@ -27,7 +27,7 @@ export async function listSecretsNotUnder(
 /** How many of them there are, tokens of credits APIs and secrets of accounts' alerts among them. */
 export async function countSecretsNotUnder(sql: Sql, keyId: string): Promise<number> {
   const tokens = 'select count(*) from credits_token where key_id is distinct from $1';
-  const ofAccounts = 'select count(*) from account_alert_endpoint where key_id <> $1';
+  const ofAccounts = 'select count(*) from buyer_account where alert_key_id <> $1';
   const [row] = await sql.query<{ count: string }>(
     `select count(*) + (${tokens}) + (${ofAccounts}) as count from webhook_secret where ${LEFT}`,
     [keyId],

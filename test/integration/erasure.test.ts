@@ -132,7 +132,8 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
   );
   await sellLicence(accountId);
   await database.query(
-    "insert into account_alert_endpoint (account_id, endpoint_id, url, sealed, key_id) values ($1, $1, $2, '', '')",
+    `update buyer_account set alert_endpoint_id = $1, alert_url = $2, alert_sealed = '', alert_key_id = '', alert_set_at = now()
+      where account_id = $1`,
     [accountId, `https://hooks.example/${NAME}`],
   );
   await database.query(
@@ -144,10 +145,10 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
 
   expect(await admin('account', 'erase', WALLET.toUpperCase().replace('0X', '0x'))).toEqual({ accountId, erased: true });
   expect(await placesOf(NAME)).toEqual([]);
-  expect(await database.query('select name, wallet, erased_at is not null as erased from buyer_account')).toEqual([
-    { name: null, wallet: null, erased: true },
-  ]);
-  for (const table of ['buyer_key', 'oauth_client', 'open_licence_offer', 'account_alert_endpoint', 'account_alert']) {
+  expect(
+    await database.query('select name, wallet, alert_url, alert_sealed, erased_at is not null as erased from buyer_account'),
+  ).toEqual([{ name: null, wallet: null, alert_url: null, alert_sealed: null, erased: true }]);
+  for (const table of ['buyer_key', 'oauth_client', 'open_licence_offer', 'account_alert']) {
     expect(await database.query(`select 1 from ${table}`), table).toEqual([]);
   }
   expect(await database.query("select 1 from used_once where kind = 'assertion'")).toEqual([]);

@@ -118,7 +118,9 @@ test('the secret of an account’s alerts is sealed anew beside them', async () 
   const { secret } = await setAlertUrl({ database, secretBox: before, outbound }, accountId, 'https://hooks.example/budget');
   expect(await doctor()).toEqual(['1 sealed secrets are not known to be under SECRETS_KEY']);
   expect(await resealSecrets({ database, secretBox: second })).toEqual({ resealed: 1, unreadable: [] });
-  const [row] = await database.query<{ endpoint_id: string; sealed: Buffer }>('select * from account_alert_endpoint');
+  const [row] = await database.query<{ endpoint_id: string; sealed: Buffer }>(
+    'select alert_endpoint_id as endpoint_id, alert_sealed as sealed from buyer_account',
+  );
   expect(row && after.open(row.sealed, alertSecretContext(accountId, row.endpoint_id))).toBe(secret);
   expect(() => row && after.open(row.sealed, alertSecretContext(randomUUID(), row.endpoint_id))).toThrow();
 });
