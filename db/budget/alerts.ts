@@ -149,7 +149,8 @@ export async function leaseDueAlerts(
     `with due as (
        select a.event_id, e.alert_url as url, e.alert_endpoint_id as endpoint_id, e.alert_sealed as sealed
          from account_alert as a join buyer_account as e using (account_id)
-        where e.alert_url is not null and a.state = 'waiting' and a.due_at <= clock_timestamp() and a.leased_until <= clock_timestamp() and (a.attempts = 0) = $1
+        where e.alert_url is not null and a.state = 'waiting' and a.due_at <= clock_timestamp()
+          and a.leased_until <= clock_timestamp() and (a.attempts = 0) = $1
           and not exists (select from account_alert as other where other.account_id = a.account_id and other.state = 'waiting'
             and (other.leased_until > clock_timestamp() or (other.due_at, other.percent) < (a.due_at, a.percent)
               and other.due_at <= clock_timestamp() and (other.attempts = 0) = $1))

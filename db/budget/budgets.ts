@@ -59,11 +59,13 @@ interface Counted {
 }
 
 const ledgersSql = (released: string): string =>
-  `select a.account_id, now() as at, b.period, b.total_micro, b.host_micro, b.page_micro, b.approve_above_micro, b.is_stopped,
-          b.version, b.updated_at, coalesce((select jsonb_agg(jsonb_build_object('start', extract(epoch from period_start)::text,
+  `select a.account_id, now() as at, b.budget_period as period, b.budget_total_micro as total_micro, b.budget_host_micro as host_micro,
+          b.budget_page_micro as page_micro, b.budget_approve_above_micro as approve_above_micro, b.budget_is_stopped as is_stopped,
+          b.budget_version as version, b.budget_updated_at as updated_at,
+          coalesce((select jsonb_agg(jsonb_build_object('start', extract(epoch from period_start)::text,
             'host', host, 'micro', micro::text)) from account_spent as s where s.account_id = a.account_id and s.host = any($2)
             and s.period_start > now() - interval '32 days'), '[]') as spent, ${released} as released
-     from unnest($1::uuid[]) as a (account_id) left join account_budget as b using (account_id)`;
+     from unnest($1::uuid[]) as a (account_id) left join buyer_account as b using (account_id)`;
 
 const COUNTED = ledgersSql("'[]'::jsonb");
 /** With what is released and stands in the counters still, by days of UTC: a day is in one period of each kind. */
@@ -172,11 +174,9 @@ export function writeBudget(
     const { period, totalMicro, hostMicro, pageMicro, approveAboveMicro, isStopped } = budget;
     const amounts = [totalMicro, hostMicro, pageMicro, approveAboveMicro].map((micro) => micro?.toString() ?? null);
     await sql.query(
-      `insert into account_budget (account_id, period, total_micro, host_micro, page_micro, approve_above_micro, is_stopped)
-       values ($1, $2, $3, $4, $5, $6, $7)
-       on conflict (account_id) do update set period = excluded.period, total_micro = excluded.total_micro,
-         host_micro = excluded.host_micro, page_micro = excluded.page_micro, approve_above_micro = excluded.approve_above_micro,
-         is_stopped = excluded.is_stopped, version = account_budget.version + 1, updated_at = now()`,
+      `update buyer_account set budget_period = $2, budget_total_micro = $3, budget_host_micro = $4, budget_page_micro = $5,
+         budget_approve_above_micro = $6, budget_is_stopped = $7, budget_version = budget_version + 1, budget_updated_at = now()
+        where account_id = $1`,
       [accountId, period, ...amounts, isStopped],
     );
     if (before?.budget?.period !== period) await countAnew(sql, { accountId, period, at: before?.at ?? new Date(0) });

@@ -29,9 +29,10 @@ interface OpenRow extends Record<string, unknown> {
  */
 export async function closeSpendings(sql: Sql, accountId: string, most: number): Promise<void> {
   const rows = await sql.query<OpenRow>(
-    `select o.tenant_id, o.payment_id, o.account_id, o.host, o.amount_micro, o.at, b.period, ${toldState('s')} as state, ${toldWatched('s')} as watched
+    `select o.tenant_id, o.payment_id, o.account_id, o.host, o.amount_micro, o.at, b.budget_period as period,
+         ${toldState('s')} as state, ${toldWatched('s')} as watched
        from (select o.* ${OPEN} order by o.at limit $2) as o join payment_state as s using (tenant_id, payment_id)
-         left join account_budget as b using (account_id)`,
+         left join buyer_account as b using (account_id)`,
     [accountId, most],
   );
   const closed = rows.flatMap((row) => {

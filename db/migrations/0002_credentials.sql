@@ -97,6 +97,15 @@ create table buyer_account (
   name text,
   wallet text unique,
   erased_at timestamptz(3), -- its row stays, since licences and payments name its id, and says nothing about anybody
+  -- what it may spend, written under the lock of its row (ADR 0046); null: anything
+  budget_period text check (budget_period in ('day', 'week', 'month')), -- of UTC; a week begins on Monday
+  budget_total_micro bigint check (budget_total_micro >= 0),
+  budget_host_micro bigint check (budget_host_micro >= 0),
+  budget_page_micro bigint check (budget_page_micro >= 0), -- the most that one page may cost
+  budget_approve_above_micro bigint check (budget_approve_above_micro >= 0),
+  budget_is_stopped boolean not null default false,
+  budget_version integer not null default 0, -- counts its changes
+  budget_updated_at timestamptz(3),
   -- where its alerts go; null: nowhere
   alert_url text,
   alert_endpoint_id uuid, -- new with each secret, which opens beside this id alone
@@ -104,6 +113,7 @@ create table buyer_account (
   alert_key_id text, -- check value of the SECRETS_KEY that it is sealed with
   alert_set_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
+  check (num_nulls(budget_period, budget_total_micro, budget_updated_at) in (0, 3)),
   check (num_nulls(alert_url, alert_endpoint_id, alert_sealed, alert_key_id, alert_set_at) in (0, 5))
 );
 -- Secrets are few among accounts, and sealed anew in turn.

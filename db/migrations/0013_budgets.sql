@@ -1,18 +1,4 @@
--- What buyer accounts may spend, what they spent, and what they are told of it (ADR 0046, docs/budget-alerts.md).
-
--- What an account may spend. An account without a row here may spend anything.
-create table account_budget (
-  account_id uuid primary key references buyer_account,
-  period text not null check (period in ('day', 'week', 'month')), -- of UTC; a week begins on Monday
-  total_micro bigint not null check (total_micro >= 0),
-  host_micro bigint check (host_micro >= 0),
-  page_micro bigint check (page_micro >= 0), -- the most that one page may cost
-  approve_above_micro bigint check (approve_above_micro >= 0),
-  is_stopped boolean not null default false,
-  version integer not null default 1,
-  updated_at timestamptz(3) not null default now()
-);
-grant select, insert, update, delete on account_budget to svc_app;
+-- What buyer accounts spent, and their alerts (ADR 0046, docs/budget-alerts.md). What they may spend stands in buyer_account.
 
 -- Payments that count against an account: those that it bought with its credential, and all that its wallet signs. Written with the
 -- payment. 'open' counts and may still change; 'spent' counts for good; 'released' moved nothing and can no longer.

@@ -19,21 +19,16 @@ export async function findAccountId(
  */
 export async function eraseAccountRow(sql: Sql, accountId: string): Promise<readonly string[] | null> {
   const erased = await sql.query(
-    `update buyer_account set name = null, wallet = null, erased_at = now(), alert_url = null, alert_endpoint_id = null, alert_sealed = null,
-       alert_key_id = null, alert_set_at = null where account_id = $1 and erased_at is null returning 1`,
+    `update buyer_account set name = null, wallet = null, erased_at = now(),
+       alert_url = null, alert_endpoint_id = null, alert_sealed = null, alert_key_id = null, alert_set_at = null,
+       budget_period = null, budget_total_micro = null, budget_host_micro = null, budget_page_micro = null,
+       budget_approve_above_micro = null, budget_is_stopped = false, budget_version = 0, budget_updated_at = null
+      where account_id = $1 and erased_at is null returning 1`,
     [accountId],
   );
   const ofClients = "kind = 'assertion' and owner_id in (select client_id from oauth_client where account_id = $1)";
   await sql.query(`delete from used_once where ${ofClients}`, [accountId]);
-  for (const table of [
-    'oauth_client',
-    'buyer_key',
-    'open_licence_offer',
-    'account_alert',
-    'account_budget',
-    'account_spent',
-    'account_approval',
-  ]) {
+  for (const table of ['oauth_client', 'buyer_key', 'open_licence_offer', 'account_alert', 'account_spent', 'account_approval']) {
     await sql.query(`delete from ${table} where account_id = $1`, [accountId]);
   }
   if (erased.length === 0) return null;

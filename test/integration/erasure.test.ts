@@ -132,7 +132,8 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
   );
   await sellLicence(accountId);
   await database.query(
-    `update buyer_account set alert_endpoint_id = $1, alert_url = $2, alert_sealed = '', alert_key_id = '', alert_set_at = now()
+    `update buyer_account set alert_endpoint_id = $1, alert_url = $2, alert_sealed = '', alert_key_id = '', alert_set_at = now(),
+       budget_period = 'day', budget_total_micro = 1, budget_is_stopped = true, budget_version = 1, budget_updated_at = now()
       where account_id = $1`,
     [accountId, `https://hooks.example/${NAME}`],
   );
@@ -145,9 +146,11 @@ test('an erased account has neither name nor wallet nor a way in; its sites find
 
   expect(await admin('account', 'erase', WALLET.toUpperCase().replace('0X', '0x'))).toEqual({ accountId, erased: true });
   expect(await placesOf(NAME)).toEqual([]);
+  const noBudget = { budget_period: null, budget_total_micro: null, budget_is_stopped: false };
   expect(
-    await database.query('select name, wallet, alert_url, alert_sealed, erased_at is not null as erased from buyer_account'),
-  ).toEqual([{ name: null, wallet: null, alert_url: null, alert_sealed: null, erased: true }]);
+    await database.query(`select name, wallet, alert_url, alert_sealed, budget_period, budget_total_micro, budget_is_stopped, erased_at is not null as erased
+        from buyer_account`),
+  ).toEqual([{ name: null, wallet: null, alert_url: null, alert_sealed: null, ...noBudget, erased: true }]);
   for (const table of ['buyer_key', 'oauth_client', 'open_licence_offer', 'account_alert']) {
     expect(await database.query(`select 1 from ${table}`), table).toEqual([]);
   }

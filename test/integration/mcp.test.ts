@@ -280,7 +280,8 @@ test('an account is told what its budget says before anything is signed, without
   expect((await paidFor(url, asking)).structuredContent.state).toBe('bought');
   expect(settled.map((request) => request.accountId)).toEqual([accountId]);
   await api.deps.database.query(
-    "insert into account_budget (account_id, period, total_micro, is_stopped, version) values ($1, 'day', 999, false, 1)",
+    `update buyer_account set budget_period = 'day', budget_total_micro = 999, budget_version = 1, budget_updated_at = now()
+      where account_id = $1`,
     [accountId],
   );
   for (const options of [
