@@ -11,8 +11,16 @@ const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 const STEERING = /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}]|\p{Variation_Selector}/gu;
 const MANY_MARKS = new RegExp(`(\\p{M}{${MAX_MARKS}})\\p{M}+`, 'gu');
 
+const IS_ASCII = /^[ -~]+$/;
+
+/** True of text, not empty, that stands as it is in every language: nothing to compose, nothing that steers, one letter a character. */
+export function isAscii(text: string): boolean {
+  return IS_ASCII.test(text);
+}
+
 /** A text as it can be drawn: composed (NFC), well formed, in one line, without letters that steer others, cut to so many. */
 export function cleaned(text: string, most = MAX_LETTERS): string {
+  if (text.length <= most && isAscii(text)) return text;
   const short = text.length > 8 * most ? `${text.slice(0, 4 * most)}…${text.slice(-4 * most)}` : text;
   const plain = short.toWellFormed().normalize('NFC').replace(CONTROLS, ' ').replace(STEERING, '').replace(MANY_MARKS, '$1');
   return plain.length <= most ? plain : shortened(lettersOf(plain), most);
@@ -20,6 +28,7 @@ export function cleaned(text: string, most = MAX_LETTERS): string {
 
 /** The same for a page's address, of which every letter that is not drawn as it stands is percent-encoded (RFC 3987 §3.1). */
 export function cleanedAddress(address: string, isShown: (letter: string) => boolean): string {
+  if (address.length <= MAX_LETTERS && isAscii(address)) return address;
   const short = address
     .slice(0, 8 * MAX_LETTERS)
     .toWellFormed()

@@ -3,7 +3,9 @@ import { cleaned, cleanedAddress, lettersOf, shortened } from './cleaned.ts';
 import type { DocumentColumn, DocumentTable, StatementDocument } from './document.ts';
 import type { Cut } from './fonts.ts';
 import { openFonts } from './fonts.ts';
-import type { Setter } from './runs.ts';
+import type { Ink } from './ink.ts';
+import { createInk } from './ink.ts';
+import type { Line, Setter } from './runs.ts';
 import { createSetter, MISSING } from './runs.ts';
 
 type Pdf = InstanceType<typeof PDFDocument>;
@@ -36,6 +38,7 @@ const DENSE: Measure = { size: 6, row: 7.5 };
 /** A page being drawn: where the next thing goes, and what sets its texts. */
 interface Sheet {
   readonly pdf: Pdf;
+  readonly ink: Ink;
   readonly setter: Setter;
   y: number;
 }
@@ -63,7 +66,7 @@ export async function drawStatement(given: StatementDocument): Promise<Buffer> {
     pdf.on('end', () => resolve(Buffer.concat(chunks)));
     pdf.on('error', reject);
   });
-  const sheet: Sheet = { pdf, setter, y: MARGIN };
+  const sheet: Sheet = { pdf, ink: createInk(pdf), setter, y: MARGIN };
   drawHeader(sheet, statement);
   for (const table of statement.tables) drawTable(sheet, table);
   drawNotes(sheet, statement);
@@ -226,21 +229,14 @@ interface TextPlace {
 function put(sheet: Sheet, text: string, place: TextPlace): void {
   if (text === '') return;
   const { room, align = 'left', cut = 'regular', direction = 'auto', colour = INK } = place;
-  const wide = cut === 'narrow' ? sheet.setter.line(text, cut, direction).width : 0;
-  const size = wide * place.size <= room ? place.size : Math.max(place.size * SMALLEST, room / wide);
-  const fits = align === 'left' ? fitted(sheet, text, { size, room, cut, direction }) : text;
-  const { runs, width } = sheet.setter.line(fits, cut, direction);
+  const whole = sheet.setter.line(text, cut, direction);
+  const isWide = cut === 'narrow' && whole.width * place.size > room;
+  const size = isWide ? Math.max(place.size * SMALLEST, room / whole.width) : place.size;
+  const isCut = align === 'left' && whole.width * size > room;
+  const { runs, width } = isCut ? fitted(sheet, text, { size, room, cut, direction }) : whole;
   let x = align === 'left' ? place.x : place.x + room - width * size;
-  sheet.pdf.fillColor(colour).fontSize(size);
   for (const run of runs) {
-    const { name, font, isRightToLeft } = run.set;
-    sheet.pdf.registerFont(name, font as never);
-    sheet.pdf.font(name).text(run.text, x, place.y + ASCENT * size, {
-      lineBreak: false,
-      baseline: 'alphabetic',
-      // With a list of features, even an empty one, text is set as a whole, not word by word from left to right.
-      ...(isRightToLeft ? { features: [] } : {}),
-    });
+    sheet.ink.text(run, { x, y: place.y + ASCENT * size, size, colour });
     x += run.width * size;
   }
 }
@@ -252,15 +248,17 @@ interface Fit {
   readonly direction: 'auto' | 'ltr';
 }
 
-/** Text cut to a width: an ellipsis takes the place of its middle. The first guess is by the mean width of its letters. */
-function fitted({ setter }: Sheet, text: string, { room, size, cut, direction }: Fit): string {
-  const widthOfLine = (some: string): number => setter.line(some, cut, direction).width * size;
-  const width = widthOfLine(text);
-  if (width <= room) return text;
+/** Text too long for a width: an ellipsis takes the place of its middle. The first guess is by the mean width of its letters. */
+function fitted({ setter }: Sheet, text: string, { room, size, cut, direction }: Fit): Line {
   const letters = lettersOf(text);
-  let kept = Math.floor((letters.length * room) / width);
-  while (kept > 0 && widthOfLine(shortened(letters, kept)) > room) kept -= Math.ceil(kept / 20);
-  return shortened(letters, kept);
+  const keeping = (count: number): Line => setter.line(shortened(letters, count), cut, direction);
+  let kept = Math.floor((letters.length * room) / (setter.line(text, cut, direction).width * size));
+  let line = keeping(kept);
+  while (kept > 0 && line.width * size > room) {
+    kept -= Math.ceil(kept / 20);
+    line = keeping(kept);
+  }
+  return line;
 }
 
 /** Text in lines of a width, broken between words, and in words that are longer than a line; MAX_LINES at most. */
@@ -304,6 +302,7 @@ function drawNotes(sheet: Sheet, { notes, noteOfLackedLetters }: StatementDocume
 
 function numberPages(sheet: Sheet, { title, subtitle }: StatementDocument): void {
   const { pdf } = sheet;
+  sheet.ink.flush();
   const { start, count } = pdf.bufferedPageRange();
   for (let page = 0; page < count; page++) {
     pdf.switchToPage(start + page);
@@ -314,6 +313,7 @@ function numberPages(sheet: Sheet, { title, subtitle }: StatementDocument): void
     put(sheet, subtitle, { ...place, x: MARGIN + titleWidth, room: widthOf(pdf) - NUMBER_WIDTH - titleWidth });
     const number = { ...place, x: MARGIN + widthOf(pdf) - NUMBER_WIDTH, room: NUMBER_WIDTH };
     put(sheet, `Page ${page + 1} of ${count}`, { ...number, align: 'right' });
+    sheet.ink.finishPage();
   }
 }
 
@@ -326,15 +326,12 @@ interface Rule {
   readonly colour?: string;
 }
 
-function rule({ pdf }: Sheet, { x = MARGIN, width = widthOf(pdf), y, thickness, colour = LINE }: Rule): void {
-  pdf
-    .moveTo(x, y)
-    .lineTo(x + width, y)
-    .lineWidth(thickness)
-    .stroke(colour);
+function rule({ pdf, ink }: Sheet, { x = MARGIN, width = widthOf(pdf), y, thickness, colour = LINE }: Rule): void {
+  ink.line({ x, y, width, thickness, colour });
 }
 
 function addPage(sheet: Sheet): void {
+  sheet.ink.flush();
   sheet.pdf.addPage();
   sheet.y = MARGIN;
 }

@@ -15,6 +15,8 @@ export type Language = 'ja' | 'ko' | 'zh';
 export interface FontFile {
   readonly name: string;
   readonly path: string;
+  /** Whether its simple text can be shaped from pairs (shaped.ts). Fonts of Han letters change digits by what stands further away. */
+  readonly hasPairs: boolean;
   font: Font | null;
 }
 
@@ -56,7 +58,7 @@ function family(name: string, index: string, cut: 'standard' | 'wght'): Family {
   const blocks = new Map<number, { first: number; last: number; file: FontFile }[]>();
   for (const [slice, ranges] of Object.entries(JSON.parse(readFileSync(index, 'utf8')) as Record<string, string>)) {
     const title = `${name}-${slice.replace(/[[\]]/g, '')}-${cut}-normal`;
-    const file = { name: title, path: join(dirname(index), 'files', `${title}.woff2`), font: null };
+    const file = { name: title, path: join(dirname(index), 'files', `${title}.woff2`), hasPairs: cut === 'standard', font: null };
     for (const [first, last] of ranges.split(',').map(rangeOf)) {
       for (let block = Math.floor(first / BLOCK); block <= last / BLOCK; block++) {
         blocks.set(block, [...(blocks.get(block) ?? []), { first, last, file }]);

@@ -1,12 +1,15 @@
 import type { Bidi } from 'bidi-js';
 import bidiFactory from 'bidi-js';
-import type { FontFile } from './fontFiles.ts';
+import { isAscii } from './cleaned.ts';
+import { mayRunLeft } from './direction.ts';
+import type { FontFile, Language } from './fontFiles.ts';
 import type { Cut, Fonts, SetFont } from './fonts.ts';
+import type { Shaped } from './shaped.ts';
 
 /** A piece of text in one font and direction; pieces stand as they are drawn, from left to right. */
 export interface Run {
   readonly set: SetFont;
-  readonly text: string;
+  readonly shaped: Shaped;
   /** In units of the font's size. */
   readonly width: number;
 }
@@ -27,7 +30,9 @@ export interface Setter {
 
 /** Stands for a letter that no font has. */
 export const MISSING = '□';
-const MAX_REMEMBERED = 5_000;
+/** Longer texts are hardly ever said twice. */
+const MAX_REMEMBERED_LETTERS = 24;
+const MAX_REMEMBERED = 1_000;
 /** Blanks, marks and joiners go with what is before them, if its font has them: that keeps words and what is joined in one piece. */
 const GOES_WITH = /[\s\p{M}\u200c\u200d]/u;
 // Its types are of its other build; this one is the function itself.
@@ -37,13 +42,16 @@ const bidi = (bidiFactory as unknown as () => Bidi)();
 export function createSetter(fonts: Fonts): Setter {
   const lines = new Map<string, Line>();
   let lacked = false;
-  const set = (text: string, cut: Cut, direction: 'auto' | 'ltr'): Line => {
-    const { levels } = bidi.getEmbeddingLevels(text, direction);
-    const language = fonts.languageOf(text);
+  const pieceOf = (text: string, language: Language): Piece[] | null => {
+    const file = isAscii(text) ? fonts.fileOf(text.charAt(0), language) : null;
+    return file && [{ file, level: 0, text }];
+  };
+  const piecesOf = (text: string, language: Language, direction: 'auto' | 'ltr'): Piece[] => {
+    const levels = mayRunLeft(text) ? bidi.getEmbeddingLevels(text, direction).levels : null;
     const pieces: Piece[] = [];
     let at = 0;
     for (const letter of text) {
-      const level = levels[at] ?? 0;
+      const level = levels?.[at] ?? 0;
       at += letter.length;
       const last = pieces.at(-1);
       const isMark = GOES_WITH.test(letter);
@@ -59,14 +67,20 @@ export function createSetter(fonts: Fonts): Setter {
       if (last?.file === file && last.level === level) last.text += shown;
       else pieces.push({ file, level, text: shown });
     }
-    const runs = inOrder(pieces).map(({ file, level, text: piece }) => {
+    return inOrder(pieces);
+  };
+  const set = (text: string, cut: Cut, direction: 'auto' | 'ltr'): Line => {
+    const language = fonts.languageOf(text);
+    const runs = (pieceOf(text, language) ?? piecesOf(text, language, direction)).map(({ file, level, text: piece }) => {
       const setFont = fonts.setIn(file, cut, level % 2 === 1);
-      return { set: setFont, text: piece, width: setFont.font.layout(piece).advanceWidth / setFont.font.unitsPerEm };
+      const shaped = setFont.shape(piece);
+      return { set: setFont, shaped, width: shaped.width / setFont.unitsPerEm };
     });
     return { runs, width: runs.reduce((sum, { width }) => sum + width, 0) };
   };
   return {
     line: (text, cut, direction = 'auto') => {
+      if (text.length > MAX_REMEMBERED_LETTERS) return set(text, cut, direction);
       const key = `${cut}${direction}${text}`;
       const before = lines.get(key);
       if (before) return before;
