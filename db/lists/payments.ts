@@ -5,6 +5,8 @@ import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Span } from '../../domain/reports/window.ts';
 import type { Sql } from '../database.ts';
 import { ownFee } from '../reports/batches.ts';
+import type { Binder } from '../reports/binder.ts';
+import { sameHash } from '../settlement/payment.ts';
 import { isInStates, toldFinalAt, toldState } from '../settlement/states.ts';
 import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
@@ -71,6 +73,13 @@ export interface PaymentFilter {
   readonly window?: Span;
 }
 
+/** By the hash of the payer, too: the index holds no more of it. */
+function isOfPayer(binder: Binder, payer: string | null | undefined): readonly string[] {
+  if (payer === undefined || payer === null) return [];
+  const asked = binder.bind(payer);
+  return [`p.payer = ${asked}`, sameHash('p.payer', asked)];
+}
+
 /** Payments of a site. */
 export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
   columns: `p.payment_id, p.mode, p.settler, p.network, p.asset, p.payer, p.pay_to, p.nonce, p.valid_after::text,
@@ -92,7 +101,7 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
     ...equals(binder, 'p.host', filter.host),
     ...equals(binder, 'p.slug', filter.slug),
     ...equals(binder, 'p.kind', filter.kind),
-    ...equals(binder, 'p.payer', filter.payer),
+    ...isOfPayer(binder, filter.payer),
     ...equals(binder, 'p.purpose', filter.purpose),
     ...equals(binder, 'p.mode', filter.mode),
     ...isInOneOf(filter.states),

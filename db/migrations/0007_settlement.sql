@@ -42,13 +42,14 @@ create table payment_intake (
   wait_ms integer,
   licence_seconds integer,
   signing_kid text,
-  primary key (tenant_id, payment_id),
+  primary key (payment_id, tenant_id), -- the id first: it alone finds a payment, too
   foreign key (tenant_id, licence_offer_id) references licence_offer,
   constraint payment_licence_has_offer check ((purpose = 'licence') = (licence_offer_id is not null) and (purpose = 'licence') = (account_id is not null))
 );
-create index payment_by_id on payment_intake (payment_id);
 create index payment_by_time on payment_intake (tenant_id, accepted_at, payment_id);
-create index payment_purchase on payment_intake (tenant_id, payer, resource_key, kind, accepted_at desc);
+-- Payments of a payer, and what it bought of one page. Hashes are an eighth as long as what they are of (ADR 0052); who reads by them compares the texts,
+-- too (`sameHash`).
+create index payment_purchase on payment_intake (tenant_id, hashtext(payer), hashtext(resource_key), accepted_at desc);
 create index payment_pay_to on payment_intake (network, pay_to);
 create index payment_licence_offer on payment_intake (licence_offer_id) where licence_offer_id is not null;
 grant select, insert on payment_intake to svc_app; -- and nobody changes what was taken in (invariant 5)
@@ -79,24 +80,25 @@ create table payment_state (
   pay_to text not null,
   planned_gas bigint not null,
   accepted_at timestamptz(3) not null,
+  unused_at_block bigint, -- the block at which our own check saw the nonce unused; foreign evidence counts after it
+  -- What a claim writes, and before it what no claim changes: the log of a settlement begins with the first column that it changes (ADR 0052).
+  attempts integer not null default 0,
+  batch_size smallint, -- how many shared its last batch, null before its first: after a batch in vain fewer share the next (safety 8)
+  batch_id uuid references settlement_batch,
   -- the machine (domain/payment)
   payer_kind text not null default 'plain' check (payer_kind in ('plain', 'contract')),
   settler text not null default 'relayer' check (settler in ('relayer', 'facilitator', 'mock')),
   state text not null check (state in ('accepted', 'held', 'broadcast', 'settled', 'final', 'failed', 'superseded',
     'expired', 'review')),
-  attempts integer not null default 0,
-  batch_size smallint, -- how many shared its last batch, null before its first: after a batch in vain fewer share the next (safety 8)
   recorded boolean not null default false,
   failure_observed boolean not null default false,
   watched boolean not null default true,
-  batch_id uuid references settlement_batch,
   successor_id uuid, -- the payment whose receipt answers for this one (superseded)
   reason text check (reason in ('insufficient_funds', 'authorization_invalid', 'malformed_payment',
     'network_unsupported', 'settlement_failed')),
   raw_reason text,
   sentence text,
   -- evidence
-  unused_at_block bigint, -- the block at which our own check saw the nonce unused; foreign evidence counts after it
   tx_hash text,
   log_position integer, -- the Transfer's place among its transaction's logs: stable when a reorg moves the block
   block_number bigint,
@@ -126,10 +128,10 @@ create table payment_state (
     and state in ('failed', 'superseded', 'expired', 'review', 'held')
     then case when batch_id is null then 'unsent' else 'carried' end end) stored,
   primary key (tenant_id, payment_id),
-  foreign key (tenant_id, payment_id) references payment_intake,
+  foreign key (tenant_id, payment_id) references payment_intake (tenant_id, payment_id),
   check (state not in ('settled', 'final') or tx_hash is not null or mode = 'mock'),
   check ((state = 'failed') = (reason is not null))
-) with (fillfactor = 45);
+) with (fillfactor = 35);
 -- What goes out next, site by site, oldest first; and what is on its way.
 create index payment_under_way on payment_state (network, tenant_id, accepted_at, payment_id) where stage = 'under_way';
 -- How many payments of a payer are undecided (safety 19).

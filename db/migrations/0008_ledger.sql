@@ -16,7 +16,7 @@ create table crossing (
   recorded_at timestamptz(3) not null default now(),
   primary key (tenant_id, crossing_id),
   unique (tenant_id, payment_id, sequence),
-  foreign key (tenant_id, payment_id) references payment_intake,
+  foreign key (tenant_id, payment_id) references payment_intake (tenant_id, payment_id),
   check (legs_total(legs) = micro),
   check (case when sequence % 2 = 0 then micro > 0 else micro < 0 end)
 );

@@ -8,7 +8,7 @@ import type { Database, Sql } from '../database.ts';
 import { returnPayments } from '../months/returning.ts';
 import { buyerOf, lockPurchases } from './lock.ts';
 import type { AwaitedLicence, Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
+import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, sameHash, stateOf } from './payment.ts';
 import { sqlStates } from './states.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
@@ -236,8 +236,8 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
        join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose)
        cross join lateral ${stateOf('i')} as s
-      where s.state in (${sqlStates(LEADING_STATES)})
-         or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours')
+      where ${sameHash('i.payer', 'own.payer')} and ${sameHash('i.resource_key', 'own.resource_key')} and (s.state in (${sqlStates(LEADING_STATES)})
+         or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours'))
       order by i.accepted_at desc`,
     [
       column((p) => p.tenantId),

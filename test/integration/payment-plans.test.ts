@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { findPagePurchase } from '../../db/licences/purchases.ts';
+import { findPayments } from '../../db/operator/finds/payments.ts';
 import { readTimes } from '../../db/reports/settlementTimes.ts';
 import { listBlockedPayees, readAdmissions } from '../../db/settlement/admission.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
@@ -23,6 +25,16 @@ import { insertPurchases } from '../support/reports.ts';
 import { query } from '../support/sql.ts';
 
 const NETWORK = 'eip155:84532';
+
+const NEW_PAYMENT = {
+  auth: { payer: 'p', to: 'b', nonce: 'n', validAfter: 0, validBefore: 99, value: 10 },
+  legs: [{ toAddress: 'b', amountMicro: 10n }],
+  payerKind: 'plain',
+  resource: 'r',
+  kind: 'read',
+  seenBlock: 1,
+  seenReorgs: 0,
+} as const;
 
 let used: TestDatabase;
 let empty: TestDatabase;
@@ -56,18 +68,8 @@ function noting(names: Map<string, string>): Database {
 async function sellOnce(asked: Database): Promise<void> {
   const tenantId = await insertTenant(database);
   const [paymentId, batchId] = [randomUUID(), randomUUID()];
-  const auth = { payer: randomUUID(), to: 'b', nonce: randomUUID(), validAfter: 0, validBefore: 99, value: 10 };
-  const legs = [{ toAddress: 'b', amountMicro: 10n }];
-  const own = {
-    auth,
-    legs,
-    payerKind: 'plain',
-    resource: 'r',
-    kind: 'read',
-    seenBlock: 1,
-    seenReorgs: 0,
-    id: paymentId,
-  } as const;
+  const auth = { ...NEW_PAYMENT.auth, payer: randomUUID(), nonce: randomUUID() };
+  const own = { ...NEW_PAYMENT, auth, id: paymentId };
   const payment = newPaymentRow({ tenantId, network: NETWORK, address: 'x' } as never, paymentId, own as never);
   const { payer, nonce, to: payTo } = auth;
   await readAdmissions(asked, [{ tenantId, network: NETWORK, asset: 'a', payer, nonce, payTo, plannedGas: 1n }]);
@@ -215,6 +217,38 @@ test('each named statement of a payment reads the tables of payments by their ke
     if (full.join() !== first.join() || /Seq Scan/.test(full.join())) differing.push({ name, full, first });
   }
   expect(differing).toEqual([]);
+});
+
+test('what a wallet bought is read by the index of purchases, of a page and of a site, also where another index of the site looks as good', async () => {
+  const plans = new Map<string, string>();
+  const planned: Sql = {
+    query: async (text, values) => {
+      const [row = {}] = await database.query(`explain (format json) ${text}`, values);
+      plans.set(text, JSON.stringify(row));
+      return [];
+    },
+  };
+  const tenantId = await insertTenant(database, 'planned.example');
+  const payer = `0x${'a'.repeat(40)}` as const;
+  const [wallet, since, until] = [{ wallet: payer, network: null }, new Date(0), null];
+  await findPagePurchase(planned, { tenantId, buyer: wallet, resourceKey: 'k', kind: 'read', mode: 'live', since });
+  await findPayments(planned, { limit: 10, after: null }, { tenantId, payer, state: null, since: null, until });
+  const asked: [string, readonly unknown[]][] = [];
+  const taken = { ...NEW_PAYMENT, auth: { ...NEW_PAYMENT.auth, payer, nonce: 'planned' }, id: randomUUID() };
+  const payment = newPaymentRow({ tenantId, network: NETWORK, address: 'x' } as never, taken.id, taken as never);
+  const shortTransaction: Database['shortTransaction'] = (work) =>
+    database.shortTransaction((sql) =>
+      work({
+        query: (text, values = [], name) => {
+          if (name === undefined && text.includes('payment_intake')) asked.push([text, values]);
+          return sql.query(text, values, name);
+        },
+      }),
+    );
+  await insertPayments({ ...database, shortTransaction }, [{ payment, guard: () => ({ state: 'accepted' }) }]);
+  for (const [text, values] of asked) await planned.query(text, values);
+  expect(plans.size).toBe(3);
+  for (const [text, plan] of plans) expect(plan, text).toContain('payment_purchase');
 });
 
 test('how long payments took is read from the settled payments of the window alone', async () => {

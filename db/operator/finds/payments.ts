@@ -7,6 +7,7 @@ import type { QueryResultRow } from 'pg';
 import type { PaymentState } from '../../../domain/payment/state.ts';
 import { isSettled, OPEN_STATES } from '../../../domain/payment/state.ts';
 import type { Sql } from '../../database.ts';
+import { sameHash } from '../../settlement/payment.ts';
 import { isInStates, toldState } from '../../settlement/states.ts';
 import type { Page, Place } from './page.ts';
 
@@ -46,6 +47,12 @@ const newest = (by: 's' | 'i'): string => `order by ${by}.accepted_at desc, ${by
 
 type Row = FoundPayment & QueryResultRow;
 
+/** What was taken in is found by the hash of its payer. */
+function isOfPayer(by: 's' | 'i', payer: string): readonly string[] {
+  const tests = [`${by}.payer = ${payer}`];
+  return by === 'i' ? [...tests, sameHash('i.payer', payer)] : tests;
+}
+
 /** Payments, the newest first, gathered site by site: each site's index gives a page at most. Open ones are few, and read as they are. */
 export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted): Promise<FoundPayment[]> {
   const { limit, after } = page;
@@ -56,7 +63,7 @@ export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted):
   const by = state !== null && !isSettled(state) ? 's' : 'i';
   const tests = [
     ...(state === null ? [] : [isInStates('s', [state])]),
-    ...(payer === null ? [] : [`${by}.payer = ${bind(payer, 'text')}`]),
+    ...(payer === null ? [] : isOfPayer(by, bind(payer, 'text'))),
     ...(since === null ? [] : [`${by}.accepted_at >= ${bind(since, 'timestamptz')}`]),
     ...(until === null ? [] : [`${by}.accepted_at < ${bind(until, 'timestamptz')}`]),
     ...(after === null
