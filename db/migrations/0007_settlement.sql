@@ -188,12 +188,12 @@ grant select, insert on authorization_claim to svc_app;
 -- One transfer proves one payment (safety 1).
 create table transfer_claim (
   network text not null,
-  tx_hash text not null,
+  tx_hash bytea not null, -- half as long as its hex, here and in the key (ADR 0052)
   log_position integer not null,
   tenant_id uuid not null,
   payment_id uuid not null,
   primary key (network, tx_hash, log_position),
-  unique (tenant_id, payment_id)
+  unique (payment_id, tenant_id) -- new ids come last, whichever site's they are: full pages are split at the end
 );
 create constraint trigger names_payment after insert or update of tenant_id, payment_id on transfer_claim
   for each row execute function names_payment();

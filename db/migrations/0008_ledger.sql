@@ -15,7 +15,7 @@ create table crossing (
   at timestamptz(3) not null,
   recorded_at timestamptz(3) not null default now(),
   primary key (tenant_id, crossing_id),
-  unique (tenant_id, payment_id, sequence),
+  unique (payment_id, tenant_id, sequence), -- new ids come last, whichever site's they are: full pages are split at the end
   foreign key (tenant_id, payment_id) references payment_intake (tenant_id, payment_id),
   check (legs_total(legs) = micro),
   check (case when sequence % 2 = 0 then micro > 0 else micro < 0 end)

@@ -33,7 +33,7 @@ create table chain_transfer (
   read_at timestamptz(3) not null default now(),
   primary key (network, tx_hash, log_position)
 );
-create index chain_transfer_to on chain_transfer (network, to_address, block_number);
+create index chain_transfer_to on chain_transfer (network, hashtext(to_address), block_number); -- whose address it is, who reads compares (ADR 0052)
 create index chain_transfer_block on chain_transfer (network, block_number);
 -- A payer's authorization is found by its nonce alone, which is random: 4 bytes an entry, not 130 (ADR 0052).
 create index chain_transfer_nonce on chain_transfer using hash (nonce) where nonce is not null;

@@ -28,7 +28,7 @@ create index on archive.crossing (tenant_id, at desc, crossing_id desc);
 create index on archive.crossing (tenant_id, payment_id, sequence) where sequence % 2 = 1;
 create index on archive.leg (tenant_id, to_address, at desc) where role <> 'platform';
 create index on archive.chain_transfer (network, from_address, block_number) where nonce is null;
-create index on archive.chain_transfer (network, to_address, block_number);
+create index on archive.chain_transfer (network, hashtext(to_address), block_number);
 create index on archive.chain_transfer using hash (nonce) where nonce is not null;
 create index on archive.chain_transfer (network, block_number);
 

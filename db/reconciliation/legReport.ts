@@ -3,7 +3,7 @@ import type { ExceptionReason, SplitTransfer } from '../../domain/reports/splitP
 import { REASON_UNSHOWN } from '../../domain/reports/splitPayouts.ts';
 import type { Sql } from '../database.ts';
 import { closedOf, isNear } from '../months/returning.ts';
-import { intakeOf, stateOf } from '../settlement/payment.ts';
+import { intakeOf, sameHash, stateOf } from '../settlement/payment.ts';
 
 /** Half open; null: without that end. */
 export interface ReportWindow {
@@ -199,7 +199,7 @@ export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'n
     authorization: string | null;
   }>(
     `select tx_hash, from_address = $2 as is_out, to_address, amount_micro, payer || nonce as authorization
-      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or to_address = $2)
+      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or (to_address = $2 and ${sameHash('to_address', '$2')}))
       order by block_number, log_index`,
     [split.network, split.payTo],
   );

@@ -84,7 +84,7 @@ async function sellOnce(asked: Database): Promise<void> {
     listBlockedPayees(asked, NETWORK, [payTo]),
   ]);
   await listPayments(asked, [stored.payment]);
-  const txHash = `0x${paymentId}` as const;
+  const txHash = `0x${paymentId.replaceAll('-', '')}` as const;
   const batch: Omit<SignedBatch, 'nonce'> = {
     network: NETWORK,
     relayer: relayer.address,

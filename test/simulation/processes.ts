@@ -149,7 +149,7 @@ function signBatch(world: World, nonce: number, rows: readonly PaymentRow[]): Ch
   const starved = !world.calm && world.random.chance(world.faults.starved * (rows.length > 1 ? 2 : 1));
   const refused = !world.calm && world.random.chance(world.faults.refused);
   const body = { kind: 'batch', groups: [...groups.values()], direct, starved } as const;
-  return { hash: world.name('0xb'), from: 'relayer', nonce, fee: world.chain.baseFee, body, refused };
+  return { hash: world.hash(), from: 'relayer', nonce, fee: world.chain.baseFee, body, refused };
 }
 
 /** Sends a batch, and before it what its queue must have mined first (`resendFrom`). Throws RpcDown. */
@@ -178,10 +178,10 @@ function* sendLatest(world: World, batch: BatchRow, step: string) {
   const answer = yield* ask(() => world.send(last.raw, last.kind === 'void' ? 'send:void' : step));
   const dear = Math.ceil(Math.max(last.raw.fee * 1.25, world.chain.baseFee));
   if (answer === 'refused') {
-    const raw: ChainTx = { ...last.raw, hash: world.name('0xv'), fee: dear, body: { kind: 'self' }, refused: false };
+    const raw: ChainTx = { ...last.raw, hash: world.hash(), fee: dear, body: { kind: 'self' }, refused: false };
     yield* replace(world, { batchId: batch.id, attempt: last.attempt + 1, kind: 'void', raw });
   } else if (answer === 'known' && last.raw.fee < world.chain.baseFee) {
-    const raw = { ...last.raw, hash: world.name('0xf'), fee: dear };
+    const raw = { ...last.raw, hash: world.hash(), fee: dear };
     yield* replace(world, { batchId: batch.id, attempt: last.attempt + 1, kind: last.kind, raw });
   }
 }

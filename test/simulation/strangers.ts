@@ -62,7 +62,7 @@ export function useKeyElsewhere(world: World): void {
   if (world.usedElsewhere >= MOST_ELSEWHERE) return;
   world.usedElsewhere += 1;
   const nonce = world.chain.relayerNonce;
-  const tx = { hash: world.name('0xe'), from: 'elsewhere', nonce, fee: 1_000, body: { kind: 'self' }, refused: false } as const;
+  const tx = { hash: world.hash(), from: 'elsewhere', nonce, fee: 1_000, body: { kind: 'self' }, refused: false } as const;
   world.chain.mempool.set(nonce, tx);
 }
 
@@ -78,5 +78,5 @@ function decoy(real: Authorization, all: readonly Authorization[]): TxBody {
 }
 
 function broadcast(world: World, body: TxBody): void {
-  world.chain.others.push({ hash: world.name('0xo'), from: 'other', nonce: -1, fee: Infinity, body, refused: false });
+  world.chain.others.push({ hash: world.hash(), from: 'other', nonce: -1, fee: Infinity, body, refused: false });
 }

@@ -54,6 +54,11 @@ export class World {
     return Math.floor(this.nowMs / 1000);
   }
 
+  /** The hash of a transaction nobody has had in this schedule: 32 bytes, as they are stored. */
+  hash(): string {
+    return `0x${this.name('').padStart(64, '0')}`;
+  }
+
   /** A name nobody has had in this schedule. */
   name(prefix: string): string {
     this.serial += 1;
