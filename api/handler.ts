@@ -329,7 +329,7 @@ async function sendStream(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers = {} }: Answer,
-  { chunks, close }: AnswerStream,
+  { chunks, cut, close }: AnswerStream,
 ): Promise<void> {
   try {
     response.setTimeout(STALLED_MS, () => response.destroy());
@@ -338,9 +338,9 @@ async function sendStream(
       // Before the end is told, so that whoever asked may ask for the body at once.
       await close();
       response.end();
-    } else await pipeline(Readable.from(chunks), response);
+    } else await pipeline(Readable.from(chunks), response, { signal: cut });
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    if (!cut.aborted && (error as { code?: unknown }).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   } finally {
     await close();
   }

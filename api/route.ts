@@ -111,6 +111,8 @@ export interface Answer {
 /** Chunks are taken at the client's pace; `close` is called however the answer ends, and a second call does nothing. */
 export interface AnswerStream {
   readonly chunks: AsyncIterable<string | Uint8Array>;
+  /** Aborted when it must end now, whatever its client reads: the connection is cut. */
+  readonly cut: AbortSignal;
   close(): Promise<void>;
 }
 

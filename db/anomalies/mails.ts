@@ -1,5 +1,3 @@
-import type { Counted } from '../credentials/usedOnce.ts';
-import { MAIL_COUNTED } from '../credentials/usedOnce.ts';
 import type { Sql } from '../database.ts';
 
 /** An e-mail to a tenant's alert address. */
@@ -20,23 +18,14 @@ export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> 
   );
 }
 
-/** The parameters of `MAIL_COUNTED`. */
-const countedOf = (mail: Counted & Pick<AlertMail, 'tenantId' | 'mailId'>): readonly unknown[] => [
-  mail.tenantId,
-  mail.mailId,
-  mail.kind,
-  mail.mailboxHashes[0],
-];
-
-/** Puts an e-mail that holds a secret into the outbox, and counts it; it stays sealed there until it is sent. */
+/** Puts an e-mail that holds a secret into the outbox; it stays sealed there until it is sent. */
 export async function insertSealedMail(
   sql: Sql,
-  mail: Omit<AlertMail, 'detail'> & Counted & { readonly toAddress: string; readonly sealed: Buffer },
+  mail: Omit<AlertMail, 'detail'> & { readonly toAddress: string; readonly sealed: Buffer },
 ): Promise<void> {
   await sql.query(
-    `${MAIL_COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed)
-     values ($1, $2, $5, $6, '', $7)`,
-    [...countedOf(mail), mail.toAddress, mail.subject, mail.sealed],
+    "insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed) values ($1, $2, $3, $4, '', $5)",
+    [mail.tenantId, mail.mailId, mail.toAddress, mail.subject, mail.sealed],
   );
 }
 
@@ -109,10 +98,13 @@ export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: 
   ]);
 }
 
-/** Puts an e-mail into the outbox that asks an address whether it agrees, and counts it. */
-export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'> & Counted): Promise<void> {
-  await sql.query(
-    `${MAIL_COUNTED} insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, $2, $5, $6, $7)`,
-    [...countedOf(mail), mail.toAddress, mail.subject, mail.detail],
-  );
+/** Puts an e-mail into the outbox that asks an address whether it agrees. */
+export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'>): Promise<void> {
+  await sql.query('insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, $2, $3, $4, $5)', [
+    mail.tenantId,
+    mail.mailId,
+    mail.toAddress,
+    mail.subject,
+    mail.detail,
+  ]);
 }

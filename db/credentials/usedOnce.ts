@@ -35,20 +35,26 @@ export async function isUsed(sql: Sql, one: UsedOnce): Promise<boolean> {
 }
 
 /** What an e-mail counts as, for the limits of a day. */
-export interface Counted {
+export interface CountedMail {
+  readonly tenantId: string;
   readonly kind: 'invitation' | 'confirm';
   /** The mailbox, hashed under the present pepper and, while it is being rotated, the one before. */
   readonly mailboxHashes: readonly Buffer[];
 }
 
-/** Counts an e-mail for a day, with the statement that writes it; the parameters are $1 site, $2 e-mail, $3 kind, $4 mailbox. */
-export const MAIL_COUNTED = `with counted as (insert into used_once (owner_id, kind, key, expires_at)
-  values ($1, $3, encode($4, 'hex') || ' ' || $2, now() + interval '24 hours'))`;
+/** Counts an e-mail of a site for a day. The same e-mail again is an error of Postgres. */
+export async function countMail(sql: Sql, { tenantId, kind, mailboxHashes }: CountedMail, mailId: string): Promise<void> {
+  await sql.query("insert into used_once (owner_id, kind, key, expires_at) values ($1, $2, $3, now() + interval '24 hours')", [
+    tenantId,
+    kind,
+    `${mailboxHashes[0]?.toString('hex')} ${mailId}`,
+  ]);
+}
 
 /** E-mails of a kind within a day: of a site, and among them to one mailbox. What was erased since counts as well. */
 export async function countMails(
   sql: Sql,
-  { tenantId, kind, mailboxHashes }: Counted & { readonly tenantId: string },
+  { tenantId, kind, mailboxHashes }: CountedMail,
 ): Promise<{ readonly ofTenant: number; readonly toMailbox: number }> {
   const [row] = await sql.query<{ of_tenant: number; to_mailbox: number }>(
     `select count(*)::int as of_tenant, count(*) filter (where split_part(key, ' ', 1) = any($3))::int as to_mailbox from used_once

@@ -36,7 +36,8 @@ export async function storeDirectory<Jwk>(
 ): Promise<void> {
   await sql.query(
     `insert into agent_directory as known (address, type, host, read_at, fresh_until, keys) values ($1, $2, $3, $4, $5, $6)
-     on conflict (address) do update set read_at = excluded.read_at, fresh_until = excluded.fresh_until, keys = excluded.keys
+     on conflict (address) do update set read_at = excluded.read_at, fresh_until = excluded.fresh_until,
+       keys = case when known.keys = excluded.keys then known.keys else excluded.keys end -- equal ones are not written again
        where known.read_at <= excluded.read_at`,
     [address, type, host, readAt, freshUntil, JSON.stringify(Object.fromEntries(keys))],
   );

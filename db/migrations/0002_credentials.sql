@@ -11,7 +11,7 @@ create table api_key (
   prefix text not null check (prefix in ('svc_live_', 'svc_test_')),
   last4 text not null,
   scopes text[] not null,
-  lost_scopes jsonb not null default '{}', -- by scope: the host whose verification took it from the key, and when
+  lost_scopes jsonb not null default '{}' check (jsonb_typeof(lost_scopes) = 'object'), -- by scope: the host whose verification took it from the key, and when
   expires_at timestamptz(3),
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),

@@ -76,7 +76,7 @@ export interface UsageRow {
 
 /**
  * Writes a report in the next place of its licence and day. `again`: it was written before; `other`: its id stands for another report of
- * this licence; `full`: the licence has had `most` reports on that day. Reports of one licence wait for one another.
+ * this licence; `full`: the licence has had `most` reports on that day. What is new waits for other new reports of the licence.
  */
 export async function writeUsage(
   database: Transactional,
@@ -84,15 +84,16 @@ export async function writeUsage(
   { day, most }: { readonly day: string; readonly most: number },
 ): Promise<'written' | 'again' | 'other' | 'full'> {
   const { tenantId, licenceJti, idempotencyId, requestHash } = row;
+  const before = await findKnown(database, row);
+  if (before) return before;
   return await database.transaction(async (sql) => {
     await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`usage ${tenantId} ${licenceJti}`]);
-    const [now] = await sql.query<{ known: string | null; place: number }>(
-      `select (select request_hash from usage_report where tenant_id = $1 and licence_jti = $2 and idempotency_id = $3) as known,
-         (select coalesce(max(place), 0) + 1 from usage_report where tenant_id = $1 and licence_jti = $2 and day = $4) as place`,
-      [tenantId, licenceJti, idempotencyId, day],
+    const known = await findKnown(sql, row);
+    if (known) return known;
+    const [{ place } = { place: 1 }] = await sql.query<{ place: number }>(
+      'select coalesce(max(place), 0) + 1 as place from usage_report where tenant_id = $1 and licence_jti = $2 and day = $3',
+      [tenantId, licenceJti, day],
     );
-    if (now && now.known !== null) return now.known === requestHash ? 'again' : 'other';
-    const place = now?.place ?? 1;
     if (place > most) return 'full';
     await insertRow(sql, 'usage_report', {
       tenant_id: tenantId,
@@ -110,4 +111,17 @@ export async function writeUsage(
     });
     return 'written';
   });
+}
+
+/** What a report is that stands under this id; null: nothing does. */
+async function findKnown(
+  sql: Sql,
+  { tenantId, licenceJti, idempotencyId, requestHash }: UsageRow,
+): Promise<'again' | 'other' | null> {
+  const [known] = await sql.query<{ request_hash: string }>(
+    'select request_hash from usage_report where tenant_id = $1 and licence_jti = $2 and idempotency_id = $3',
+    [tenantId, licenceJti, idempotencyId],
+  );
+  if (!known) return null;
+  return known.request_hash === requestHash ? 'again' : 'other';
 }

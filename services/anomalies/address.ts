@@ -5,7 +5,7 @@ import {
   insertConfirmationMail,
   setAlertAddressRow,
 } from '../../db/anomalies/mails.ts';
-import { countMails } from '../../db/credentials/usedOnce.ts';
+import { countMail, countMails } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
 import { findFirstHost } from '../../db/hosts/hosts.ts';
 import { readEmail } from '../../domain/access/emailAddress.ts';
@@ -47,9 +47,11 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
   }
   const site = (await findFirstHost(deps.database, tenantId)) ?? `site ${tenantId}`;
   const endsAt = Math.floor(deps.clock() / 1_000) + CODE_LIFE_SECONDS;
+  const mailId = `confirm-${randomUUID()}`;
+  await countMail(deps.database, counted, mailId);
   await insertConfirmationMail(deps.database, {
-    ...counted,
-    mailId: `confirm-${randomUUID()}`,
+    tenantId,
+    mailId,
     toAddress: address.email,
     subject: 'Confirm this address for alerts',
     detail:

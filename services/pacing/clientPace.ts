@@ -25,7 +25,9 @@ export function openClientPace(now: () => number): ClientPace {
       spentMs = tookMs();
       handedMs = null;
       bytes += ofChunk;
-      if (bytes >= MIB) [spentMs, bytes] = [0, 0];
+      if (bytes < MIB) return;
+      const past = bytes % MIB; // counts for the next
+      [spentMs, bytes] = [(spentMs * past) / bytes, past];
     },
   };
 }

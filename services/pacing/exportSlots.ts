@@ -12,7 +12,7 @@ export interface Exporter {
 export interface ExportSlots {
   /**
    * Notes an export of a key of a site, which may then wait for its turn. Throws throttled (429) while another of the key is on its way, or its
-   * site has as many as it may have, waiting or begun; and overloaded (503) when this process has no room and every client reads fast enough.
+   * site has as many as it may have, waiting or begun; and overloaded (503) when this process has no room and nobody has to yield.
    */
   take(asker: Exporter): ExportSlot;
 }
@@ -20,55 +20,68 @@ export interface ExportSlots {
 /** An export on its way. */
 export interface ExportSlot {
   /**
-   * Takes a place of the process, now that nothing is waited for any more; when none is free, that of the slowest client. Throws overloaded
-   * (503) when all are read fast enough. Again: nothing.
+   * Takes a place of the process, now that nothing is waited for any more; when none is free, that of another (`readAtPace`). Throws overloaded
+   * (503) when nobody has to yield. Again: nothing.
    */
   begin(): void;
   /**
-   * The chunks of a file that has begun, at its client's pace. A client that takes over ten seconds for a MiB loses the place when another file
-   * needs one: then `close` is called, and the next chunk throws overloaded. Called once a file.
+   * The chunks of a file that has begun, at its client's pace. When another file needs the place, it loses it if its client takes over ten seconds
+   * for a MiB, the slowest first; else, to a site that has none, if it has run for ten seconds and its site has another. Then `close` is called,
+   * `cut` aborted, and the next chunk throws overloaded. Called once a file.
    */
   readAtPace<T extends string | Uint8Array>(chunks: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T>;
+  /** Aborted when it has lost its place: its connection is to be cut. */
+  readonly cut: AbortSignal;
   /** Gives back what it holds. Again: nothing. */
   giveBack(): void;
 }
 
 /** A file that has begun: its client once it is read, and what ends it. */
 interface Begun {
-  pace: ClientPace | null;
-  end: () => void;
+  readonly tenantId: string;
+  readonly sinceMs: number;
+  readonly file: { pace: ClientPace | null; end: () => void };
 }
 
-/** What a MiB may take its client while others need the place, ms: about 100 KB a second. */
+/** What a MiB may take its client while others need the place, and how long a file runs undisturbed, ms. */
 const SLOW_MS = 10_000;
 
 /**
- * Places of one process: `most` have begun at once. One a key and half of them a site are on their way, so that no site holds all. `now`: ms of
- * any origin.
+ * Places of one process: `most` have begun at once, in the order in which they began. One a key and half of them a site are on their way, so that
+ * no site holds all. `now`: ms of any origin.
  */
 export function createExportSlots(most = 4, now: () => number = () => performance.now()): ExportSlots {
   const mostOfSite = Math.max(1, Math.floor(most / 2));
   /** The sites of the keys whose export is on its way, by key; and those that have begun. */
   const onTheirWay = new Map<string, string>();
   const begun = new Map<string, Begun>();
+  const countOf = (tenantId: string): number => [...begun.values()].filter((one) => one.tenantId === tenantId).length;
   const findSlowest = (): string | null => {
     let [slowest, longestMs]: [string | null, number] = [null, SLOW_MS];
-    for (const [keyId, { pace }] of begun) {
-      const tookMs = pace?.tookMs() ?? 0;
+    for (const [keyId, { file }] of begun) {
+      const tookMs = file.pace?.tookMs() ?? 0;
       if (tookMs > longestMs) [slowest, longestMs] = [keyId, tookMs];
     }
     return slowest;
   };
-  const requireRoom = (): void => {
-    if (begun.size < most || findSlowest() !== null) return;
+  const findSecondOfSite = (asking: string): string | null => {
+    if (countOf(asking) > 0) return null;
+    for (const [keyId, { tenantId, sinceMs, file }] of begun) {
+      if (file.pace !== null && now() - sinceMs > SLOW_MS && countOf(tenantId) > 1) return keyId;
+    }
+    return null;
+  };
+  const findLoser = (asking: string): string | null => findSlowest() ?? findSecondOfSite(asking);
+  const requireRoom = (asking: string): void => {
+    if (begun.size < most || findLoser(asking) !== null) return;
     throw overloaded('too many exports are running; try again in a moment');
   };
-  const endSlowest = (): void => {
-    const keyId = findSlowest();
+  const endLoser = (asking: string): void => {
+    const keyId = findLoser(asking);
     const loser = keyId === null ? undefined : begun.get(keyId);
     if (keyId === null || loser === undefined) return;
     begun.delete(keyId);
-    loser.end();
+    loser.file.end();
   };
   return {
     take: ({ keyId, tenantId }) => {
@@ -78,46 +91,46 @@ export function createExportSlots(most = 4, now: () => number = () => performanc
           retryAfterSeconds: 2,
         });
       }
-      requireRoom();
+      requireRoom(tenantId);
       onTheirWay.set(keyId, tenantId);
-      const own: Begun = { pace: null, end: () => undefined };
+      const cutting = new AbortController();
+      const file: Begun['file'] = { pace: null, end: () => undefined };
       let isBack = false;
       async function* readAtPace<T extends string | Uint8Array>(
         chunks: AsyncIterable<T>,
         close: () => Promise<void>,
       ): AsyncGenerator<T> {
         const pace = openClientPace(now);
-        let isEnded = false;
-        own.end = () => {
-          isEnded = true;
+        file.end = () => {
+          cutting.abort();
           close().catch(() => undefined); // its reader is told by the next chunk
         };
-        own.pace = pace;
+        file.pace = pace;
         try {
           for await (const chunk of chunks) {
             pace.handed();
             yield chunk;
             pace.taken(Buffer.byteLength(chunk));
-            if (isEnded) break;
+            cutting.signal.throwIfAborted();
           }
         } catch (error) {
-          if (!isEnded) throw error; // else it is what the end of its reading led to
+          throw cutting.signal.aborted ? overloaded('another download needed the place of this one') : error;
         }
-        if (isEnded) throw overloaded('this download was slow, and another needed its place');
       }
       return {
         begin: () => {
           if (isBack || begun.has(keyId)) return;
-          requireRoom();
-          if (begun.size >= most) endSlowest();
-          begun.set(keyId, own);
+          requireRoom(tenantId);
+          if (begun.size >= most) endLoser(tenantId);
+          begun.set(keyId, { tenantId, sinceMs: now(), file });
         },
         readAtPace,
+        cut: cutting.signal,
         giveBack: () => {
           if (isBack) return;
           isBack = true;
           onTheirWay.delete(keyId);
-          if (begun.get(keyId) === own) begun.delete(keyId);
+          if (begun.get(keyId)?.file === file) begun.delete(keyId);
         },
       };
     },

@@ -29,6 +29,7 @@ export interface FilePlace {
   endTurn(): void;
   /** Its chunks as its client reads them: see `ExportSlot`. */
   readonly readAtPace: ExportSlot['readAtPace'];
+  readonly cut: ExportSlot['cut'];
   /** Ends its turn, and gives its place among files back. Again: nothing. */
   giveBack(): void;
 }
@@ -116,7 +117,7 @@ export function openHeavyWork({ connections, cores = availableParallelism(), wai
       try {
         endTurn = await enter({ kind: 'reports', who: asker.keyId, of: siteName(asker.tenantId) }, gone);
         slot.begin();
-        return { endTurn, readAtPace: slot.readAtPace, giveBack };
+        return { endTurn, readAtPace: slot.readAtPace, cut: slot.cut, giveBack };
       } catch (error) {
         giveBack();
         throw error;

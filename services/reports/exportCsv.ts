@@ -31,6 +31,8 @@ export interface CsvExport extends ReportFrame {
   /** True when the window has more rows than a file may hold. */
   readonly isCut: boolean;
   readonly chunks: AsyncIterable<string | Uint8Array>;
+  /** Aborted when another file took its place. */
+  readonly cut: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -60,7 +62,7 @@ export async function exportCsv(
       const found = await atDatabase(() => countLegs(snapshot, site.tenantId, window, MAX_EXPORT_ROWS));
       const rowCount = Math.min(found, MAX_EXPORT_ROWS);
       const chunks = place.readAtPace(closeAtEnd(csvChunks(snapshot, site.tenantId, window), close), close);
-      return { ...frame, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, close };
+      return { ...frame, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, cut: place.cut, close };
     } catch (error) {
       await close();
       throw error;

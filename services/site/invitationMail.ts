@@ -1,6 +1,6 @@
 import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import { insertSealedMail } from '../../db/anomalies/mails.ts';
-import { countMails } from '../../db/credentials/usedOnce.ts';
+import { countMail, countMails } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
 import { findFirstHost } from '../../db/hosts/hosts.ts';
 import { readEmail } from '../../domain/access/emailAddress.ts';
@@ -52,5 +52,6 @@ export async function mailInvitation(
     '',
   ].join('\n');
   const sealed = deps.secretBox.seal(text, sealedMailContext(tenantId, mailId));
-  await insertSealedMail(sql, { ...counted, mailId, toAddress, subject: `Invitation from ${host}`, sealed });
+  await countMail(sql, counted, mailId);
+  await insertSealedMail(sql, { tenantId, mailId, toAddress, subject: `Invitation from ${host}`, sealed });
 }

@@ -235,9 +235,27 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     rule: 10,
     bug: 'downloads that nobody reads hold all places of the process for ten minutes',
     edits: [
-      { file: 'services/pacing/exportSlots.ts', search: 'const tookMs = pace?.tookMs() ?? 0;', replace: 'const tookMs = 0;' },
+      {
+        file: 'services/pacing/exportSlots.ts',
+        search: 'const tookMs = file.pace?.tookMs() ?? 0;',
+        replace: 'const tookMs = 0;',
+      },
     ],
     test: { file: 'test/unit/export-slots.test.ts', name: 'the client that has read slowest' },
+  },
+  {
+    id: 'two-sites-keep-all-places',
+    rule: 10,
+    bug: 'two sites that read at leisure and ask again hold all places of the process',
+    edits: [{ file: 'services/pacing/exportSlots.ts', search: 'countOf(tenantId) > 1', replace: 'countOf(tenantId) > 2' }],
+    test: { file: 'test/unit/export-slots.test.ts', name: 'where all read fast' },
+  },
+  {
+    id: 'lost-places-keep-their-connection',
+    rule: 10,
+    bug: 'a client whose download lost its place keeps its connection, and may ask for the next',
+    edits: [{ file: 'api/handler.ts', search: ', { signal: cut });', replace: ');\n    void cut;' }],
+    test: { file: 'test/integration/export-copy.test.ts', name: 'four downloads that nobody reads' },
   },
   {
     id: 'any-download-loses-its-place',

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Outbound } from '../../adapters/outbound/outbound.ts';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import type { PrivateJwk } from '../../adapters/tokens/jws.ts';
@@ -180,6 +180,11 @@ export async function startTestApi(
     readiness: { database: check('database'), temporal: check('temporal'), chain: check('chain') },
   };
   const server = createServer(createApi(deps));
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   const url = await listen(server);
   const request = async (path: string, init: RequestInit & { key?: string } = {}): Promise<TestAnswer> => {
     const { key, ...rest } = init;
@@ -214,7 +219,9 @@ export async function startTestApi(
     await database.close();
     await urls.drop();
   };
-  return { url, urls, deps, secretBox, liveness, time, failing, problems, request, post, site, stop };
+  /** The ports of callers that are connected. */
+  const callers = () => [...sockets].map(({ remotePort }) => remotePort);
+  return { url, urls, callers, deps, secretBox, liveness, time, failing, problems, request, post, site, stop };
 }
 
 async function listen(server: Server): Promise<string> {

@@ -36,7 +36,11 @@ function stage() {
   const download = (keyId: string, tenantId: string, { bytes = 1_000, meanwhile = (): void => undefined } = {}) => {
     const slot = slots.take({ keyId, tenantId });
     slot.begin();
-    const file = { isClosed: false, read: async (): Promise<string> => (await chunks.next().catch(codeOf)) as string };
+    const file = {
+      isClosed: false,
+      isCut: () => slot.cut.aborted,
+      read: async (): Promise<string> => (await chunks.next().catch(codeOf)) as string,
+    };
     async function* made(): AsyncGenerator<Buffer> {
       for (;;) {
         meanwhile();
@@ -95,19 +99,53 @@ test('a place that is given back twice is given back once', () => {
 
 test('when every place is taken and a file needs one, the client that has read slowest for over ten seconds loses its own', async () => {
   const { take, wait, download, wentBy } = stage();
-  const [first, ...others] = ['a', 'a', 'b', 'b'].map((site, n) => download(`${site}${n}`, site));
+  const [first, ...others] = ['a', 'b', 'c', 'd'].map((site) => download(site, site));
   await first!.read();
   wentBy(1);
   for (const other of others) await other.read();
   wentBy(9_999);
-  expect(take('c1', 'c')).toBe('overloaded');
+  expect(take('e', 'e')).toBe('overloaded');
   wentBy(1);
-  const begin = wait('d1', 'd');
-  expect(first!.isClosed).toBe(false);
+  const begin = wait('f', 'f');
+  expect([first!.isClosed, first!.isCut()]).toEqual([false, false]);
   expect(begin()).toBe('begun');
-  expect([first, ...others].map((file) => file!.isClosed)).toEqual([true, false, false, false]);
+  expect([first, ...others].map((file) => [file!.isClosed, file!.isCut()])).toEqual([
+    [true, true],
+    ...Array(3).fill([false, false]),
+  ]);
   expect(await first!.read()).toBe('overloaded');
-  expect(take('c1', 'c')).toBe('overloaded');
+  expect(take('e', 'e')).toBe('overloaded');
+});
+
+test('where all read fast, a site without a file gets the place of the oldest of a site that has two, after ten seconds', async () => {
+  const { take, download, wentBy } = stage();
+  const files = ['a1', 'b1', 'b2', 'c1'].map((key) => download(key, key.slice(0, 1), { bytes: 2_000_000 }));
+  const readAll = async () => {
+    for (const file of files) await file.read();
+  };
+  await readAll();
+  wentBy(5_000);
+  await readAll();
+  wentBy(5_000);
+  expect(take('d1', 'd')).toBe('overloaded');
+  await readAll();
+  wentBy(1);
+  expect(take('a2', 'a')).toBe('overloaded');
+  expect(typeof take('d1', 'd')).toBe('function');
+  expect(files.map(({ isClosed }) => isClosed)).toEqual([false, true, false, false]);
+  expect(take('e1', 'e')).toBe('overloaded');
+});
+
+test('a client is as fast as all that it has read, not as whole MiB of it', async () => {
+  const { take, download, wentBy } = stage();
+  const file = download('a', 'a', { bytes: 65_300 });
+  for (const key of ['b', 'c', 'd']) take(key, key);
+  await file.read();
+  for (let n = 0; n < 200; n++) {
+    wentBy(610); // 107 KB a second
+    await file.read();
+    expect([n, take('e', 'e')]).toEqual([n, 'overloaded']);
+  }
 });
 
 test('a client that reads a MiB in ten seconds keeps its place, however long we take for the next chunk', async () => {
@@ -117,13 +155,13 @@ test('a client that reads a MiB in ten seconds keeps its place, however long we 
     wentBy(60_000);
     told.push(take('e', 'e'));
   };
-  const file = download('a', 'a', { bytes: 600_000, meanwhile: makeSlowly });
+  const file = download('a', 'a', { bytes: 60_000, meanwhile: makeSlowly });
   for (const key of ['b', 'c', 'd']) take(key, key);
-  for (let n = 0; n < 6; n++) {
+  for (let n = 0; n < 60; n++) {
     await file.read();
-    wentBy(4_900);
+    wentBy(490);
   }
-  expect([...told, take('e', 'e')]).toEqual(Array(7).fill('overloaded'));
+  expect([...told, take('e', 'e')]).toEqual(Array(61).fill('overloaded'));
   expect(file.isClosed).toBe(false);
 });
 

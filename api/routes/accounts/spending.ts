@@ -122,7 +122,7 @@ export const spendingCsvRoute: AccountRoute = {
         'x-content-type-options': 'nosniff',
         ...(count > MOST_EXPORTED ? { 'x-svc-truncated': 'true' } : {}),
       };
-      return { status: 200, headers, stream: { chunks: place.readAtPace(rows, close), close } };
+      return { status: 200, headers, stream: { chunks: place.readAtPace(rows, close), cut: place.cut, close } };
     } catch (error) {
       place.giveBack();
       throw error;

@@ -21,7 +21,7 @@ export const exportCsvRoute: KeyRoute = {
       'Only the window has an effect; the other parameters are checked and left aside. The file is sent at the pace it is read: a ' +
       'download may take 10 minutes in all, and pause for 60 seconds. Past either its connection is cut before the end of the body, ' +
       'and nothing of it may be used; ask again. When all places are taken and another file needs one, the ' +
-      'slowest client is cut the same way if it took over 10 seconds for a MiB. One export of a key goes at a time, and two of a site; the next meanwhile ' +
+      'slowest client is cut the same way if it took over 10 seconds for a MiB; else, for a site that has no file, the oldest of a site that has two. One export of a key goes at a time, and two of a site; the next meanwhile ' +
       'answers 429, and 503 where there is no room for anybody.',
     security: [{ publisherKey: [] }],
     requestParams: { query: WindowParams },

@@ -3,6 +3,8 @@ import type { Span } from '../../../domain/reports/window.ts';
 import { isEmpty } from '../../../domain/reports/window.ts';
 import { wholeRows } from '../../copyText.ts';
 import type { Sql } from '../../database.ts';
+import { closedOf } from '../../months/returning.ts';
+import { stateOf } from '../../settlement/payment.ts';
 import { Binder } from '../binder.ts';
 import { Literals } from '../literals.ts';
 import type { CopyOptions, ReadSnapshot } from '../snapshot.ts';
@@ -92,13 +94,14 @@ export async function* streamLegs(
   const literals = new Literals();
   const tenant = literals.bind(tenantId);
   // Each sale by its keys alone: `offset 0` keeps the site's literal out. With it, at a site that Postgres takes for small, each leg went
-  // through all payments.
+  // through all payments. Of closed months only those near the sale are looked at.
   const pieces = snapshot.copy(
     `select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,
        l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, '')
      from ledger.crossing c
-       cross join lateral (select * from ledger.payment_state p where p.tenant_id = c.tenant_id and p.payment_id = c.payment_id offset 0) p
-       cross join lateral (select * from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id offset 0) l
+       cross join lateral (${stateOf('c')} union all ${closedOf('payment_state', 'c', 'c.at')}) p
+       cross join lateral (
+         select * from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at offset 0) l
      where c.tenant_id = ${tenant} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
      order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
     options,
