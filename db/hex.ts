@@ -2,13 +2,8 @@
 
 /** Hex as a value of a column of bytes, in a parameter or in JSON. Throws on what is no hex of whole bytes. */
 export function bytesOf(hex: string): string {
-  if (!isHex(hex)) throw new Error('not the hex of whole bytes');
+  if (!/^0x(?:[0-9a-f]{2})*$/i.test(hex)) throw new Error('not the hex of whole bytes');
   return `\\x${hex.slice(2)}`;
-}
-
-/** Whether a text is the hex of whole bytes: a facilitator's name of a transaction need not be. */
-export function isHex(text: string): boolean {
-  return /^0x(?:[0-9a-f]{2})*$/i.test(text);
 }
 
 /** Lower-case hex of a column of bytes, as pg gives it. */

@@ -188,7 +188,7 @@ grant select, insert on authorization_claim to svc_app;
 -- One transfer proves one payment (safety 1).
 create table transfer_claim (
   network text not null,
-  tx_hash bytea not null, -- half as long as its hex, here and in the key (ADR 0052)
+  tx_hash text not null, -- or what a facilitator, or a purchase in test mode, calls its transfer
   log_position integer not null,
   tenant_id uuid not null,
   payment_id uuid not null,

@@ -3,7 +3,6 @@ import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import { isTransientError } from '../database.ts';
-import { bytesOf } from '../hex.ts';
 import { recordLicences } from '../licences/record.ts';
 import { raiseAlert } from '../operator/alerts.ts';
 import { addStrikes } from './admission.ts';
@@ -176,14 +175,14 @@ async function claimTransfers(
   const [row] = await sql.query<{ claimed: string[]; any_held: boolean }>(
     `with claimed as (
        insert into transfer_claim (network, tx_hash, log_position, tenant_id, payment_id)
-       select * from unnest($1::text[], $2::bytea[], $3::int[], $4::uuid[], $5::uuid[])
+       select * from unnest($1::text[], $2::text[], $3::int[], $4::uuid[], $5::uuid[])
        on conflict do nothing returning payment_id
      )
      select array(select payment_id from claimed) as claimed,
        exists (select 1 from payment_state where stage = 'held' order by network, accepted_at limit 1) as any_held`,
     [
       claims.map((c) => c.change.payment.network),
-      claims.map((c) => bytesOf(c.transfer.txHash)),
+      claims.map((c) => c.transfer.txHash),
       claims.map((c) => c.transfer.logIndex),
       claims.map((c) => c.change.payment.tenantId),
       claims.map((c) => c.change.payment.paymentId),

@@ -1,7 +1,6 @@
 import type { Proven } from '../../domain/payment/finality.ts';
 import { isFinalTogether } from '../../domain/payment/finality.ts';
 import type { Database, Sql } from '../database.ts';
-import { bytesOf } from '../hex.ts';
 import { returnPayments } from '../months/returning.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { carriedBySql, evidenceFromRow, intakeOf, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
@@ -156,9 +155,9 @@ export async function listWatched(sql: Sql, network: string, limit: number, sent
 /** Final payments that transactions prove, by the claims on their transfers; those of closed months are brought back, to be judged like any other. */
 export async function listFinalProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
   const closed = await sql.query<{ tenant_id: string; payment_id: string }>(
-    `select tenant_id, payment_id from transfer_claim as c where c.network = $1 and c.tx_hash = any ($2::bytea[])
+    `select tenant_id, payment_id from transfer_claim as c where c.network = $1 and c.tx_hash = any ($2::text[])
        and not exists (select from payment_state as s where s.tenant_id = c.tenant_id and s.payment_id = c.payment_id)`,
-    [network, txHashes.map(bytesOf)],
+    [network, [...txHashes]],
   );
   await returnPayments(
     sql,
@@ -167,9 +166,9 @@ export async function listFinalProvenBy(sql: Sql, network: string, txHashes: rea
   const rows = await sql.query<Row>(
     `select ${PAYMENT_COLUMNS} from transfer_claim as c join payment_state as s using (tenant_id, payment_id)
        join payment_intake as i using (tenant_id, payment_id)
-      where c.network = $1 and c.tx_hash = any ($2::bytea[]) and ${isInStates('s', ['final'])} and s.mode = 'live'
+      where c.network = $1 and c.tx_hash = any ($2::text[]) and ${isInStates('s', ['final'])} and s.mode = 'live'
       order by s.tenant_id, s.payment_id`,
-    [network, txHashes.map(bytesOf)],
+    [network, [...txHashes]],
   );
   return rows.map(paymentFromRow);
 }

@@ -47,7 +47,7 @@ beforeAll(async () => {
   );
   await database.query(
     `insert into transfer_claim (network, tx_hash, log_position, tenant_id, payment_id)
-     select network, decode(substr(tx_hash, 3), 'hex'), row_number() over (partition by tx_hash), tenant_id, payment_id from payment`,
+     select network, tx_hash, row_number() over (partition by tx_hash), tenant_id, payment_id from payment`,
   );
   await database.query('insert into chain_cursor (network) values ($1) on conflict do nothing', [NETWORK]);
   await database.query(

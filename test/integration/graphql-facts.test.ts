@@ -210,7 +210,7 @@ test('an agent that signs is shown with what its directory says of it, and nobod
   const host = 'bot.said.example';
   const signed = { agent: host, verified: true, verifiedAgent: host, atMs: nowMs - 1_000 };
   await insertSeen(graph.api.deps.database, [seenOn({ tenantId: site.tenantId, host: hosts[0]! }, signed)]);
-  const directory = `insert into agent_directory (address, type, host, read_at, fresh_until, operator, purpose) values ($1, $2, $3, now(), now(), $4, 'search')`;
+  const directory = `insert into agent_directory (address, type, host, read_at, fresh_until, keys, operator, purpose) values ($1, $2, $3, now(), now(), '{}', $4, 'search')`;
   await sql(directory, [`https://${host}/x`, 'directory', host, 'Said & Co']);
   await sql(directory, ['https://gptbot/x', 'directory', 'gptbot', 'nobody']);
   const { agents } = await ask(

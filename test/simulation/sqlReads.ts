@@ -63,7 +63,7 @@ export async function readAudit(
          from crossing where crossing.tenant_id = payment.tenant_id and crossing.payment_id = payment.payment_id), '[]') as crossings,
        coalesce((select json_agg(json_build_object('verdict', verdict, 'count', count))
          from observation seen where seen.tenant_id = payment.tenant_id and seen.payment_id = payment.payment_id), '[]') as observations,
-       array(select '0x' || encode(tx_hash, 'hex') || ':' || log_position from transfer_claim held
+       array(select tx_hash || ':' || log_position from transfer_claim held
               where held.tenant_id = payment.tenant_id and held.payment_id = payment.payment_id) as claims
      from payment where tenant_id = $1 and payment_id = any ($2::uuid[])`,
     [refs[0]?.tenantId, refs.map((ref) => ref.paymentId)],

@@ -7,7 +7,6 @@ import type { QueryResultRow } from 'pg';
 import type { PaymentState } from '../../../domain/payment/state.ts';
 import { isSettled, OPEN_STATES } from '../../../domain/payment/state.ts';
 import type { Sql } from '../../database.ts';
-import { bytesOf, isHex } from '../../hex.ts';
 import { sameHash } from '../../settlement/payment.ts';
 import { isInStates, toldState } from '../../settlement/states.ts';
 import type { Page, Place } from './page.ts';
@@ -93,7 +92,7 @@ export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: st
   // Networks as a list: with a join the planner may read an index from end to end.
   return sql.query<Row>(
     `with found as (
-       select c.tenant_id, c.payment_id from transfer_claim as c where c.network = any ($5::text[]) and c.tx_hash = $6
+       select c.tenant_id, c.payment_id from transfer_claim as c where c.network = any ($5::text[]) and c.tx_hash = $2
        union
        select s.tenant_id, s.payment_id from relayer_transaction as r join settlement_batch as b using (batch_id)
            cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
@@ -105,13 +104,6 @@ export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: st
         where x.network = any ($5::text[]) and x.tx_hash = $2)
      select ${COLUMNS} from found join ${BOTH} on s.tenant_id = found.tenant_id and s.payment_id = found.payment_id
       where ($3::timestamptz is null or (s.accepted_at, s.payment_id) < ($3, $4::uuid)) ${newest('s')}`,
-    [
-      page.limit,
-      txHash,
-      page.after?.at ?? null,
-      page.after?.id ?? null,
-      known.map(({ network }) => network),
-      isHex(txHash) ? bytesOf(txHash) : null,
-    ],
+    [page.limit, txHash, page.after?.at ?? null, page.after?.id ?? null, known.map(({ network }) => network)],
   );
 }
