@@ -65,12 +65,13 @@ test('one authorization as version 1 and as version 2 at the same time is one se
 });
 
 test('a line that sends everything twice gets "already known" and "nonce too low" for it, which change nothing', async () => {
-  line.set('eth_sendRawTransaction', { kind: 'duplicate' });
+  line.set('eth_sendRawTransaction', { kind: 'duplicate', isMinedBetween: true });
   const mined = await newPayment('twice-mined', 1n, 1n);
   await look(world, await sendAll(world));
   expect(await stateOf(world, mined.payment)).toMatchObject({ state: 'settled' });
   const waiting = await newPayment('twice-waiting');
   await chainCall(world, 'evm_setAutomine', false);
+  line.set('eth_sendRawTransaction', { kind: 'duplicate', isMinedBetween: false });
   const batchId = await sendAll(world);
   await look(world, batchId);
   expect(await stateOf(world, waiting.payment)).toMatchObject({ state: 'broadcast' });

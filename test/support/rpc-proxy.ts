@@ -11,8 +11,8 @@ export type LineAction =
   | { readonly kind: 'cut' }
   /** The node does what is asked; its reply is lost. */
   | { readonly kind: 'drop reply' }
-  /** The node hears it twice; the second reply is given. */
-  | { readonly kind: 'duplicate' }
+  /** The node hears it twice, with or without a block between; the second reply is given. */
+  | { readonly kind: 'duplicate'; readonly isMinedBetween: boolean }
   /** Every other reply says that there is nothing (`null`). */
   | { readonly kind: 'flip' }
   /** An HTTP status, as gateways answer that are tired of us. */
@@ -21,6 +21,8 @@ export type LineAction =
   | { readonly kind: 'freeze'; readonly block: number }
   /** The node is always so many blocks behind. */
   | { readonly kind: 'behind'; readonly blocks: number };
+
+const MINE = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'evm_mine', params: [] });
 
 /** A running proxy on 127.0.0.1. */
 export interface RpcProxy {
@@ -51,6 +53,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (action?.kind === 'refuse') return void response.writeHead(action.status).end('{}');
     if (action?.kind === 'delay') await sleep(action.ms);
     if (action?.kind === 'duplicate') await forward(body);
+    if (action?.kind === 'duplicate' && action.isMinedBetween) await forward(MINE);
     const reply = action?.kind === 'freeze' || action?.kind === 'behind' ? await old(body, action, forward) : await forward(body);
     if (action?.kind === 'drop reply') return void request.socket.destroy();
     const nothing = action?.kind === 'flip' && count % 2 === 0;
