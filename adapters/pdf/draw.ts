@@ -233,7 +233,7 @@ function put(sheet: Sheet, text: string, place: TextPlace): void {
   const isWide = cut === 'narrow' && whole.width * place.size > room;
   const size = isWide ? Math.max(place.size * SMALLEST, room / whole.width) : place.size;
   const isCut = align === 'left' && whole.width * size > room;
-  const { runs, width } = isCut ? fitted(sheet, text, { size, room, cut, direction }) : whole;
+  const { runs, width } = isCut ? fitted(sheet, text, { width: whole.width * size, size, room, cut, direction }) : whole;
   let x = align === 'left' ? place.x : place.x + room - width * size;
   for (const run of runs) {
     sheet.ink.text(run, { x, y: place.y + ASCENT * size, size, colour });
@@ -248,11 +248,11 @@ interface Fit {
   readonly direction: 'auto' | 'ltr';
 }
 
-/** Text too long for a width: an ellipsis takes the place of its middle. The first guess is by the mean width of its letters. */
-function fitted({ setter }: Sheet, text: string, { room, size, cut, direction }: Fit): Line {
+/** Text wider than its room, both in points: an ellipsis takes the place of its middle. The first guess is by the mean width of its letters. */
+function fitted({ setter }: Sheet, text: string, { width, room, size, cut, direction }: Fit & { readonly width: number }): Line {
   const letters = lettersOf(text);
   const keeping = (count: number): Line => setter.line(shortened(letters, count), cut, direction);
-  let kept = Math.floor((letters.length * room) / (setter.line(text, cut, direction).width * size));
+  let kept = Math.floor((letters.length * room) / width);
   let line = keeping(kept);
   while (kept > 0 && line.width * size > room) {
     kept -= Math.ceil(kept / 20);

@@ -18,22 +18,19 @@ export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> 
   );
 }
 
-/** Puts an e-mail that holds a secret into the outbox; it stays sealed there until it is sent. */
-export async function insertSealedMail(
-  sql: Sql,
-  mail: Omit<AlertMail, 'detail'> & { readonly toAddress: string; readonly sealed: Buffer },
-): Promise<void> {
-  await sql.query(
-    "insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed) values ($1, $2, $3, $4, '', $5)",
-    [mail.tenantId, mail.mailId, mail.toAddress, mail.subject, mail.sealed],
-  );
-}
-
 /** An e-mail that is to be sent now. */
 export interface DueMail extends AlertMail {
   readonly toAddress: string;
   /** Its whole text where that holds a secret, in place of `detail`. */
   readonly sealed: Buffer | null;
+}
+
+/** Puts an e-mail to an address of its own into the outbox. What is sealed stays so until it is sent. */
+export async function insertMail(sql: Sql, { tenantId, mailId, toAddress, subject, detail, sealed }: DueMail): Promise<void> {
+  await sql.query(
+    'insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed) values ($1, $2, $3, $4, $5, $6)',
+    [tenantId, mailId, toAddress, subject, detail, sealed],
+  );
 }
 
 /** Most attempts of one e-mail. */
@@ -95,16 +92,5 @@ export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: 
   await sql.query('update tenant set confirmed_alert_email = alert_email where tenant_id = $1 and alert_email = $2', [
     tenantId,
     email,
-  ]);
-}
-
-/** Puts an e-mail into the outbox that asks an address whether it agrees. */
-export async function insertConfirmationMail(sql: Sql, mail: Omit<DueMail, 'sealed'>): Promise<void> {
-  await sql.query('insert into alert_mail (tenant_id, mail_id, to_address, subject, detail) values ($1, $2, $3, $4, $5)', [
-    mail.tenantId,
-    mail.mailId,
-    mail.toAddress,
-    mail.subject,
-    mail.detail,
   ]);
 }

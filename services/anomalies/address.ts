@@ -1,10 +1,5 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import {
-  confirmAlertAddressRow,
-  findAlertAddress,
-  insertConfirmationMail,
-  setAlertAddressRow,
-} from '../../db/anomalies/mails.ts';
+import { confirmAlertAddressRow, findAlertAddress, insertMail, setAlertAddressRow } from '../../db/anomalies/mails.ts';
 import { countMail, countMails } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
 import { findFirstHost } from '../../db/hosts/hosts.ts';
@@ -49,7 +44,7 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
   const endsAt = Math.floor(deps.clock() / 1_000) + CODE_LIFE_SECONDS;
   const mailId = `confirm-${randomUUID()}`;
   await countMail(deps.database, counted, mailId);
-  await insertConfirmationMail(deps.database, {
+  await insertMail(deps.database, {
     tenantId,
     mailId,
     toAddress: address.email,
@@ -57,6 +52,7 @@ export async function setAlertAddress(deps: AddressDeps, tenantId: string, email
     detail:
       `The owner of ${site} asks for its alerts to be sent to this address. If you agree, tell the owner this code, which ends in ` +
       `24 hours:\n\n${codeOf(deps.pepper.current, tenantId, address.email, endsAt)}\n\nIf you do nothing, no alert is sent here.`,
+    sealed: null,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
-import { insertSealedMail } from '../../db/anomalies/mails.ts';
+import { insertMail } from '../../db/anomalies/mails.ts';
 import { countMail, countMails } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
 import { findFirstHost } from '../../db/hosts/hosts.ts';
@@ -53,5 +53,5 @@ export async function mailInvitation(
   ].join('\n');
   const sealed = deps.secretBox.seal(text, sealedMailContext(tenantId, mailId));
   await countMail(sql, counted, mailId);
-  await insertSealedMail(sql, { tenantId, mailId, toAddress, subject: `Invitation from ${host}`, sealed });
+  await insertMail(sql, { tenantId, mailId, toAddress, subject: `Invitation from ${host}`, detail: '', sealed });
 }

@@ -8,6 +8,7 @@ import type { DrawingOptions } from '../../services/reports/statement/drawing.ts
 import { startDrawing } from '../../services/reports/statement/drawing.ts';
 import { inviteMember } from '../../services/tenants/members.ts';
 import { startTestApi } from '../support/api.ts';
+import { PATIENT_MS } from '../support/parts.ts';
 import { linesOf, textOf, textsOf } from '../support/pdf.ts';
 import type { Purchase } from '../support/reports.ts';
 import { insertPurchases } from '../support/reports.ts';
@@ -267,7 +268,7 @@ test('the PDF of more authors than it has lines says in one line what the others
   );
   await insertPurchases(api.deps.database, purchases);
   // A busy machine may need more than the minute that the product gives a statement.
-  const bytes = await drawn(site, { limitMs: 240_000 });
+  const bytes = await drawn(site, { limitMs: PATIENT_MS });
   const text = textOf(bytes);
   expect([...text.matchAll(/writer-\d+/g)].map(([name]) => Number(name.slice(7)))).toEqual(
     Array.from({ length: 5_000 }, (_, n) => n),
