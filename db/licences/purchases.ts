@@ -3,8 +3,9 @@ import type { Address } from '../../domain/money/legs.ts';
 import { SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Sql } from '../database.ts';
+import { sameText } from '../sameText.ts';
 import type { Payment, PaymentRow } from '../settlement/payment.ts';
-import { PAYMENT_COLUMNS, paymentFromRow, sameHash } from '../settlement/payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from '../settlement/payment.ts';
 import { sqlStates } from '../settlement/states.ts';
 
 /**
@@ -25,14 +26,13 @@ export interface PurchaseQuestion {
 }
 
 const OF_WALLET = `select tenant_id, payment_id from payment_intake
-  where tenant_id = $1 and payer = $2 and resource_key = $3 and ${sameHash('payer', '$2')} and ${sameHash('resource_key', '$3')}
+  where tenant_id = $1 and ${sameText('payer', '$2')} and ${sameText('resource_key', '$3')}
     and accepted_at >= $6 and ($7::text is null or network = $7)`;
 const OF_ACCOUNT = `select tenant_id, payment_id from account_spending
     where account_id = $2 and tenant_id = $1 and resource_key = $3 and at >= $6
   union
   select tenant_id, payment_id from payment_intake
-    where tenant_id = $1 and payer = (select wallet from buyer_account where account_id = $2) and resource_key = $3
-      and ${sameHash('payer', '(select wallet from buyer_account where account_id = $2)')} and ${sameHash('resource_key', '$3')}
+    where tenant_id = $1 and ${sameText('payer', '(select wallet from buyer_account where account_id = $2)')} and ${sameText('resource_key', '$3')}
       and accepted_at >= $6 and $7::text is null`;
 
 /**
@@ -50,8 +50,7 @@ export async function findPagePurchase(sql: Sql, question: PurchaseQuestion): Pr
         and not exists (
           select from payment_intake as later join payment_state as told using (tenant_id, payment_id)
             join denied_licence as denied on denied.tenant_id = later.tenant_id and denied.jti = told.licence_jti::text
-           where later.tenant_id = $1 and later.payer = i.payer and later.resource_key = $3 and ${sameHash('later.payer', 'i.payer')}
-             and ${sameHash('later.resource_key', '$3')} and later.accepted_at >= i.accepted_at)
+           where later.tenant_id = $1 and ${sameText('later.payer', 'i.payer')} and ${sameText('later.resource_key', '$3')} and later.accepted_at >= i.accepted_at)
       order by i.accepted_at desc limit 1`,
     [tenantId, who, resourceKey, kind === 'read' ? ['read', 'citation'] : ['citation'], mode, since, network],
   );

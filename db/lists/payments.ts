@@ -6,7 +6,7 @@ import type { Span } from '../../domain/reports/window.ts';
 import type { Sql } from '../database.ts';
 import { ownFee } from '../reports/batches.ts';
 import type { Binder } from '../reports/binder.ts';
-import { sameHash } from '../settlement/payment.ts';
+import { sameText } from '../sameText.ts';
 import { isInStates, toldFinalAt, toldState } from '../settlement/states.ts';
 import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
@@ -77,7 +77,7 @@ export interface PaymentFilter {
 function isOfPayer(binder: Binder, payer: string | null | undefined): readonly string[] {
   if (payer === undefined || payer === null) return [];
   const asked = binder.bind(payer);
-  return [`p.payer = ${asked}`, sameHash('p.payer', asked)];
+  return [sameText('p.payer', asked)];
 }
 
 /** Payments of a site. */

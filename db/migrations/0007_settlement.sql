@@ -48,9 +48,9 @@ create table payment_intake (
 );
 create index payment_by_time on payment_intake (tenant_id, accepted_at, payment_id);
 -- Payments of a payer, and what it bought of one page. Hashes are an eighth as long as what they are of (ADR 0052); who reads by them compares the texts,
--- too (`sameHash`).
+-- too (`sameText`).
 create index payment_purchase on payment_intake (tenant_id, hashtext(payer), hashtext(resource_key), accepted_at desc);
-create index payment_pay_to on payment_intake (network, pay_to);
+create index payment_pay_to on payment_intake (network, hashtext(pay_to));
 create index payment_licence_offer on payment_intake (licence_offer_id) where licence_offer_id is not null;
 grant select, insert on payment_intake to svc_app; -- and nobody changes what was taken in (invariant 5)
 
@@ -135,7 +135,7 @@ create table payment_state (
 -- What goes out next, site by site, oldest first; and what is on its way.
 create index payment_under_way on payment_state (network, tenant_id, accepted_at, payment_id) where stage = 'under_way';
 -- How many payments of a payer are undecided (safety 19).
-create index payment_open_of_payer on payment_state (network, payer, accepted_at) where stage in ('under_way', 'held');
+create index payment_open_of_payer on payment_state (network, hashtext(payer), accepted_at) where stage in ('under_way', 'held');
 create index payment_held on payment_state (network, accepted_at) where stage = 'held';
 -- What is watched has its turn by when it was looked at last, and what was never looked at by when it came: fresh rows, which cost nobody
 -- anything, do not come before everything else. What bytes of ours carried has a turn of its own beside what never went out.

@@ -22,14 +22,13 @@ create table chain_transfer (
   log_position integer not null,
   log_index integer not null,
   block_number bigint not null,
-  block_hash text not null,
+  block_hash bytea not null,
   block_time timestamptz(3) not null,
   token text not null,
   from_address text not null,
   to_address text not null,
   amount_micro numeric(78) not null,
-  payer text, -- set when an AuthorizationUsed log stands right before it
-  nonce text,
+  nonce text, -- of the sender's authorization, when its AuthorizationUsed log stands right before
   read_at timestamptz(3) not null default now(),
   primary key (network, tx_hash, log_position)
 );

@@ -58,10 +58,11 @@ export async function findPaymentStory(sql: Sql, paymentId: string): Promise<Rec
        'watched', ${toldWatched('p')}, 'reviewClosedAt', p.review_closed_at, 'reviewClosedReason', p.review_closed_reason, 'recorded', p.recorded, 'attempts', p.attempts, 'successorId', p.successor_id,
        'acceptedAt', p.accepted_at, 'decidedAt', p.decided_at, 'finalAt', ${toldFinalAt('p')}, 'checkedAt', p.checked_at,
        'settlementRef', p.tx_hash, 'logPosition', p.log_position, 'blockNumber', p.block_number, 'licenceJti', p.licence_jti,
-       'evidence', (select coalesce(jsonb_agg(to_jsonb(t) order by t.block_number, t.log_index), '[]') from ledger.chain_transfer as t
+       'evidence', (select coalesce(jsonb_agg(to_jsonb(t) || jsonb_build_object('block_hash', '0x' || encode(t.block_hash, 'hex'))
+           order by t.block_number, t.log_index), '[]') from ledger.chain_transfer as t
          where t.network = p.network and t.tx_hash in (
            select own.tx_hash from ledger.chain_transfer as own
-            where own.network = p.network and own.payer = p.payer and own.nonce = p.nonce)),
+            where own.network = p.network and own.from_address = p.payer and own.nonce = p.nonce)),
        'crossings', (select coalesce(jsonb_agg(jsonb_build_object('crossingId', c.crossing_id, 'sequence', c.sequence,
            'micro', c.micro::text, 'at', c.at) order by c.sequence), '[]') from ledger.crossing as c
          where c.tenant_id = p.tenant_id and c.payment_id = p.payment_id),

@@ -4,6 +4,7 @@ import { timeOfPaymentId } from '../../domain/payment/paymentTime.ts';
 import { SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { SoldLicence } from '../../domain/receipts/record.ts';
 import type { Sql } from '../database.ts';
+import { hexOf } from '../hex.ts';
 import { endsAround } from '../months/returning.ts';
 import type { Payment, PaymentRow } from '../settlement/payment.ts';
 import { PAYMENT_COLUMNS, paymentFromRow } from '../settlement/payment.ts';
@@ -133,7 +134,7 @@ export async function listTransfersBeside(
     logIndex: row.log_index,
     txHash: row.tx_hash,
     blockNumber: BigInt(row.block_number),
-    blockHash: row.block_hash,
+    blockHash: hexOf(row.block_hash),
     blockTimeMs: row.block_time.getTime(),
     from: row.from_address,
     to: row.to_address,
@@ -146,7 +147,7 @@ interface TransferRow extends Record<string, unknown> {
   log_index: number;
   tx_hash: string;
   block_number: string;
-  block_hash: string;
+  block_hash: Buffer;
   block_time: Date;
   from_address: string;
   to_address: string;

@@ -1,5 +1,6 @@
 /** Rows of the reconciler: where it stands on a chain, whom it looks for, and what it read. */
 import type { Database, Sql } from '../database.ts';
+import { hexOf } from '../hex.ts';
 import type { ChainTransferRow } from '../settlement/transfers.ts';
 import { recordTransfers } from '../settlement/transfers.ts';
 
@@ -50,7 +51,7 @@ export async function listStored(sql: Sql, network: string, fromBlock: bigint, t
   const rows = await sql.query<{
     tx_hash: string;
     log_index: number;
-    block_hash: string;
+    block_hash: Buffer;
     from_address: string;
     to_address: string;
     amount_micro: string;
@@ -62,7 +63,7 @@ export async function listStored(sql: Sql, network: string, fromBlock: bigint, t
   return rows.map((row) => ({
     txHash: row.tx_hash,
     logIndex: row.log_index,
-    blockHash: row.block_hash,
+    blockHash: hexOf(row.block_hash),
     from: row.from_address,
     to: row.to_address,
     amountMicro: BigInt(row.amount_micro),

@@ -64,10 +64,10 @@ export interface FlushedPayment {
 export async function findPagePayment(sql: Sql, network: string, authorization: string): Promise<FlushedPayment | null> {
   const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState; watched: boolean }>(
     `select payment.tenant_id, payment.payment_id, ${toldState('payment')} as state, ${toldWatched('payment')} as watched from (
-       select distinct network, token, payer, nonce from (select * from ledger.chain_transfer where nonce = $3 offset 0) as t
-        where network = $1 and payer = $2
+       select distinct network, token, from_address, nonce from (select * from ledger.chain_transfer where nonce = $3 offset 0) as t
+        where network = $1 and from_address = $2
      ) as used
-     join authorization_claim as claim on claim.digest = authorization_digest(used.network, used.token, used.payer, used.nonce)
+     join authorization_claim as claim on claim.digest = authorization_digest(used.network, used.token, used.from_address, used.nonce)
      join ledger.payment using (tenant_id, payment_id)
      where payment.purpose = 'page' and payment.mode = 'live'`,
     [network, authorization.slice(0, 42), authorization.slice(42)],

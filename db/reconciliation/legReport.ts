@@ -3,7 +3,8 @@ import type { ExceptionReason, SplitTransfer } from '../../domain/reports/splitP
 import { REASON_UNSHOWN } from '../../domain/reports/splitPayouts.ts';
 import type { Sql } from '../database.ts';
 import { closedOf, isNear } from '../months/returning.ts';
-import { intakeOf, sameHash, stateOf } from '../settlement/payment.ts';
+import { sameText } from '../sameText.ts';
+import { intakeOf, stateOf } from '../settlement/payment.ts';
 
 /** Half open; null: without that end. */
 export interface ReportWindow {
@@ -48,7 +49,7 @@ const positiveLegs = (
 
 /**
  * Judges every payment and payee with a positive net amount in the window ($1 tenant, $2 from, $3 to). `judged` has a row each:
- * reason null is settled. The payer's own transfer is found by (payer, nonce), by an index of nonces alone, never by a reference of ours; a split's payout must
+ * reason null is settled. The payer's own transfer is found by (sender, nonce), by an index of nonces alone, never by a reference of ours; a split's payout must
  * be, of each author, the sum of the legs of all authorizations of that transaction, and come after all of them (safety 4): then it
  * paid these and nothing else. Whatever is not so plain is traced payout by payout (`judgeLegs`). Rows meet by sorting and by indexes
  * (`offset 0` keeps it so), never each with each: Postgres cannot guess how many these are.
@@ -65,7 +66,7 @@ const JUDGED = `
       cross join lateral (${stateOf('net')} union all ${closedOf('payment_state', 'net', 'net.at')}) as s
     left join lateral (
       select t.tx_hash, t.to_address, t.amount_micro from (select * from ledger.chain_transfer where nonce = p.nonce offset 0) as t
-       where t.network = p.network and t.payer = p.payer and t.token = p.asset
+       where t.network = p.network and t.from_address = p.payer and t.token = p.asset
        order by t.block_number desc limit 1
     ) as shown on true
   ), transfer as (
@@ -198,8 +199,8 @@ export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'n
     amount_micro: string;
     authorization: string | null;
   }>(
-    `select tx_hash, from_address = $2 as is_out, to_address, amount_micro, payer || nonce as authorization
-      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or (to_address = $2 and ${sameHash('to_address', '$2')}))
+    `select tx_hash, from_address = $2 as is_out, to_address, amount_micro, from_address || nonce as authorization
+      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or (${sameText('to_address', '$2')}))
       order by block_number, log_index`,
     [split.network, split.payTo],
   );

@@ -1,6 +1,7 @@
 import type { Backlog } from '../../domain/payment/expectedWait.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
+import { sameText } from '../sameText.ts';
 import { unseenLists } from '../unseen.ts';
 import type { AuthorizationKey } from './intake.ts';
 import type { PaymentRef } from './payment.ts';
@@ -72,7 +73,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
      )
      select coalesce((select strikes from payer_strike strike where strike.network = asked.network and strike.payer = asked.payer
                and last_at > now() - interval '1 hour'), 0) as strikes,
-            (select count(*) from payment_state as s where s.network = asked.network and s.payer = asked.payer
+            (select count(*) from payment_state as s where s.network = asked.network and ${sameText('s.payer', 'asked.payer')}
                and payer_kind = 'contract' and stage in (${sqlStages(OPEN_STATES)})) as undecided,
             exists (select 1 from blocked_payee block where block.network = asked.network and block.pay_to = asked.pay_to) as blocked,
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,

@@ -4,6 +4,7 @@ import { NEW_PAYER, payerRoom } from '../../domain/payment/payerLimits.ts';
 import type { PaymentFacts } from '../../domain/payment/state.ts';
 import { isStillChosen } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
+import { sameText } from '../sameText.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { listPayments } from './payment.ts';
 import { lockPayers, readPayers } from './queue.ts';
@@ -152,7 +153,7 @@ async function markAsCode(sql: Sql, ofCode: readonly PaymentRef[]): Promise<void
        select other.tenant_id, other.payment_id from payment_state other
          join (select distinct seen.network, seen.payer from payment_state seen
                  join unnest($1::uuid[], $2::uuid[]) as found (tenant_id, payment_id) using (tenant_id, payment_id)) payers
-           on other.network = payers.network and other.payer = payers.payer
+           on other.network = payers.network and ${sameText('other.payer', 'payers.payer')}
         where other.stage = 'under_way' and other.state = 'accepted' and other.payer_kind = 'plain' for update of other skip locked)
      update payment_state as s set payer_kind = 'contract' from waiting
       where s.tenant_id = waiting.tenant_id and s.payment_id = waiting.payment_id`,

@@ -5,11 +5,12 @@ import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
+import { sameText } from '../sameText.ts';
 import type { Change } from './applyEvents.ts';
 import type { PurchaseKey } from './lock.ts';
 import { buyerOf, lockPurchases, purchaseText } from './lock.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { PAYMENT_COLUMNS, paymentFromRow, sameHash } from './payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 import { sqlStates, writeStates } from './states.ts';
 
 /** What the payments that wait for each other have in common: one purchase of one mode at one price. */
@@ -24,8 +25,8 @@ type SaleRow = Pick<
 const OF_WALLET = `payment_intake as i
        join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) with ordinality
             as sale (tenant_id, payer, resource_key, kind, mode, amount_micro, position)
-            using (tenant_id, payer, resource_key, kind, mode, amount_micro)`;
-const BY_HASHES = `and ${sameHash('i.payer', 'sale.payer')} and ${sameHash('i.resource_key', 'sale.resource_key')}`;
+            using (tenant_id, kind, mode, amount_micro)`;
+const OF_WALLET_SALE = `and ${sameText('i.payer', 'sale.payer')} and ${sameText('i.resource_key', 'sale.resource_key')}`;
 /** The payments `i` of sales of licences, whichever wallet of the account pays. */
 const OF_ACCOUNT = `unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[]) with ordinality
             as sale (tenant_id, account_id, resource_key, kind, mode, amount_micro, position)
@@ -42,8 +43,8 @@ export async function sweepHeld(database: Database, network: string, limit: numb
        from payment_state as waits join payment_intake as held using (tenant_id, payment_id)
       where waits.network = $1 and waits.stage = 'held' and not exists (
         select 1 from payment_intake as leader join payment_state as s using (tenant_id, payment_id)
-         where leader.tenant_id = held.tenant_id and leader.payer = held.payer and leader.resource_key = held.resource_key
-           and ${sameHash('leader.payer', 'held.payer')} and ${sameHash('leader.resource_key', 'held.resource_key')}
+         where leader.tenant_id = held.tenant_id and ${sameText('leader.payer', 'held.payer')}
+           and ${sameText('leader.resource_key', 'held.resource_key')}
            and leader.kind = held.kind and leader.mode = held.mode and leader.amount_micro = held.amount_micro
            and s.state in (${sqlStates(LEADING_STATES)}))
         and not exists (
@@ -171,7 +172,7 @@ interface Way<T extends Sale> {
 function waysTo<T extends Sale>(sales: readonly T[]): readonly Way<T>[] {
   const licences = sales.filter((sale) => buyerOf(sale) !== sale.payer);
   const ways = [
-    { from: OF_WALLET, where: BY_HASHES, sales, buyers: sales.map((sale) => sale.payer) },
+    { from: OF_WALLET, where: OF_WALLET_SALE, sales, buyers: sales.map((sale) => sale.payer) },
     { from: OF_ACCOUNT, where: 'and i.mode = sale.mode', sales: licences, buyers: licences.map(buyerOf) },
   ];
   return ways.flatMap(({ from, where, sales: own, buyers }) => {

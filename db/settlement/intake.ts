@@ -6,9 +6,10 @@ import type { DecidedSpendings, SpendingRefusal } from '../budget/spending.ts';
 import { decideSpendings } from '../budget/spending.ts';
 import type { Database, Sql } from '../database.ts';
 import { returnPayments } from '../months/returning.ts';
+import { sameText } from '../sameText.ts';
 import { buyerOf, lockPurchases } from './lock.ts';
 import type { AwaitedLicence, Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, sameHash, stateOf } from './payment.ts';
+import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
 import { sqlStates } from './states.ts';
 
 /** A payment before its first row: everything but what happens to it later. */
@@ -234,10 +235,10 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
     `select asked_by, i.payment_id, s.state, i.amount_micro, coalesce(s.settled_at, s.decided_at) as settled_at, s.licence_expires_at
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
-       join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose)
+       join payment_intake as i using (tenant_id, kind, mode, purpose)
        cross join lateral ${stateOf('i')} as s
-      where ${sameHash('i.payer', 'own.payer')} and ${sameHash('i.resource_key', 'own.resource_key')} and (s.state in (${sqlStates(LEADING_STATES)})
-         or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours'))
+      where ${sameText('i.payer', 'own.payer')} and ${sameText('i.resource_key', 'own.resource_key')}
+        and (s.state in (${sqlStates(LEADING_STATES)}) or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours'))
       order by i.accepted_at desc`,
     [
       column((p) => p.tenantId),

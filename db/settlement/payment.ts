@@ -260,11 +260,6 @@ async function findIn(sql: Sql, schema: 'public' | 'ledger', ref: PaymentRef): P
   return rows[0] ? paymentFromRow(rows[0]) : null;
 }
 
-/** SQL for the hashes of equal texts beside the comparison of the texts: for `payment_purchase`, which holds hashes and decides nothing. */
-export function sameHash(one: string, other: string): string {
-  return `hashtext(${one}) = hashtext(${other})`;
-}
-
 /**
  * What was taken in with the payment that a row of `of` names. It is found by its id, with which the key begins; the site is only compared: while
  * tables are small every index that begins with the site looks as good, and a plan made then would go on to read all payments of a site.

@@ -4,6 +4,7 @@ import type { BatchKind, WaitingPayment } from '../../domain/payment/pickBatch.t
 import type { QueueLoad } from '../../domain/payment/queueRoom.ts';
 import { OPEN_STATES } from '../../domain/payment/state.ts';
 import type { Sql } from '../database.ts';
+import { sameText } from '../sameText.ts';
 import { unseenLists } from '../unseen.ts';
 import { carriedBySql, intakeOf } from './payment.ts';
 import { queueLoadSql } from './relayer.ts';
@@ -43,7 +44,7 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
        from tenants cross join lateral (
        select tenant_id, payment_id, payer, pay_to, payer_kind, attempts, batch_size, accepted_at
          from payment_state as s where ${WAITS} and batch_id is null and tenant_id = tenants.tenant_id and (payer_kind = 'plain' or ${UNDECIDED_LIMIT} > (
-           select count(*) from (select 1 from payment_state older where older.network = $1 and older.payer = s.payer
+           select count(*) from (select 1 from payment_state older where older.network = $1 and ${sameText('older.payer', 's.payer')}
                and older.stage = 'under_way' and older.state = 'accepted' and older.payer_kind = 'contract' and older.accepted_at < s.accepted_at
              limit ${UNDECIDED_LIMIT}) few))
         order by accepted_at, payment_id limit (select greatest(${ROWS} / count(*), ${LEAST_A_TENANT}) from tenants)) oldest
@@ -105,7 +106,7 @@ export async function readPayers(
 ): Promise<ReadonlyMap<string, PayerRecord>> {
   const rows = await sql.query<{ payer: string; strikes: number; sent: number }>(
     `select asked.payer, coalesce(strikes, 0) as strikes,
-            (select count(*)::int from payment_state as s where s.network = $1 and s.payer = asked.payer
+            (select count(*)::int from payment_state as s where s.network = $1 and ${sameText('s.payer', 'asked.payer')}
                 and s.stage in (${sqlStages(OPEN_STATES)}) and s.state = 'broadcast') as sent
        from unnest(${unseenLists(['text'], 2)}) as asked (payer)
        left join lateral (select strikes from payer_strike where network = $1 and payer = asked.payer

@@ -1,4 +1,5 @@
 import type { Sql } from '../database.ts';
+import { bytesOf } from '../hex.ts';
 
 /** One Transfer log as read from the chain. */
 export interface ChainTransferRow {
@@ -13,8 +14,7 @@ export interface ChainTransferRow {
   readonly from: string;
   readonly to: string;
   readonly amountMicro: bigint;
-  /** Set when an AuthorizationUsed log stands right before it. */
-  readonly payer: string | null;
+  /** Of the sender's authorization, when its AuthorizationUsed log stands right before. */
   readonly nonce: string | null;
 }
 
@@ -24,10 +24,10 @@ export async function recordTransfers(sql: Sql, rows: readonly ChainTransferRow[
   const column = <T>(read: (row: ChainTransferRow) => T): T[] => rows.map(read);
   await sql.query(
     `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token,
-       from_address, to_address, amount_micro, payer, nonce)
-     select * from unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[],
-       $8::text[], $9::text[], $10::text[], $11::numeric[], $12::text[], $13::text[])
-       as read (network, hash, place, log, block, block_hash, at, token, sender, recipient, amount, payer, nonce)
+       from_address, to_address, amount_micro, nonce)
+     select * from unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bytea[], $7::timestamptz[],
+       $8::text[], $9::text[], $10::text[], $11::numeric[], $12::text[])
+       as read (network, hash, place, log, block, block_hash, at, token, sender, recipient, amount, nonce)
      where read.at >= (select archive.closed_until())
        or not archive.has_transfer(read.network, read.hash, read.place)
      order by 1, 2, 3
@@ -41,13 +41,12 @@ export async function recordTransfers(sql: Sql, rows: readonly ChainTransferRow[
       column((r) => r.logPosition),
       column((r) => r.logIndex),
       column((r) => r.blockNumber.toString()),
-      column((r) => r.blockHash),
+      column((r) => bytesOf(r.blockHash)),
       column((r) => r.blockTime),
       column((r) => r.token),
       column((r) => r.from),
       column((r) => r.to),
       column((r) => r.amountMicro.toString()),
-      column((r) => r.payer),
       column((r) => r.nonce),
     ],
     'record-transfers',

@@ -333,8 +333,8 @@ test('a payment is shown with its evidence and the workflow that carries it, and
   await database.query('update test.payment set batch_id = $1, checked_at = now() where payment_id = $2', [batchId, paymentId]);
   await database.query(
     `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token, from_address,
-       to_address, amount_micro, payer, nonce)
-     values ('eip155:84532', $1, 1, 1, 5, '0xb', now(), '0xasset', '0xpayer', '0xpayto', 1000, '0xpayer', $1)`,
+       to_address, amount_micro, nonce)
+     values ('eip155:84532', $1, 1, 1, 5, '\\x0b', now(), '0xasset', '0xpayer', '0xpayto', 1000, $1)`,
     [txHash],
   );
   const story = await run('payment', 'show', paymentId);

@@ -61,8 +61,8 @@ async function payDirectly(): Promise<void> {
   const { database } = world.graph.api.deps;
   await database.query(
     `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token, from_address,
-       to_address, amount_micro, payer, nonce)
-     select p.network, p.tx_hash, 1, 1, 5, '0xb', now(), p.asset, p.payer, p.pay_to, p.amount_micro - case when n > 20 then 1 else 0 end, p.payer, p.nonce
+       to_address, amount_micro, nonce)
+     select p.network, p.tx_hash, 1, 1, 5, '\\x0b', now(), p.asset, p.payer, p.pay_to, p.amount_micro - case when n > 20 then 1 else 0 end, p.nonce
      from unnest($2::uuid[]) with ordinality as sold (id, n) join payment p on p.tenant_id = $1 and p.payment_id = id where n <= 25`,
     [world.site.tenantId, ids],
   );
@@ -118,7 +118,7 @@ test('authors wait for the legs that stand and that no transfer of their amount 
       case when t.tx_hash is null then 'MISSING_RECEIPT' else 'AMOUNT_MISMATCH' end as reason
     from leg l join crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
       join payment p on p.tenant_id = l.tenant_id and p.payment_id = l.payment_id
-      left join chain_transfer t on t.payer = p.payer and t.nonce = p.nonce
+      left join chain_transfer t on t.from_address = p.payer and t.nonce = p.nonce
     where l.tenant_id = $1 and c.at >= now() - interval '30 days' and c.sequence = 0 and t.amount_micro is distinct from p.amount_micro
       and not exists (select from crossing k where k.tenant_id = $1 and k.payment_id = c.payment_id and k.sequence = 1)`;
   const [all] = await sql(`select count(*)::int as legs, sum(micro)::text as micro from (${open}) o`);

@@ -101,13 +101,12 @@ test('a transfer that stands beside its month does not keep the month from closi
     logPosition: 0,
     logIndex: 3,
     blockNumber: 5n,
-    blockHash: '0xb',
+    blockHash: '0x0b',
     blockTime: new Date(old.fromMs + DAY_MS),
     token: '0xt',
     from: '0xf',
     to: '0xe',
     amountMicro: 7n,
-    payer: null,
     nonce: null,
   };
   const count = async () => (await owner.query('select from ledger.chain_transfer where tx_hash = $1', [transfer.txHash])).length;

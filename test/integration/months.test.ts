@@ -58,8 +58,8 @@ async function fill({ fromMs, toMs }: Month, tenantId = site.tenantId, count = 4
   );
   await owner.query(
     `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token, from_address, to_address,
-       amount_micro, payer, nonce)
-     select network, nonce, 0, 0, extract(epoch from at)::bigint, '0xb', at, asset, payer, pay_to, amount_micro, payer, nonce
+       amount_micro, nonce)
+     select network, nonce, 0, 0, extract(epoch from at)::bigint, '\\x0b', at, asset, payer, pay_to, amount_micro, nonce
        from payment_intake where payment_id = any($1)`,
     [ids],
   );
@@ -261,7 +261,7 @@ test('a transfer of a closed month that is read from the chain again is not stor
   await closeMonth(owner, late);
   const stored = await owner.query<Record<string, never>>(
     `select network, tx_hash as "txHash", log_position as "logPosition", log_index as "logIndex", block_number::text as "blockNumber",
-       block_hash as "blockHash", block_time as "blockTime", token, from_address as "from", to_address as "to", amount_micro as "amountMicro", payer, nonce
+       '0x' || encode(block_hash, 'hex') as "blockHash", block_time as "blockTime", token, from_address as "from", to_address as "to", amount_micro as "amountMicro", nonce
        from archive.chain_transfer where block_time >= $1 and block_time < $2`,
     [new Date(late.fromMs), new Date(late.toMs)],
   );

@@ -114,13 +114,12 @@ async function sellOnce(asked: Database): Promise<void> {
     logPosition: 0,
     logIndex: 0,
     blockNumber: 5n,
-    blockHash: '0xb',
+    blockHash: '0x0b',
     blockTime: new Date(),
     token: 'a',
     from: payer,
     to: payTo,
     amountMicro: 10n,
-    payer,
     nonce,
   };
   await applyEvents(asked, [{ tenantId, paymentId, event: { type: 'evidence', transfer } }], [seen]);

@@ -46,7 +46,7 @@ async function sellThroughSplits(tenantId: string, host: string): Promise<void> 
   );
   const owner = await openDatabase({ url: api.urls.ownerUrl });
   const transfers = `insert into chain_transfer (network, tx_hash, log_position, log_index, block_number, block_hash, block_time, token,
-    from_address, to_address, amount_micro, payer, nonce) select network, tx_hash, row_number() over () + $1::int, 1, 1, '0x', now(), asset`;
+    from_address, to_address, amount_micro, nonce) select network, tx_hash, row_number() over () + $1::int, 1, 1, '', now(), asset`;
   await owner.query(
     `update test.payment set pay_to = 'split' || (legs -> 0 ->> 'toAddress'), leg_words = '{x}',
        tx_hash = 'batch' || abs(hashtext(payment_id::text)) % ($1::int / 50)`,
@@ -57,9 +57,9 @@ async function sellThroughSplits(tenantId: string, host: string): Promise<void> 
      from payment, jsonb_array_elements(legs) with ordinality as list (leg, n)`,
     [WEIGHTS],
   );
-  await owner.query(`${transfers}, payer, pay_to, amount_micro, payer, nonce from payment`, [0]);
+  await owner.query(`${transfers}, payer, pay_to, amount_micro, nonce from payment`, [0]);
   await owner.query(
-    `${transfers}, pay_to, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint, null, null
+    `${transfers}, pay_to, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint, null
      from payment, jsonb_array_elements(legs) as leg`,
     [PAYMENTS],
   );

@@ -7,7 +7,7 @@ import type { QueryResultRow } from 'pg';
 import type { PaymentState } from '../../../domain/payment/state.ts';
 import { isSettled, OPEN_STATES } from '../../../domain/payment/state.ts';
 import type { Sql } from '../../database.ts';
-import { sameHash } from '../../settlement/payment.ts';
+import { sameText } from '../../sameText.ts';
 import { isInStates, toldState } from '../../settlement/states.ts';
 import type { Page, Place } from './page.ts';
 
@@ -49,8 +49,7 @@ type Row = FoundPayment & QueryResultRow;
 
 /** What was taken in is found by the hash of its payer. */
 function isOfPayer(by: 's' | 'i', payer: string): readonly string[] {
-  const tests = [`${by}.payer = ${payer}`];
-  return by === 'i' ? [...tests, sameHash('i.payer', payer)] : tests;
+  return [by === 'i' ? sameText('i.payer', payer) : `s.payer = ${payer}`];
 }
 
 /** Payments, the newest first, gathered site by site: each site's index gives a page at most. Open ones are few, and read as they are. */
@@ -100,7 +99,7 @@ export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: st
         where r.network = any ($5::text[]) and r.tx_hash = $2
        union
        select a.tenant_id, a.payment_id from ledger.chain_transfer as x join authorization_claim as a
-           on a.digest = authorization_digest(x.network, x.token, x.payer, x.nonce)
+           on a.digest = authorization_digest(x.network, x.token, x.from_address, x.nonce)
         where x.network = any ($5::text[]) and x.tx_hash = $2)
      select ${COLUMNS} from found join ${BOTH} on s.tenant_id = found.tenant_id and s.payment_id = found.payment_id
       where ($3::timestamptz is null or (s.accepted_at, s.payment_id) < ($3, $4::uuid)) ${newest('s')}`,

@@ -2,7 +2,7 @@ import { LICENCE_SLUG_LIKE } from '../../../domain/pages/resource.ts';
 import type { CrossingKind } from '../../../domain/pricing/terms.ts';
 import type { Pieces, SignedSpan, Span } from '../../../domain/reports/window.ts';
 import { piecesOf } from '../../../domain/reports/window.ts';
-import { sameHash } from '../../settlement/payment.ts';
+import { sameText } from '../../sameText.ts';
 import type { Binder } from '../binder.ts';
 import { isGiven } from '../scope.ts';
 import { eachSpan } from '../spans.ts';
@@ -198,7 +198,7 @@ function isOfPayers(binder: Binder, tenantId: string, { history, beforeMs }: Non
 export function hadPaid(tenant: string, payer: string, before: string): string {
   return `exists (
       select 1 from ledger.payment_intake p join ledger.crossing c on c.tenant_id = p.tenant_id and c.payment_id = p.payment_id
-      where p.tenant_id = ${tenant} and p.payer = ${payer} and ${sameHash('p.payer', payer)} and c.at < ${before} and ${standing(tenant)} offset 0)`;
+      where p.tenant_id = ${tenant} and ${sameText('p.payer', payer)} and c.at < ${before} and ${standing(tenant)} offset 0)`;
 }
 
 /** The scope as a condition on a table with tenant_id, host and kind; `alias` is its name with a point, where it needs one. */

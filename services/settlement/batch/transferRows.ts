@@ -3,8 +3,8 @@ import type { Network } from '../../../chain/network.ts';
 import type { ChainTransferRow } from '../../../db/settlement/transfers.ts';
 
 /**
- * The rows that keep what the logs of mined transactions of one block prove: one for each transfer of the asset, with payer and
- * nonce where an authorization moved it (safety 1). Pure.
+ * The rows that keep what the logs of mined transactions of one block prove: one for each transfer of the asset, with the nonce
+ * where an authorization of its sender moved it (safety 1). Pure.
  */
 export function transferRows(
   network: Network,
@@ -13,23 +13,19 @@ export function transferRows(
 ): readonly ChainTransferRow[] {
   const nameOf = ({ txHash, position }: { readonly txHash: string; readonly position: number }): string =>
     `${txHash} ${position}`;
-  const authorizationOf = new Map(authorizations.map((entry) => [nameOf(entry), entry]));
-  return transfers.map((transfer) => {
-    const authorization = authorizationOf.get(nameOf(transfer));
-    return {
-      network: network.id,
-      txHash: transfer.txHash,
-      logPosition: transfer.position,
-      logIndex: transfer.logIndex,
-      blockNumber: transfer.blockNumber,
-      blockHash: transfer.blockHash,
-      blockTime,
-      token: network.asset,
-      from: transfer.from,
-      to: transfer.to,
-      amountMicro: transfer.value,
-      payer: authorization?.payer ?? null,
-      nonce: authorization?.nonce ?? null,
-    };
-  });
+  const nonceOf = new Map(authorizations.map((entry) => [nameOf(entry), entry.nonce]));
+  return transfers.map((transfer) => ({
+    network: network.id,
+    txHash: transfer.txHash,
+    logPosition: transfer.position,
+    logIndex: transfer.logIndex,
+    blockNumber: transfer.blockNumber,
+    blockHash: transfer.blockHash,
+    blockTime,
+    token: network.asset,
+    from: transfer.from,
+    to: transfer.to,
+    amountMicro: transfer.value,
+    nonce: nonceOf.get(nameOf(transfer)) ?? null,
+  }));
 }
