@@ -8,7 +8,7 @@ import { openFlights } from '../../services/settlement/batch/flights.ts';
 import type { BatchProposal } from '../../services/settlement/starter.ts';
 import { createBatchStarter } from '../../services/settlement/starter.ts';
 import { createTakers } from '../../services/settlement/watch/takers.ts';
-import { age, attempt, cuttable, stateOf, sweep } from '../support/faults.ts';
+import { age, attempt, chainCall, cuttable, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
@@ -51,6 +51,8 @@ const newPayments = async (slugs: readonly string[]) => {
   for (const slug of slugs) payments.push(await newPayment(slug));
   return payments;
 };
+const undecided = async () =>
+  Number((await world.database.query<{ n: string }>("select count(*) as n from payment where stage = 'under_way'"))[0]?.n);
 const settled = (payment: Parameters<typeof stateOf>[1]) =>
   expect.poll(async () => (await stateOf(world, payment))?.state).toBe('settled');
 
@@ -88,6 +90,26 @@ test('while no workflow can be started a batch is sent and confirmed all the sam
   const payment = await newPayment('alone');
   openWorker(() => Promise.reject(new Error('Temporal is away'))).wake(world.network.id);
   await settled(payment);
+});
+
+test('a batch has its workflow soon after it was sent, while its block is on its way and while no node tells of it', async () => {
+  await newPayment('slow');
+  await chainCall(world, 'evm_setAutomine', false);
+  openWorker().wake(world.network.id);
+  await expect.poll(() => started.length).toBe(1);
+  expect(await undecided()).toBe(1);
+  await chainCall(world, 'evm_setAutomine', true);
+  await chainCall(world, 'evm_mine');
+  await expect.poll(undecided).toBe(0);
+  await newPayment('deaf');
+  line.cut.before = (method) => method === 'eth_getTransactionReceipt';
+  openWorker().wake(world.network.id);
+  await expect.poll(() => started.length).toBe(2);
+  expect(await undecided()).toBe(1);
+  line.cut.before = () => false;
+  await age(world);
+  await sweep(world, 3);
+  expect(await undecided()).toBe(0);
 });
 
 test('any number of wakes is one flight at a time: what waits goes in it, together', async () => {

@@ -27,6 +27,8 @@ export interface Flights {
 /** After a batch has gone out, payments gather until it has landed, and for this long at most: a block may take longer. */
 const GATHER_MS = 500;
 const LOOK_MS = 2_200;
+/** How long the workflow of a batch waits for the first look at its receipt: it would share the cores with a decision that comes at once. */
+const FOLLOW_MS = 60;
 /** How long a flight stays with a batch that has no workflow. */
 const LONGEST_MS = 4 * 60_000;
 /** Landed flights that are remembered, for the workflow of a batch that comes after it. */
@@ -42,7 +44,7 @@ interface Runway {
 
 /**
  * Group commit in the process that sends: woken, it chooses, claims, signs, sends and confirms at once, as the workflow of a batch does,
- * and starts that workflow beside it. Rows are the truth (safety 6, 7): other processes, workflows and the sweeper may try the same, and
+ * and starts that workflow once it has looked at the receipt, or soon after it was sent. Rows are the truth (safety 6, 7): other processes, workflows and the sweeper may try the same, and
  * whatever this one leaves, by its death or an outage, is theirs. A caller's wakes cost at most one flight at a time a network, and what
  * goes out is chosen among all sites (`pickBatch`), whoever woke it.
  */
@@ -94,21 +96,25 @@ export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
       return false;
     });
   };
-  const land = async (networkId: string, { noted }: Sent, sentBatch: NonNullable<Sent['carried']>): Promise<ConfirmResult> => {
-    const { batchId } = sentBatch.batch;
+  const land = async (networkId: string, { noted }: Sent, carried: NonNullable<Sent['carried']>): Promise<ConfirmResult> => {
+    const { batchId } = carried.batch;
     const until = deps.now() + LONGEST_MS;
     let hasWorkflow = false;
-    start({ network: networkId, batchId, payments: sentBatch.payments.map(refOf) }).then(
-      () => {
-        hasWorkflow = true;
-      },
-      (error: unknown) => deps.log.warn({ batchId, error: String(error) }, 'a batch goes on without a workflow'),
+    let look = confirmBatch(deps, batchId, { timeoutMs: LOOK_MS, carried });
+    const follow = async (): Promise<void> => {
+      await Promise.race([look.catch(() => undefined), sleep(FOLLOW_MS)]);
+      await start({ network: networkId, batchId, payments: carried.payments.map(refOf) });
+      hasWorkflow = true;
+    };
+    track(
+      follow().catch((error: unknown) => deps.log.warn({ batchId, error: String(error) }, 'a batch goes on without a workflow')),
     );
-    for (let carried: Sent['carried'] = sentBatch; ; carried = null) {
-      const { undecided, rest } = await confirmBatch(deps, batchId, { timeoutMs: LOOK_MS, ...(carried && { carried }) });
+    for (;;) {
+      const { undecided, rest } = await look;
       await noted;
       if (rest.length > 0 || runways.get(networkId)?.isFull) wake(networkId);
       if (undecided === 0 || hasWorkflow || closed || deps.now() > until) return { undecided, rest: [] };
+      look = confirmBatch(deps, batchId, { timeoutMs: LOOK_MS });
     }
   };
   const keep = (batchId: string, landing: Promise<ConfirmResult>): void => {
