@@ -13,7 +13,7 @@ create table payment_intake (
   nonce text not null,
   valid_after numeric(78) not null,
   valid_before numeric(78) not null,
-  signature text not null,
+  signature bytea not null,
   x402_version smallint not null,
   -- what it buys; everything that finalising writes stands here before anything is sent (safety 11)
   host text not null,

@@ -5,6 +5,7 @@ import { lockAccounts } from '../budget/budgets.ts';
 import type { DecidedSpendings, SpendingRefusal } from '../budget/spending.ts';
 import { decideSpendings } from '../budget/spending.ts';
 import type { Database, Sql } from '../database.ts';
+import { bytesOf } from '../hex.ts';
 import { returnPayments } from '../months/returning.ts';
 import { sameText } from '../sameText.ts';
 import { buyerOf, lockPurchases } from './lock.ts';
@@ -337,7 +338,7 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INT
     nonce: payment.nonce,
     valid_after: payment.validAfter.toString(),
     valid_before: payment.validBefore.toString(),
-    signature: payment.signature,
+    signature: bytesOf(payment.signature),
     payer_kind: payment.payerKind,
     x402_version: payment.x402Version,
     host: payment.host,

@@ -3,6 +3,7 @@ import type { Address, Leg } from '../../domain/money/legs.ts';
 import type { EvidenceRef, PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
 import type { CrossingKind, ObservedAgent } from '../../domain/pricing/terms.ts';
 import type { Sql } from '../database.ts';
+import { hexOf } from '../hex.ts';
 import { unseenLists } from '../unseen.ts';
 import { finalWithBatch } from './states.ts';
 
@@ -113,7 +114,7 @@ export interface PaymentRow {
   nonce: string;
   valid_after: string;
   valid_before: string;
-  signature: string;
+  signature: Buffer;
   payer_kind: 'plain' | 'contract';
   x402_version: number;
   host: string;
@@ -178,7 +179,7 @@ export function paymentFromRow(row: PaymentRow): Payment {
     nonce: row.nonce as Hex,
     validAfter: BigInt(row.valid_after),
     validBefore: BigInt(row.valid_before),
-    signature: row.signature as Hex,
+    signature: hexOf(row.signature),
     payerKind: row.payer_kind,
     x402Version: row.x402_version === 1 ? 1 : 2,
     host: row.host,

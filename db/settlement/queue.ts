@@ -40,7 +40,7 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
        select tenant_id from (select tenant_id from ahead union all select tenant_id from behind) found
         where tenant_id is not null limit ${TENANTS}
      )
-     select oldest.*, i.router, coalesce(cardinality(i.leg_words), 1) as legs, (octet_length(i.signature) - 2) / 2 as signature_bytes
+     select oldest.*, i.router, coalesce(cardinality(i.leg_words), 1) as legs, octet_length(i.signature) as signature_bytes
        from tenants cross join lateral (
        select tenant_id, payment_id, payer, pay_to, payer_kind, attempts, batch_size, accepted_at
          from payment_state as s where ${WAITS} and batch_id is null and tenant_id = tenants.tenant_id and (payer_kind = 'plain' or ${UNDECIDED_LIMIT} > (

@@ -35,7 +35,7 @@ async function settle({ tenantId, terms, payment }: SettleRequest): Promise<Sett
     await sql.query(
       `insert into test.payment (network, asset, payer, nonce, tenant_id, payment_id, pay_to, valid_after, valid_before, signature, x402_version,
          host, slug, resource, resource_key, kind, amount_micro, legs, router, binding, state)
-       values ($1, $2, $3, $4, $5, $6, $7, 0, 1, $8, 2, 'h', 's', 'r', 'k', 'read', $9, $10, $11, 'binding', 'accepted')`,
+       values ($1, $2, $3, $4, $5, $6, $7, 0, 1, decode(substr($8, 3), 'hex'), 2, 'h', 's', 'r', 'k', 'read', $9, $10, $11, 'binding', 'accepted')`,
       [...key, to, payment.signature, terms.priceMicro.toString(), legs, terms.router],
     );
   });

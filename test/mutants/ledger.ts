@@ -11,6 +11,14 @@ const traced = {
 /** Bugs in what is decided once, what waits for it, and what the legs of it are. */
 export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
+    id: 'hashes-decide',
+    rule: 14,
+    bug: 'two wallets whose hashes are equal are one payer',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
+    edits: [{ file: 'db/sameText.ts', search: '${one} = ${other} and ', replace: '' }],
+    test: { file: 'test/integration/same-text.test.ts', name: 'texts with one hash' },
+  },
+  {
     id: 'finality-decides-again',
     rule: 14,
     bug: 'a settled payment that becomes final counts as decided at that moment',
@@ -113,8 +121,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/settlement/intake.ts',
-        search: 'join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose)',
-        replace: 'join payment_intake as i using (tenant_id, payer, resource_key, kind, purpose)',
+        search: 'join payment_intake as i using (tenant_id, kind, mode, purpose)',
+        replace: 'join payment_intake as i using (tenant_id, kind, purpose)',
       },
     ],
     test: { file: guard, name: 'a sale of a test key neither answers nor holds up a live one' },
@@ -248,8 +256,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/reconciliation/corrections.ts',
-        search: 'authorization_digest(used.network, used.token, used.payer, used.nonce)',
-        replace: 'authorization_digest(used.network, used.payer, used.token, used.nonce)',
+        search: 'authorization_digest(used.network, used.token, used.from_address, used.nonce)',
+        replace: 'authorization_digest(used.network, used.from_address, used.token, used.nonce)',
       },
     ],
     test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },

@@ -97,8 +97,8 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'db/settlement/intake.ts',
-        search: 'join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose)',
-        replace: 'join payment_intake as i using (tenant_id, payer, resource_key, kind, mode, purpose, network)',
+        search: 'join payment_intake as i using (tenant_id, kind, mode, purpose)',
+        replace: 'join payment_intake as i using (tenant_id, kind, mode, purpose, network)',
       },
       {
         file: 'db/settlement/intake.ts',

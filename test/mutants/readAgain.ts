@@ -46,7 +46,11 @@ export const READ_AGAIN_MUTANTS: readonly Mutant[] = [
     rule: 24,
     bug: 'a purchase at one site opens the page of another that has its host',
     edits: [
-      { file: purchases, search: 'where tenant_id = $1 and payer = $2', replace: 'where $1::uuid is not null and payer = $2' },
+      {
+        file: purchases,
+        search: 'from payment_intake\n  where tenant_id = $1 and',
+        replace: 'from payment_intake\n  where $1::uuid is not null and',
+      },
     ],
     test: { file: proofs, name: 'a host that changed hands' },
   },
