@@ -136,10 +136,7 @@ async function budgetsOf(sql: Sql, items: readonly IntakeItem[]): Promise<Decide
   if (fresh.length === 0) return NOTHING_SPENT;
   return decideSpendings(
     sql,
-    fresh.map((payment) => {
-      const { spenders: accounts = [], hasMoved = false } = payment;
-      return { ...payment, accounts, hasMoved };
-    }),
+    fresh.map(({ spenders: accounts = [], hasMoved = false, ...payment }) => ({ ...payment, accounts, hasMoved })),
   );
 }
 
@@ -226,8 +223,8 @@ async function readByAuthorization(sql: Sql, claims: readonly AuthorizationKey[]
 }
 
 /**
- * What else is there of each payment's purchase, newest first, by payment id. Without a name, so that it is planned by how large the
- * tables are: on empty ones an index of all payments of a site looks as good as that of its purchases.
+ * What else is there of each payment's purchase, newest first, by payment id. Without a name, so that it is planned by how large tables are: on
+ * empty ones an index of all payments of a site looks as good as that of its purchases.
  */
 async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<ReadonlyMap<string, readonly Sibling[]>> {
   if (payments.length === 0) return new Map();
@@ -236,10 +233,10 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
     `select asked_by, i.payment_id, s.state, i.amount_micro, coalesce(s.settled_at, s.decided_at) as settled_at, s.licence_expires_at
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
-       join payment_intake as i using (tenant_id, kind, mode, purpose)
-       cross join lateral ${stateOf('i')} as s
+       join payment_intake as i using (tenant_id, kind, mode, purpose) cross join lateral ${stateOf('i')} as s
       where ${sameText('i.payer', 'own.payer')} and ${sameText('i.resource_key', 'own.resource_key')}
-        and (s.state in (${sqlStates(LEADING_STATES)}) or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours'))
+        and (s.state in (${sqlStates(LEADING_STATES)})
+         or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours'))
       order by i.accepted_at desc`,
     [
       column((p) => p.tenantId),

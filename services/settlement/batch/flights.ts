@@ -44,9 +44,9 @@ interface Runway {
 
 /**
  * Group commit in the process that sends: woken, it chooses, claims, signs, sends and confirms at once, as the workflow of a batch does,
- * and starts that workflow once it has looked at the receipt, or soon after it was sent. Rows are the truth (safety 6, 7): other processes, workflows and the sweeper may try the same, and
- * whatever this one leaves, by its death or an outage, is theirs. A caller's wakes cost at most one flight at a time a network, and what
- * goes out is chosen among all sites (`pickBatch`), whoever woke it.
+ * and starts that workflow once it has looked at the receipt, or soon after it was sent. Rows are the truth (safety 6, 7): other processes,
+ * workflows and the sweeper may try the same, and whatever this one leaves, by its death or an outage, is theirs. A caller's wakes cost at
+ * most one flight at a time a network, and what goes out is chosen among all sites (`pickBatch`), whoever woke it.
  */
 export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
   const runways = new Map<string, Runway>();
