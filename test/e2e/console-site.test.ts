@@ -255,8 +255,9 @@ test('an owner says for how long a page opens again to the wallet that paid, and
   await review();
   await dialog('Change how long a page opens again').getByText('A page opens again for 24 hours from its payment').waitFor();
   await confirm('Save');
-  await expect.poll(grantedHours).toBe(24);
-  await expect.poll(() => hours.inputValue()).toBe('24');
+  await panel.getByText('Saved.').waitFor(); // what was typed stands in the field until then
+  expect(await grantedHours()).toBe(24);
+  await expect.poll(() => hours.inputValue()).toBe('24'); // as it is read again
   await hours.fill('');
   await review();
   await confirm('Save');
