@@ -11,6 +11,7 @@ import type { Place } from '../simulation/sqlStore.ts';
 import { SqlStore } from '../simulation/sqlStore.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase, PATIENT_MS } from '../support/parts.ts';
+import { plannedOnce } from '../support/plannedOnce.ts';
 
 const SCHEDULES = 200;
 const SEED = 1;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   await client.connect();
   await client.query(`alter database ${urls.name} set synchronous_commit = off`); // crashes here are rollbacks, never of Postgres
   await client.end();
-  database = await openDatabase({ url: urls.appUrl, poolSize: 2 * AT_ONCE, statementTimeoutMs: PATIENT_MS });
+  database = plannedOnce(await openDatabase({ url: urls.appUrl, poolSize: 2 * AT_ONCE, statementTimeoutMs: PATIENT_MS }));
 });
 afterAll(async () => {
   await database.close();
