@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { newAccount } from '../support/payments.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 import type { TestQuote, VerifyAnswer } from '../support/verify.ts';
 import { base64Of, moneyVerdicts, payloadFor, postVerify, quoteOf, verify } from '../support/verify.ts';
@@ -16,7 +16,7 @@ let site: TestSite;
 let quote: TestQuote;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: CALM });
   payer = await service.payer(1_000_000n);
 });
 afterAll(() => service?.stop());

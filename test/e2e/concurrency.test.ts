@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 import type { TestQuote } from '../support/verify.ts';
 import { base64Of, moneyVerdicts, payloadFor, postVerify, quoteOf } from '../support/verify.ts';
@@ -12,7 +12,7 @@ let quote: TestQuote;
 let payer: PrivateKeyAccount;
 
 beforeAll(async () => {
-  service = await startTestService({ apis: 2 });
+  service = await startTestService({ apis: 2, environment: CALM });
 });
 afterAll(() => service?.stop());
 

@@ -14,7 +14,7 @@ import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import type { Visitor } from '../support/browser.ts';
 import { audited, closeBrowser, openVisitor } from '../support/browser.ts';
 import type { TestService } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 
 const HOST = 'stranger.sandbox.example';
 
@@ -28,6 +28,7 @@ let trial: Trial;
 beforeAll(async () => {
   web = await startSandboxWeb(0);
   const environment = {
+    ...CALM,
     PUBLIC_BASE_URL: '',
     TEST_KEYS_ENABLED: 'true',
     SELF_SIGN_UP: 'true',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 
 let web: SandboxWeb;
 let service: TestService;
@@ -11,7 +11,7 @@ let service: TestService;
 beforeAll(async () => {
   web = await startSandboxWeb(0);
   const caps = { HOST_CHECKS_PER_HOUR: '2', HOST_CHECK_GAP_MS: '0', HOST_FIRST_CHECK_MS: '10000' };
-  service = await startTestService({ environment: { OUTBOUND_SANDBOX_WEB: web.url, ...caps } });
+  service = await startTestService({ environment: { ...CALM, OUTBOUND_SANDBOX_WEB: web.url, ...caps } });
 });
 afterAll(async () => {
   await service.stop();

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import type { TestService } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 
 const VERSION = '4.32.5';
 const RUN_MS = 600_000;
@@ -60,7 +60,7 @@ test(
   async (context: TestContext) => {
     const program = await findSchemathesis();
     if (program === null) return context.skip('Python with venv and pip, or its package registry, is not available');
-    service = await startTestService();
+    service = await startTestService({ environment: CALM });
     const site = await service.site();
     const { token } = await createBuyerAccount({ database: service.database, pepper: pepperOf(service.secrets) });
     const document = `${service.baseUrl}/_svc/openapi.json`;

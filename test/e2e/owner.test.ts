@@ -16,7 +16,7 @@ import { graphqlSteps } from '../support/pasted.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 import { openShop } from '../support/shop.ts';
 
 const ADA = 'ada@login.example';
@@ -29,7 +29,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   [issuer, web] = await Promise.all([startIssuer(), startSandboxWeb(0)]);
   const oidc = { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: issuer.audience };
-  service = await startTestService({ environment: { ...oidc, OUTBOUND_SANDBOX_WEB: web.url } });
+  service = await startTestService({ environment: { ...CALM, ...oidc, OUTBOUND_SANDBOX_WEB: web.url } });
   site = await service.site({ ownerUserId: ADA });
   receiver = await startReceiver();
 });

@@ -18,7 +18,7 @@ import { WALLETS } from '../support/api.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService, TEST_ISSUER } from '../support/service.ts';
+import { CALM, startTestService, TEST_ISSUER } from '../support/service.ts';
 import type { Shop } from '../support/shop.ts';
 import { balancesOf, openShop } from '../support/shop.ts';
 import { moneyVerdicts, quoteOf } from '../support/verify.ts';
@@ -48,7 +48,7 @@ let shop: Shop;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: CALM });
   site = await service.site({ hosts: ['alpha.example'] });
   shop = await openShop(service, site);
   receiver = await startReceiver();

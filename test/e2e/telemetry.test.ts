@@ -11,7 +11,7 @@ import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 import { readMetrics, servedName, spansOf, sumOf } from '../support/telemetry.ts';
 
 let service: TestService;
@@ -23,6 +23,7 @@ let worker: ServiceProcess;
 beforeAll(async () => {
   [collector, hooks] = await Promise.all([startReceiver(), startReceiver()]);
   const environment = {
+    ...CALM,
     METRICS_PORT: '0',
     METRICS_INTERVAL_MS: '500',
     OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.url).origin,

@@ -3,13 +3,13 @@ import { SCOPES } from '../../domain/access/key.ts';
 import { mintKey } from '../../services/credentials/keys.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 import { payloadFor, quoteOf, verify } from '../support/verify.ts';
 
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ environment: { TEST_KEYS_ENABLED: 'true', EVENT_WINDOW_MS: '200' } });
+  service = await startTestService({ environment: { ...CALM, TEST_KEYS_ENABLED: 'true', EVENT_WINDOW_MS: '200' } });
   site = await service.site();
 });
 afterAll(() => service?.stop());

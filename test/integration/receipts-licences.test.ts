@@ -11,7 +11,7 @@ import { cutContents, tokenForm } from '../support/olp.ts';
 import type { ReceiptScript } from '../support/receiptScript.ts';
 import { openReceiptScript } from '../support/receiptScript.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 import { base64Of, payloadFor } from '../support/verify.ts';
 
 let service: TestService;
@@ -19,7 +19,7 @@ let site: TestSite;
 let script: ReceiptScript;
 beforeAll(async () => {
   // The address listened on is its own: the did document is fetched there.
-  service = await startTestService({ environment: { PUBLIC_BASE_URL: '' } });
+  service = await startTestService({ environment: { ...CALM, PUBLIC_BASE_URL: '' } });
   site = await service.site();
   script = openReceiptScript(service.chain.rpcUrl);
 });

@@ -16,14 +16,14 @@ import { openExpressSite, openFetchSite, UA } from '../support/publisher-site.ts
 import type { ReceiptScript } from '../support/receiptScript.ts';
 import { openReceiptScript } from '../support/receiptScript.ts';
 import type { TestService, TestSite } from '../support/service.ts';
-import { startTestService } from '../support/service.ts';
+import { CALM, startTestService } from '../support/service.ts';
 
 let service: TestService;
 let site: TestSite;
 let script: ReceiptScript;
 beforeAll(async () => {
   // The address listened on is its own: the did document is fetched there.
-  service = await startTestService({ environment: { PUBLIC_BASE_URL: '', TEST_KEYS_ENABLED: 'true' } });
+  service = await startTestService({ environment: { ...CALM, PUBLIC_BASE_URL: '', TEST_KEYS_ENABLED: 'true' } });
   site = await service.site();
   script = openReceiptScript(service.chain.rpcUrl);
 });

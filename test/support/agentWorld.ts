@@ -12,7 +12,7 @@ import { gatedPages, openAgentWeb } from './agentWeb.ts';
 import { WALLETS } from './api.ts';
 import { signInWith } from './licences.ts';
 import type { TestService, TestSite } from './service.ts';
-import { startTestService } from './service.ts';
+import { CALM, startTestService } from './service.ts';
 
 const [A = '', B = '', C = ''] = WALLETS;
 const TRIO = [
@@ -64,7 +64,7 @@ const FREE: Budget = {
 /** Starts it; `apis` processes. */
 export async function startAgentWorld(apis = 1): Promise<AgentWorld> {
   const web = await openAgentWeb();
-  const service = await startTestService({ apis, environment: { OUTBOUND_SANDBOX_WEB: web.url } });
+  const service = await startTestService({ apis, environment: { ...CALM, OUTBOUND_SANDBOX_WEB: web.url } });
   const site: AgentWorld['site'] = async (name, priceUsdc, titles, pages) => {
     const creditsInline = Object.fromEntries(
       Object.entries(titles).map(([slug, title]) => [slug, { title, contributors: TRIO }]),

@@ -6,7 +6,7 @@ import { createConsoleSite } from './consoleSite.ts';
 import type { CutProxy } from './proxy.ts';
 import { startProxy } from './proxy.ts';
 import type { TestService } from './service.ts';
-import { startTestService } from './service.ts';
+import { CALM, startTestService } from './service.ts';
 
 export const CONSOLE = '/_svc/console';
 /** A zone whose clocks changed within the history, so that days have 23 to 25 hours. */
@@ -26,7 +26,7 @@ export interface ConsoleWindow {
 
 /** Starts all of it for an owner. */
 export async function startConsoleWindow(owner: string): Promise<ConsoleWindow> {
-  const service = await startTestService(); // its own: sales of the history are rows alone, which no chain knows
+  const service = await startTestService({ environment: CALM }); // its own: sales of the history are rows alone, which no chain knows
   const world = await createConsoleSite(service, owner);
   // The console lives under its own address alone, so that this must be known before the API starts; and its line can be cut.
   let port = 0;

@@ -68,15 +68,21 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
+/**
+ * How often a service looks for what was missed where no test waits for that: while nothing breaks, nothing is missed. Looking every two seconds
+ * costs 70 ms of CPU a second, in the worker and in Temporal, also while a service waits for the next file.
+ */
+export const CALM: Environment = { SWEEP_INTERVAL_MS: '5000', RECONCILE_INTERVAL_MS: '10000' };
+
 let shared: Promise<TestService> | null = null;
 
 /**
- * The service that the files of one process share, one after the other: an API and a worker as `startTestService()` starts them, test keys
- * on, which nobody ends before the process does. For files that make sites of their own and break nothing; `stop` looks into the
+ * The service that the files of one process share, one after the other: an API and a worker as `startTestService()` starts them, calm, test
+ * keys on, which nobody ends before the process does. For files that make sites of their own and break nothing; `stop` looks into the
  * logs as ever, and leaves it running. Not for those that need other settings, or count what is not their site's.
  */
 export async function useTestService(): Promise<TestService> {
-  shared ??= startTestService({ environment: { TEST_KEYS_ENABLED: 'true' } });
+  shared ??= startTestService({ environment: { ...CALM, TEST_KEYS_ENABLED: 'true' } });
   try {
     const service = await shared;
     // Nothing is written down when this process ends: what they run on goes with them.
@@ -89,7 +95,7 @@ export async function useTestService(): Promise<TestService> {
 }
 
 /**
- * Starts everything: one API and one worker unless told, with the sandbox's short intervals. `apis: 0` and `worker: false`
+ * Starts everything: one API and one worker unless told, with the sandbox's short intervals unless `CALM`. `apis: 0` and `worker: false`
  * leave them for `startApi` and `startWorker`, which take changes of the environment (`CRASH_AT`). The caller stops it.
  */
 export async function startTestService(
