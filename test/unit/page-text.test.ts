@@ -72,14 +72,15 @@ test('eight megabytes of hostile markup are read or refused while the event loop
 
 test.each(['<td>a', '<p>a'])('eight megabytes of %s are put together while the event loop goes on', async (part) => {
   const page = Buffer.from(part.repeat(Math.floor((8 * 1_048_576) / part.length)));
-  const shares: number[] = [];
-  for (let round = 0; round < 3; round++) {
+  // 0.7 % of the whole, on any machine; joined in one turn at the end it was 4 %. A collection of garbage, which others of this process left too,
+  // may fall into any turn, so the least of three is the page's.
+  let [least, rounds] = [1, 0];
+  while (least >= 0.02 && rounds < 3) {
     const since = process.threadCpuUsage();
     const longestMs = await longestTurn(() => inSlices(readPageText(page, { isHtml: true, charset: null })));
     const { user, system } = process.threadCpuUsage(since);
-    shares.push(longestMs / ((user + system) / 1_000));
+    least = Math.min(least, longestMs / ((user + system) / 1_000));
+    rounds += 1;
   }
-  // 0.7 % of the whole, on any machine; joined in one turn at the end it was 4 %. A collection of garbage, which others of this process left too,
-  // may fall into any turn, so the least of three is the page's.
-  expect(Math.min(...shares)).toBeLessThan(0.02);
+  expect(least).toBeLessThan(0.02);
 });
