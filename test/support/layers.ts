@@ -26,14 +26,25 @@ export function layOut(files: Files): string {
   return folder;
 }
 
-/** The names of the layer rules that files break. */
-export async function brokenRules(files: Files): Promise<string[]> {
+/** A layer rule and the file that breaks it. */
+export interface Breach {
+  readonly rule: string;
+  readonly from: string;
+}
+
+/** Which layer rules which of the files break. */
+export async function breachesOf(files: Files): Promise<readonly Breach[]> {
   const folder = layOut(files);
   try {
     const options = { ...rules.options, baseDir: folder, validate: true, ruleSet: { forbidden: rules.forbidden } };
     const { output } = await cruise(Object.keys(files), options as unknown as ICruiseOptions);
-    return (output as ICruiseResult).summary.violations.map(({ rule }) => rule.name).sort();
+    return (output as ICruiseResult).summary.violations.map(({ rule, from }) => ({ rule: rule.name, from }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The names of the layer rules that files break. */
+export async function brokenRules(files: Files): Promise<string[]> {
+  return (await breachesOf(files)).map(({ rule }) => rule).sort();
 }
