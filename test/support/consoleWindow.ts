@@ -26,14 +26,15 @@ export interface ConsoleWindow {
 
 /** Starts all of it for an owner. */
 export async function startConsoleWindow(owner: string): Promise<ConsoleWindow> {
-  const service = await startTestService({ environment: CALM }); // its own: sales of the history are rows alone, which no chain knows
-  const world = await createConsoleSite(service, owner);
+  // Its own: sales of the history are rows alone, which no chain knows.
+  const service = await startTestService({ apis: 0, environment: CALM });
   // The console lives under its own address alone, so that this must be known before the API starts; and its line can be cut.
   let port = 0;
   const line = await startProxy(() => port);
   const baseUrl = `http://127.0.0.1:${line.port}`;
   const api = await service.startApi({ PUBLIC_BASE_URL: baseUrl });
   port = Number(new URL(api.url).port);
+  const world = await createConsoleSite(service, owner);
   const visitor = await openVisitor(baseUrl, { timezoneId: TIME_ZONE });
   return {
     service,
