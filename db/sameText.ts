@@ -3,5 +3,5 @@
  * the texts decide.
  */
 export function sameText(one: string, other: string): string {
-  return `${one} = ${other} and hashtext(${one}) = hashtext(${other})`;
+  return `(${one} = ${other} and hashtext(${one}) = hashtext(${other}))`;
 }

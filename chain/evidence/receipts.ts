@@ -51,11 +51,11 @@ export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
     hash: raw.transactionHash,
     status: BigInt(raw.status) === 1n ? 'success' : 'reverted',
     blockNumber: BigInt(raw.blockNumber),
-    blockHash: raw.blockHash,
+    blockHash: hashOf(rpc, raw.blockHash),
     gasUsed: BigInt(raw.gasUsed),
     effectiveGasPriceWei: BigInt(raw.effectiveGasPrice ?? 0),
     l1FeeWei: BigInt(raw.l1Fee ?? 0),
-    logs: raw.logs.map(logOf),
+    logs: raw.logs.map((log) => logOf(rpc, log)),
   };
 }
 
@@ -152,7 +152,7 @@ export async function listLogs(
     const to = from + MAX_LOG_RANGE - 1n < toBlock ? from + MAX_LOG_RANGE - 1n : toBlock;
     const filter = { address, topics, fromBlock: quantity(from), toBlock: quantity(to) };
     const logs = await askNode<readonly RawLog[]>(rpc, 'eth_getLogs', [filter]);
-    found.push(...logs.filter(({ removed }) => removed !== true).map(logOf));
+    found.push(...logs.filter(({ removed }) => removed !== true).map((log) => logOf(rpc, log)));
   }
   return found;
 }
@@ -162,14 +162,20 @@ export function topicOf(address: Address): Hex {
   return `0x${address.slice(2).padStart(64, '0')}`;
 }
 
-function logOf(raw: RawLog): ChainLog {
+/** A hash in lower case, as it is compared and stored; whatever is none is no answer. */
+function hashOf(rpc: Rpc, hash: Hex): Hex {
+  if (!/^0x[0-9a-f]{64}$/i.test(hash)) throw chainUnavailable(rpc.networkId);
+  return hash.toLowerCase() as Hex;
+}
+
+function logOf(rpc: Rpc, raw: RawLog): ChainLog {
   return {
     address: raw.address.toLowerCase() as Address,
     topics: raw.topics.map((topic) => topic.toLowerCase() as Hex),
     data: raw.data,
-    transactionHash: raw.transactionHash,
+    transactionHash: hashOf(rpc, raw.transactionHash),
     logIndex: Number(raw.logIndex),
     blockNumber: BigInt(raw.blockNumber),
-    blockHash: raw.blockHash,
+    blockHash: hashOf(rpc, raw.blockHash),
   };
 }

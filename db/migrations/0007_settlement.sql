@@ -50,7 +50,7 @@ create index payment_by_time on payment_intake (tenant_id, accepted_at, payment_
 -- Payments of a payer, and what it bought of one page. Hashes are an eighth as long as what they are of (ADR 0052); who reads by them compares the texts,
 -- too (`sameText`).
 create index payment_purchase on payment_intake (tenant_id, hashtext(payer), hashtext(resource_key), accepted_at desc);
-create index payment_pay_to on payment_intake (network, hashtext(pay_to));
+create index payment_pay_to on payment_intake (network, pay_to); -- the reconciler walks its recipients in order
 create index payment_licence_offer on payment_intake (licence_offer_id) where licence_offer_id is not null;
 grant select, insert on payment_intake to svc_app; -- and nobody changes what was taken in (invariant 5)
 

@@ -18,7 +18,7 @@ alter table archive.chain_transfer add primary key (network, tx_hash, log_positi
 
 create index on archive.payment_intake (payment_id);
 create index on archive.payment_intake (tenant_id, hashtext(payer), hashtext(resource_key), accepted_at desc);
-create index on archive.payment_intake (network, hashtext(pay_to));
+create index on archive.payment_intake (network, pay_to);
 create index on archive.payment_intake (licence_offer_id) where licence_offer_id is not null;
 create index on archive.payment_intake (tenant_id, accepted_at desc, payment_id desc);
 create index on archive.payment_state (tenant_id, accepted_at desc, payment_id desc)

@@ -1,6 +1,5 @@
 /** The SQL of what a restore lost: nonces of relayer keys that no batch holds, and the payments that stood at them on the chain. */
 import type { Sql } from '../database.ts';
-import { sameText } from '../sameText.ts';
 import type { AuthorizationKey } from '../settlement/intake.ts';
 
 /** Nonces of a key, `from` to below `to`, that the chain counts and no batch holds. `since` is when the batch before them was made. */
@@ -64,7 +63,7 @@ export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Pr
     `insert into lost_settlement (network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro,
        legs, tenant_ids)
      select network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro, legs,
-       array(select distinct p.tenant_id from ledger.payment_intake as p where p.network = found.network and ${sameText('p.pay_to', 'found.pay_to')}
+       array(select distinct p.tenant_id from ledger.payment_intake as p where p.network = found.network and p.pay_to = found.pay_to
          and p.mode = 'live' and p.accepted_at < found.block_time)
        from jsonb_populate_recordset(null::lost_settlement, $1::jsonb) as found
       where not exists (select 1 from authorization_claim as a

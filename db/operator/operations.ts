@@ -1,7 +1,6 @@
 /** The SQL of the operator's commands: what is wrong, what a restore lost, relayer keys, alerts. */
 import type { Sql } from '../database.ts';
 import { listMigrations } from '../migrations.ts';
-import { sameText } from '../sameText.ts';
 
 /** Where the database stands. */
 export interface DatabaseFacts {
@@ -145,14 +144,14 @@ export async function listUnexplained(sql: Sql, network: string): Promise<Unexpl
     tenants: string[];
   }>(
     `select t.tx_hash, t.log_index, t.block_number, t.block_time, t.from_address as payer, t.nonce, t.to_address, t.amount_micro,
-       array(select distinct p.tenant_id::text from ledger.payment_intake as p where p.network = t.network and ${sameText('p.pay_to', 't.to_address')}) as tenants
+       array(select distinct p.tenant_id::text from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address) as tenants
      from ledger.chain_transfer as t
      where t.network = $1 and t.nonce is not null
        and not exists (select 1 from authorization_claim as a
          where a.digest = authorization_digest(t.network, t.token, t.from_address, t.nonce))
        and not exists (select 1 from lost_settlement as l where l.network = t.network and l.asset = t.token
          and l.payer = t.from_address and l.nonce = t.nonce)
-       and exists (select 1 from ledger.payment_intake as p where p.network = t.network and ${sameText('p.pay_to', 't.to_address')})
+       and exists (select 1 from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address)
      order by t.block_number, t.log_index limit 1000`,
     [network],
   );

@@ -200,7 +200,7 @@ export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'n
     authorization: string | null;
   }>(
     `select tx_hash, from_address = $2 as is_out, to_address, amount_micro, from_address || nonce as authorization
-      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or (${sameText('to_address', '$2')}))
+      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or ${sameText('to_address', '$2')})
       order by block_number, log_index`,
     [split.network, split.payTo],
   );

@@ -26,7 +26,7 @@ const OF_WALLET = `payment_intake as i
        join unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) with ordinality
             as sale (tenant_id, payer, resource_key, kind, mode, amount_micro, position)
             using (tenant_id, kind, mode, amount_micro)`;
-const OF_WALLET_SALE = `and ${sameText('i.payer', 'sale.payer')} and ${sameText('i.resource_key', 'sale.resource_key')}`;
+const IS_OF_SALE = `and ${sameText('i.payer', 'sale.payer')} and ${sameText('i.resource_key', 'sale.resource_key')}`;
 /** The payments `i` of sales of licences, whichever wallet of the account pays. */
 const OF_ACCOUNT = `unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[]) with ordinality
             as sale (tenant_id, account_id, resource_key, kind, mode, amount_micro, position)
@@ -172,7 +172,7 @@ interface Way<T extends Sale> {
 function waysTo<T extends Sale>(sales: readonly T[]): readonly Way<T>[] {
   const licences = sales.filter((sale) => buyerOf(sale) !== sale.payer);
   const ways = [
-    { from: OF_WALLET, where: OF_WALLET_SALE, sales, buyers: sales.map((sale) => sale.payer) },
+    { from: OF_WALLET, where: IS_OF_SALE, sales, buyers: sales.map((sale) => sale.payer) },
     { from: OF_ACCOUNT, where: 'and i.mode = sale.mode', sales: licences, buyers: licences.map(buyerOf) },
   ];
   return ways.flatMap(({ from, where, sales: own, buyers }) => {

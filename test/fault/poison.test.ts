@@ -23,6 +23,7 @@ async function taken(slug: string): Promise<ParsedPayment> {
 }
 
 test.for([
+  ['signature', "signature = ''"],
   ['legs', "leg_words = '{0xzz}'"],
   ['recipient', "pay_to = 'nobody'"],
   ['payer', "payer = 'nobody'"],
@@ -47,7 +48,7 @@ test.for([
   // Its row as it was, for the comparison with the chain; what was decided of it stays.
   await query(
     world.ownerUrl,
-    `update test.payment set payer = old.payer, pay_to = old.pay_to, router = old.router, leg_words = old.leg_words
+    `update test.payment set payer = old.payer, pay_to = old.pay_to, router = old.router, signature = old.signature, leg_words = old.leg_words
        from jsonb_populate_record(null::payment, $1) as old where payment.payment_id = old.payment_id`,
     [JSON.stringify(old[0]?.row)],
   );

@@ -71,7 +71,7 @@ test('a payment is announced once with its network when its row is committed, an
   await listener.close();
 });
 
-test('four workers that are woken at once send each payment once, and each batch has one workflow beside it', async () => {
+test('four workers that are woken at once send each payment once, and each batch has one workflow', async () => {
   const payments = await newPayments(['a', 'b', 'c']);
   const workers = [1, 2, 3, 4].map(() => openWorker());
   for (const worker of workers) worker.wake(world.network.id);

@@ -5,6 +5,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { findPagePurchase } from '../../db/licences/purchases.ts';
 import { findPayments } from '../../db/operator/finds/payments.ts';
+import { listRecipients } from '../../db/reconciliation/chainRounds.ts';
 import { readTimes } from '../../db/reports/settlementTimes.ts';
 import { listBlockedPayees, readAdmissions } from '../../db/settlement/admission.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
@@ -248,6 +249,27 @@ test('what a wallet bought is read by the index of purchases, of a page and of a
   for (const [text, values] of asked) await planned.query(text, values);
   expect(plans.size).toBe(3);
   for (const [text, plan] of plans) expect(plan, text).toContain('payment_purchase');
+});
+
+test('recipients are walked in the order of their index, and what is under way of a payer is found by its hash', async () => {
+  const plans: string[] = [];
+  await database.transaction(async (sql) => {
+    await sql.query('set local enable_seqscan = off');
+    const planned: Sql = {
+      query: async (text, values) => {
+        plans.push(JSON.stringify(await sql.query(`explain (format json) ${text}`, values)));
+        return [];
+      },
+    };
+    await listRecipients(planned, NETWORK);
+    const wanted = { tenantId: null, payer: `0x${'a'.repeat(40)}`, state: 'accepted', since: null, until: null } as const;
+    await findPayments(planned, { limit: 10, after: null }, wanted);
+  });
+  const [recipients = '', , found = ''] = plans;
+  expect(recipients).toContain('payment_pay_to');
+  expect(recipients).not.toContain('"Sort"');
+  expect(found).toContain('payment_open_of_payer');
+  expect(found).toContain('hashtext');
 });
 
 test('how long payments took is read from the settled payments of the window alone', async () => {

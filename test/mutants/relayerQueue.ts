@@ -77,6 +77,19 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     test: { file: woken, name: 'any number of wakes is one flight at a time' },
   },
   {
+    id: 'no-workflow-while-blind',
+    rule: 7,
+    bug: 'a batch whose first look fails has no workflow',
+    edits: [
+      {
+        file: 'services/settlement/batch/flights.ts',
+        search: 'Promise.race([look.catch(() => undefined), sleep(FOLLOW_MS)])',
+        replace: 'look',
+      },
+    ],
+    test: { file: woken, name: 'a batch has its workflow soon after it was sent' },
+  },
+  {
     id: 'signed-again-on-retry',
     rule: 7,
     bug: 'a first activity that runs again does not look for the bytes it stored',

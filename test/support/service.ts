@@ -244,6 +244,8 @@ function canariesOf(secrets: ServiceSecrets): Canary[] {
 
 /** Signatures of the payments a run took in: whoever has one can settle it. A database that is gone shows none. */
 async function signaturesIn(database: Database): Promise<Canary[]> {
-  const rows = await database.query<{ signature: string }>('select signature from payment').catch(() => []);
-  return rows.map(({ signature }) => ({ name: "a payment's signature", value: signature.slice(2) }));
+  const rows = await database
+    .query<{ signature: string }>("select encode(signature, 'hex') as signature from payment")
+    .catch(() => []);
+  return rows.map(({ signature }) => ({ name: "a payment's signature", value: signature }));
 }

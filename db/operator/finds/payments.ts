@@ -47,9 +47,9 @@ const newest = (by: 's' | 'i'): string => `order by ${by}.accepted_at desc, ${by
 
 type Row = FoundPayment & QueryResultRow;
 
-/** What was taken in is found by the hash of its payer. */
+/** Indexes hold the hash of a payer and no more of it. */
 function isOfPayer(by: 's' | 'i', payer: string): readonly string[] {
-  return [by === 'i' ? sameText('i.payer', payer) : `s.payer = ${payer}`];
+  return [sameText(`${by}.payer`, payer)];
 }
 
 /** Payments, the newest first, gathered site by site: each site's index gives a page at most. Open ones are few, and read as they are. */

@@ -27,6 +27,8 @@ export interface Flights {
 /** After a batch has gone out, payments gather until it has landed, and for this long at most: a block may take longer. */
 const GATHER_MS = 500;
 const LOOK_MS = 2_200;
+/** Between two looks at a batch that has no workflow: where its receipt is there and its block is young, a look ends at once. */
+const PAUSE_MS = 250;
 /** How long the workflow of a batch waits for the first look at its receipt: it would share the cores with a decision that comes at once. */
 const FOLLOW_MS = 60;
 /** How long a flight stays with a batch that has no workflow. */
@@ -101,19 +103,21 @@ export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
     const until = deps.now() + LONGEST_MS;
     let hasWorkflow = false;
     let look = confirmBatch(deps, batchId, { timeoutMs: LOOK_MS, carried });
-    const follow = async (): Promise<void> => {
-      await Promise.race([look.catch(() => undefined), sleep(FOLLOW_MS)]);
-      await start({ network: networkId, batchId, payments: carried.payments.map(refOf) });
-      hasWorkflow = true;
-    };
+    const begun = Promise.race([look.catch(() => undefined), sleep(FOLLOW_MS)])
+      .then(() => start({ network: networkId, batchId, payments: carried.payments.map(refOf) }))
+      .then(() => {
+        hasWorkflow = true;
+      });
     track(
-      follow().catch((error: unknown) => deps.log.warn({ batchId, error: String(error) }, 'a batch goes on without a workflow')),
+      begun.catch((error: unknown) => deps.log.warn({ batchId, error: String(error) }, 'a batch goes on without a workflow')),
     );
     for (;;) {
       const { undecided, rest } = await look;
       await noted;
       if (rest.length > 0 || runways.get(networkId)?.isFull) wake(networkId);
-      if (undecided === 0 || hasWorkflow || closed || deps.now() > until) return { undecided, rest: [] };
+      if (undecided === 0 || closed || deps.now() > until) return { undecided, rest: [] };
+      await Promise.race([begun.catch(() => sleep(PAUSE_MS)), sleep(PAUSE_MS)]);
+      if (hasWorkflow) return { undecided, rest: [] };
       look = confirmBatch(deps, batchId, { timeoutMs: LOOK_MS });
     }
   };
@@ -134,7 +138,7 @@ export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
     find: (batchId) => flights.get(batchId) ?? null,
     close: async () => {
       closed = true;
-      await Promise.allSettled(open);
+      while (open.size > 0) await Promise.allSettled(open); // one that is being claimed adds its landing
     },
   };
 }
