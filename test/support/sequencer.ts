@@ -6,8 +6,11 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Files below `test/` that are mostly waiting, for a lease, a lapse or an alert, and beside them those that are mostly work. */
 const BESIDE: readonly (readonly string[])[] = [['fault', 'e2e', 'workflow'], ['integration']];
-/** What comes after, those with the longest files first. All of it is of the other project: a process serves one of the two. */
-const AFTER = ['simulation', 'repo', 'contract', 'property', 'unit'];
+/**
+ * What comes after, the folder with the longest file first, so that a run does not end with waiting for that file alone. All of it is of the other
+ * project: a process serves one of the two.
+ */
+const AFTER = ['repo', 'simulation', 'contract', 'property', 'unit'];
 /** What needs a program that a fresh machine is still building begins last of the parts, and ends while pure rules run. */
 const LAST = ['test/fault/cluster.test.ts'];
 /** Seconds of a file that no run has measured: somewhere in the middle. */
