@@ -75,6 +75,8 @@ test(
       String(EXAMPLES),
       '--checks',
       CHECKS,
+      '--request-timeout',
+      '60', // seconds; of ten, its own limit, a busy machine once needed more for a PDF
       '--generation-database',
       'none', // a run has the cases of its seed, whatever earlier ones found
       '--no-color',
