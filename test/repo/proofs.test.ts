@@ -41,14 +41,19 @@ test('every named bug can still be put in, and names a test that exists', () => 
 });
 
 const ids = MUTANTS.filter(isCheap).map((mutant) => mutant.id);
+/** Two at a time, each half in a copy of its own: one after the other they were the end of a run, which waited for them alone. */
+const HALVES = [0, 1].map((rest) => ids.filter((_, at) => at % 2 === rest));
 
 // One start of the tests a bug: a second or two on a quiet machine, six on one that is busy.
 test(
   'the bugs in pure rules are caught by their tests',
   async () => {
     expect(ids.length).toBeGreaterThanOrEqual(4);
-    const { stdout } = await promisify(execFile)(process.execPath, ['tools/mutants.ts', '--no-baseline', ...ids], { cwd: ROOT });
-    expect(stdout).toContain(`${ids.length} of ${ids.length} bugs caught`);
+    const find = (bugs: readonly string[]) =>
+      promisify(execFile)(process.execPath, ['tools/mutants.ts', '--no-baseline', ...bugs], { cwd: ROOT });
+    const found = await Promise.all(HALVES.map(find));
+    for (const [at, { stdout }] of found.entries())
+      expect(stdout).toContain(`${HALVES[at]?.length} of ${HALVES[at]?.length} bugs caught`);
   },
   ids.length * 15_000,
 );
