@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { gatherShards, listTenantIds } from '../../db/reports/rollupCheck.ts';
-import { crossingSums, IN_HOURS, observationDays, observationMonths } from '../../db/reports/rollups.ts';
+import { fillStatements, gatherShards, listTenantIds } from '../../db/reports/rollupCheck.ts';
+import { crossingSums, IN_HOURS, observationDays } from '../../db/reports/rollups.ts';
 import { createTenant } from '../../services/tenants/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
 
@@ -51,10 +51,11 @@ export async function loadRecords(options: LoadOptions): Promise<void> {
         ['crossing', 'leg', 'payment_intake', 'payment_state', 'observation'].map((table) => `analyze ${table}`),
       ),
     );
+    const [lately = 0] = lastDays(options.nowMs);
     await withoutIndexes(
       database,
       ROLLUPS,
-      () => step(options, 'rollups', () => addRollups(database)),
+      () => step(options, 'rollups', () => addRollups(database, new Date(lately).toISOString())),
       (statements) => step(options, 'indexes of the rollups', () => runInPairs(database, statements)),
     );
     await step(options, 'vacuum', () =>
@@ -167,9 +168,18 @@ async function addRows(database: Database): Promise<void> {
 const ROLLUPS = ['crossing_hour', 'crossing_day', 'crossing_month', 'observation_day', 'observation_month'];
 const SHARDS = ['0', '1', '2', '3'];
 
-/** Sums as live writers leave them: each key in four rows, as the rows themselves fell to one connection or another. */
-async function addRollups(database: Database): Promise<void> {
-  const fell = (id: string, shard: string): string => `hashtext(${id}::text) & 3 = ${shard}`;
+/** Days whose nights nobody has vacuumed behind. */
+const LATELY = 10;
+const lastDays = (nowMs: number): number[] =>
+  Array.from({ length: LATELY }, (_, n) => (Math.floor(nowMs / DAY_MS) - LATELY + n) * DAY_MS);
+
+/**
+ * Sums as the nights leave them; those of the last days as live writers do, each key in four rows, as the rows themselves fell to one connection
+ * or another.
+ */
+async function addRollups(database: Database, lately: string): Promise<void> {
+  for (const statement of fillStatements((moment) => `${moment} < '${lately}'`)) await database.query(statement);
+  const fell = (id: string, shard: string): string => `at >= '${lately}' and hashtext(${id}::text) & 3 = ${shard}`;
   await runInPairs(
     database,
     SHARDS.flatMap((shard) => [
@@ -178,29 +188,12 @@ async function addRollups(database: Database): Promise<void> {
       `insert into crossing_hour ${crossingSums('hour', `${fell('crossing_id', shard)} and ${IN_HOURS}`, { shard })}`,
     ]),
   );
-  await runInPairs(
-    database,
-    SHARDS.flatMap((shard) => [
-      `insert into crossing_month ${crossingSums('month', `shard = ${shard}`, { shard, from: 'crossing_day', moment: 'bucket' })}`,
-      `insert into observation_month ${observationMonths(`shard = ${shard}`, shard)}`,
-    ]),
-  );
 }
 
-/** Days whose nights nobody has vacuumed behind. */
-const LATELY = 10;
-
-/**
- * What the nights have done since: the rows of days that are over are gathered. Behind all but the last ones the tables are as they would
- * be had each night's room been used by the next; a vacuum after four hundred nights at once could not give it back.
- */
+/** Night by night, what the nights have done with the last days. Nobody has vacuumed behind them. */
 async function gatherAll(database: Database, { nowMs }: LoadOptions): Promise<void> {
-  const lately = (Math.floor(nowMs / DAY_MS) - LATELY) * DAY_MS;
   const sites = await listTenantIds(database);
-  for (const tenantId of sites) await gatherShards(database, tenantId, { fromMs: 0, toMs: lately });
-  await runInPairs(
-    database,
-    ROLLUPS.map((table) => `vacuum (full, analyze) ${table}`),
-  );
-  for (const tenantId of sites) await gatherShards(database, tenantId, { fromMs: lately, toMs: null });
+  for (const fromMs of lastDays(nowMs)) {
+    for (const tenantId of sites) await gatherShards(database, tenantId, { fromMs, toMs: fromMs + DAY_MS });
+  }
 }

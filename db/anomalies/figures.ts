@@ -31,7 +31,7 @@ async function sumEarnings(
   scope: { readonly tenantId: string; readonly host: string | null; readonly kind: null },
   window: Span,
 ): Promise<EarningsSum> {
-  const sums = await sumCrossings(sql, scope, window, 'total');
+  const sums = await sumCrossings(sql, scope, window);
   return {
     events: sums.reduce((total, { events }) => total + Number(events), 0),
     micro: sums.reduce((total, { micro }) => total + micro, 0n),

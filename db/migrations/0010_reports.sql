@@ -1,7 +1,8 @@
 -- Rollups: what reports add up instead of rows (safety 22, 23; ADR 0026). A report over a window is whole months, whole days, whole hours of a
--- site's total, and the rows themselves at its two ends. Whoever writes a row adds it here in the same database transaction, last, the tables in
--- one order, keys in order. `shard` spreads a busy key over a few rows, which the night takes together; readers add them up. Buckets are UTC. A
--- correction counts -1 and a negative amount, so that sums are net.
+-- site's total, and the rows themselves at its two ends. Whoever writes a row adds it to its hour and day in the same database transaction, last,
+-- the tables in one order, keys in order. `shard` spreads a busy key over a few live rows (0 to 3); the night gathers those of days that are over
+-- into shard 4, and in the same statement into the month. So a month is what was gathered of its days, and readers add its live rows. Buckets are
+-- UTC. A correction counts -1 and a negative amount, so that sums are net.
 
 -- A slug as a rollup key: as it is, or cut and told apart by its hash where an index entry could not hold it.
 create function slug_key(slug text) returns text
@@ -43,10 +44,11 @@ create table crossing_hour (
 ) with (fillfactor = 85);
 grant select, insert, update, delete on crossing_hour to svc_app;
 
--- What the night leaves is used again before the tables grow.
+-- `site-slug` and `site-author` are gathered rows of all hosts and kinds at once (both ''), with how many of their events are `citations`: what
+-- reports without a host and a kind read. What the night leaves is used again before the tables grow.
 create table crossing_day (
   tenant_id uuid not null,
-  dimension text not null check (dimension in ('total', 'slug', 'author')),
+  dimension text not null check (dimension in ('total', 'slug', 'author', 'site-slug', 'site-author')),
   bucket timestamptz(3) not null,
   host text not null,
   kind text not null,
@@ -54,22 +56,24 @@ create table crossing_day (
   shard smallint not null,
   events bigint not null,
   micro bigint not null,
+  citations bigint not null default 0,
   primary key (tenant_id, dimension, bucket, host, kind, key, shard)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+create index crossing_day_live on crossing_day (tenant_id, dimension, bucket) where shard < 4;
 grant select, insert, update, delete on crossing_day to svc_app;
 
--- A month is the sum of its days: a report over a year adds up a dozen months and the days around them.
+-- A month is the sum of its gathered days: a report over a year adds up a dozen months and the days around them.
 create table crossing_month (
   tenant_id uuid not null,
-  dimension text not null check (dimension in ('total', 'slug', 'author')),
+  dimension text not null check (dimension in ('total', 'slug', 'author', 'site-slug', 'site-author')),
   bucket timestamptz(3) not null,
   host text not null,
   kind text not null,
   key text not null,
-  shard smallint not null,
   events bigint not null,
   micro bigint not null,
-  primary key (tenant_id, dimension, bucket, host, kind, key, shard)
+  citations bigint not null default 0,
+  primary key (tenant_id, dimension, bucket, host, kind, key)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 grant select, insert, update, delete on crossing_month to svc_app;
 
@@ -92,6 +96,7 @@ create table observation_day (
   invalid bigint not null,
   primary key (tenant_id, dimension, bucket, host, verdict, classified_as, kind, reason, agent, shard)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+create index observation_day_live on observation_day (tenant_id, dimension, bucket) where shard < 4;
 grant select, insert, update, delete on observation_day to svc_app;
 
 -- No `full`: by agent and everything else at once, a month would be nearly as many rows as its days.
@@ -105,11 +110,10 @@ create table observation_month (
   kind text not null,
   reason text not null,
   agent text not null,
-  shard smallint not null,
   hits bigint not null,
   micro bigint not null,
   verified bigint not null,
   invalid bigint not null,
-  primary key (tenant_id, dimension, bucket, host, verdict, classified_as, kind, reason, agent, shard)
+  primary key (tenant_id, dimension, bucket, host, verdict, classified_as, kind, reason, agent)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 grant select, insert, update, delete on observation_month to svc_app;

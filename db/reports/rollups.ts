@@ -1,7 +1,7 @@
 /**
  * The rollups' writers. Whoever appends crossings or observations adds them here in the same database
  * transaction, as its last writes: crossings before observations, each one's units in one statement, whose tables
- * Postgres fills in one order, keys in the primary key's order.
+ * Postgres fills in one order, keys in the primary key's order. Months are the night's (rollupCheck.ts).
  */
 import type { Sql } from '../database.ts';
 
@@ -11,24 +11,33 @@ const SHARD = 'pg_backend_pid() % 4';
 /** The row of a key that the night gathers the others in; live writers never touch it. */
 export const GATHERED_SHARD = 4;
 
-/** How long the buckets of a rollup are; UTC. */
-export type RollupUnit = 'hour' | 'day' | 'month';
+/** True of the rows that live writers spread keys over and no night has gathered yet. */
+export const LIVE = `shard < ${GATHERED_SHARD}`;
 
-/** The bucket of a moment, as the key wants it. */
-function bucketOf(unit: RollupUnit, moment: string): string {
+/** The bucket of a moment, as the key wants it; UTC. */
+export function bucketOf(unit: 'hour' | 'day' | 'month', moment: string): string {
   return `date_trunc('${unit}', ${moment}, 'UTC')`;
 }
 
-/** What rows of `ledger.crossing_part` add to the rollup of a unit; `where` picks the rows of `from`, `shard` is the row they go to. */
+/** What rows of `ledger.crossing_part` add to hours or days; `where` picks the rows of `from`, `shard` is the row they go to. */
 export function crossingSums(
-  unit: RollupUnit,
+  unit: 'hour' | 'day',
   where: string,
-  { shard = String(GATHERED_SHARD), from = 'ledger.crossing_part', moment = 'at' } = {},
+  { shard = String(GATHERED_SHARD), from = 'ledger.crossing_part' } = {},
 ): string {
-  return `select tenant_id, dimension, ${bucketOf(unit, moment)} as bucket, host, kind, key, (${shard})::smallint as shard,
+  return `select tenant_id, dimension, ${bucketOf(unit, 'at')} as bucket, host, kind, key, (${shard})::smallint as shard,
       sum(events)::bigint as events, sum(micro)::bigint as micro
     from ${from} where ${where}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
+}
+
+/** How many events of a row by kind are citations. */
+export const CITATIONS = "case kind when 'citation' then events else 0 end as citations";
+
+/** What rows of days by host and kind add to those of all hosts and kinds of their site, without a shard. */
+export function siteSums(from: string): string {
+  return `select tenant_id, 'site-' || dimension as dimension, bucket, '' as host, '' as kind, key, events, micro, ${CITATIONS}
+      from ${from} where dimension in ('slug', 'author')`;
 }
 
 /** The parts of crossings that are being appended, as `crossing_part` has them afterwards. */
@@ -42,7 +51,7 @@ function partsOf(crossings: string): string {
           from jsonb_array_elements(made.legs) as leg where leg ->> 'role' <> 'platform') as part`;
 }
 
-function addCrossings(unit: RollupUnit, where = 'true'): string {
+function addCrossings(unit: 'hour' | 'day', where = 'true'): string {
   return `insert into crossing_${unit} as rolled ${crossingSums(unit, where, { shard: SHARD, from: 'parts' })}
       on conflict (tenant_id, dimension, bucket, host, kind, key, shard) do update
         set events = rolled.events + excluded.events, micro = rolled.micro + excluded.micro`;
@@ -59,8 +68,7 @@ export const IN_HOURS = "dimension = 'total'";
 export function crossingRollups(made: string): string {
   return `parts as materialized (${partsOf(made)}),
      hours as (${addCrossings('hour', IN_HOURS)}),
-     days as (${addCrossings('day')}),
-     months as (${addCrossings('month')})`;
+     days as (${addCrossings('day')})`;
 }
 
 /** The columns an observation is counted by. */
@@ -90,12 +98,6 @@ const DAY_SUMS = `select tenant_id, dimension, bucket, ${COLUMNS}, ${TOTALS} fro
       union all select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, ${MEASURES} from in_full
         where classified_as = 'agent') part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
-/** What sums of days add to the months: all but what is told apart in full. */
-const monthSums = (
-  from: string,
-): string => `select tenant_id, dimension, ${bucketOf('month', 'bucket')} as bucket, ${COLUMNS}, ${TOTALS}
-    from (select * from ${from} and dimension <> 'full') part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
-
 /** The rows of a rollup, in the order of its keys. */
 function rowsOf(sums: string, shard = String(GATHERED_SHARD)): string {
   return `select tenant_id, dimension, bucket, ${COLUMNS}, (${shard})::smallint as shard, ${MEASURES} from ${sums}
@@ -107,18 +109,6 @@ export function observationDays(from: string, shard?: string): string {
   return `with in_full as materialized (${fullSums(from)}) ${rowsOf(`(${DAY_SUMS}) by_day`, shard)}`;
 }
 
-/** What the days that `where` picks add to the months. */
-export function observationMonths(where: string, shard?: string): string {
-  return rowsOf(`(${monthSums(`observation_day where ${where}`)}) by_month`, shard);
-}
-
-function addObservations(unit: 'day' | 'month', sums: string): string {
-  return `insert into observation_${unit} as rolled ${rowsOf(sums, SHARD)}
-      on conflict (tenant_id, dimension, bucket, ${COLUMNS}, shard) do update set
-        hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
-        verified = rolled.verified + excluded.verified, invalid = rolled.invalid + excluded.invalid`;
-}
-
 /**
  * Appends observations and adds them to the rollups, in one statement. `insert` is an `insert into observation …` without its
  * `returning`; `values` are its parameters, `name` is the statement's (`Sql.query`). All of it, or, when it throws, nothing.
@@ -127,10 +117,11 @@ export async function insertAndRollUp(sql: Sql, insert: string, values: readonly
   await sql.query(
     `with made as (${insert} returning ${OBSERVATION_COLUMNS}),
      in_full as materialized (${fullSums('made')}),
-     by_day as materialized (${DAY_SUMS}),
-     by_month as (${monthSums('by_day where true')}),
-     days as (${addObservations('day', 'by_day')}),
-     months as (${addObservations('month', 'by_month')})
+     days as (
+       insert into observation_day as rolled ${rowsOf(`(${DAY_SUMS}) by_day`, SHARD)}
+       on conflict (tenant_id, dimension, bucket, ${COLUMNS}, shard) do update set
+         hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
+         verified = rolled.verified + excluded.verified, invalid = rolled.invalid + excluded.invalid)
      select`,
     values,
     name,

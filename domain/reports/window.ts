@@ -70,6 +70,8 @@ export interface Pieces {
   readonly months: readonly SignedSpan[];
   /** From midnight to midnight, or without an end: half a month at each end of the window, or less. */
   readonly days: readonly SignedSpan[];
+  /** The months and days together, from midnight to midnight. */
+  readonly whole: readonly SignedSpan[];
   /** From full hour to full hour: half a day at each end, or less; none where days are the smallest. */
   readonly hours: readonly SignedSpan[];
   /** What is read from rows: half of the smallest unit at each end of the window, or less. */
@@ -88,7 +90,8 @@ export function piecesOf(
   const [inHours, edges] = smallest === 'hour' ? takeWhole(all, HOUR) : [all, []];
   const [inDays, around] = takeWhole(inHours, DAY);
   const [months, days] = largest === 'month' ? takeWhole(inDays, MONTH) : [[], inDays];
-  return smallest === 'hour' ? { months, days, hours: around, edges } : { months, days, hours: [], edges: around };
+  const units = { months, days, whole: inDays };
+  return smallest === 'hour' ? { ...units, hours: around, edges } : { ...units, hours: [], edges: around };
 }
 
 /** The border of a unit of time that is nearest to a moment. */

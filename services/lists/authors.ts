@@ -1,10 +1,10 @@
 import { listAuthorIds } from '../../db/reports/earnings/authors.ts';
-import { sumCrossings } from '../../db/reports/earnings/earnings.ts';
+import { readGroups } from '../../db/reports/earnings/earnings.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { ReadableWindow } from '../../domain/reports/window.ts';
 import { atDatabase } from '../outage.ts';
-import { add, largestFirst } from '../reports/earnings.ts';
+import { groupTotals } from '../reports/earnings.ts';
 import type { AskedWindow, ReportFrame, ReportSite, Totals } from '../reports/request.ts';
 import { readReport } from '../reports/request.ts';
 import type { ReadingDeps } from './deps.ts';
@@ -41,20 +41,10 @@ export function readAuthors(
   const { host, kind } = asked;
   return readReport({ database: deps.reading, clock: deps.clock }, site, asked, async (sql, frame) => {
     const scope = { tenantId: site.tenantId, host, kind };
-    const sums = await sumCrossings(sql, scope, frame.window, 'author');
-    const groups = [...Map.groupBy(sums, ({ key }) => key)]
-      .map(([key, rows]) => ({ key, ...add(rows) }))
-      .filter((author) => author.events !== 0 || author.grossMicro !== 0n)
-      .sort(largestFirst);
-    const ids = await listAuthorIds(
-      sql,
-      site.tenantId,
-      groups.map(({ key }) => key),
-    );
+    const groups = groupTotals(await readGroups(sql, scope, frame.window, { groupBy: 'author' }));
     const authors = groups.map(({ key, ...totals }) => ({
       ...totals,
       wallet: key as Address,
-      authorId: ids.get(key) ?? null,
       window: frame.window,
       host,
       kind,

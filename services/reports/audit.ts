@@ -15,7 +15,7 @@ import type { ReadableWindow, Span } from '../../domain/reports/window.ts';
 import type { AskedSeries } from './calendar.ts';
 import { bucketsOf } from './calendar.ts';
 import type { ReportDeps, ReportFrame, ReportQuery, ReportSite } from './request.ts';
-import { comparedWindow, readReport } from './request.ts';
+import { comparedWindow, readReport, readShortReport } from './request.ts';
 
 /** What the audit can be broken down by. */
 export const AUDIT_GROUPS = ['host', 'slug', 'author', 'kind', 'agent', 'verdict'] as const;
@@ -104,20 +104,22 @@ export interface AuditQuery extends ReportQuery {
  * database_unavailable, and invalid_parameter as `bucketsOf` does.
  */
 export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery): Promise<Audit> {
-  return readReport(deps, site, query, async (sql, frame) => {
+  const { groupBy, series = [], compare } = query;
+  const mayBeOne = !compare && series.length === 0 && (groupBy === null || !(groupBy in GROUP_READERS));
+  return (mayBeOne ? readShortReport : readReport)(deps, site, query, async (sql, frame) => {
     const { window } = frame;
     const { host, kind, verdict } = query;
-    const cut = (query.series ?? []).map((asked) => bucketsOf(window, asked, frame.generatedAtMs));
+    const cut = series.map((asked) => bucketsOf(window, asked, frame.generatedAtMs));
     const agent = await agentFilter(sql, site.tenantId, query);
     const rest = { slug: query.slug ?? null, wallets: query.author ? [query.author] : null };
     const scope = { tenantId: site.tenantId, host, kind, verdict, agent, ...rest };
     const cursor = query.cursorMs === null ? null : cursorFromNumber(query.cursorMs);
     const listed = spanFrom(bounded(window, frame.generatedAtMs), cursor);
-    const tellsHosts = query.groupBy === 'host' || query.groupBy === 'kind';
+    const tellsHosts = groupBy === 'host' || groupBy === 'kind';
     const parts = { listed, limit: query.limit, cursor, tellsHosts };
     const { sums, agents, recent } = await readAuditOverview(sql, scope, window, parts);
-    const before = query.compare ? comparedWindow(query, frame, site) : null;
-    const breakdown = query.groupBy && (await breakDown(sql, { scope, window, groupBy: query.groupBy }, sums));
+    const before = compare ? comparedWindow(query, frame, site) : null;
+    const breakdown = groupBy && (await breakDown(sql, { scope, window, groupBy }, sums));
     const byAgent = agentRows(agents);
     return {
       ...frame,
@@ -161,13 +163,15 @@ async function agentFilter(
   return isLabel ? { label: agent } : { name: agent };
 }
 
+/** What reads groups that the totals do not tell apart. */
+const GROUP_READERS = { slug: sumBySlug, author: sumByAuthor, agent: sumByAgent } as const;
+
 async function breakDown(
   sql: Sql,
   { scope, window, groupBy }: { readonly scope: ObservationScope; readonly window: Span; readonly groupBy: AuditGroup },
   sums: readonly ObservationSum[],
 ): Promise<AuditGroupRow[]> {
-  const readers = { slug: sumBySlug, author: sumByAuthor, agent: sumByAgent } as const;
-  const rows = groupBy in readers ? await readers[groupBy as keyof typeof readers](sql, scope, window) : sums;
+  const rows = groupBy in GROUP_READERS ? await GROUP_READERS[groupBy as keyof typeof GROUP_READERS](sql, scope, window) : sums;
   const keyOf = (row: ObservationSum): string =>
     groupBy === 'host' ? row.host : groupBy === 'kind' ? row.kind : groupBy === 'verdict' ? row.verdict : row.key;
   const groups = Map.groupBy(rows, keyOf);

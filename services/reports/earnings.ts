@@ -166,7 +166,7 @@ async function readBefore(
   { window, rows }: { readonly window: Span; readonly rows: readonly BreakdownRow[] | null },
 ): Promise<{ readonly totals: EarningsTotals; readonly rows: readonly BreakdownRow[] | null }> {
   const scope = await scopeOf(sql, site, query, window);
-  const sums = await sumCrossings(sql, scope, window, 'total');
+  const sums = await sumCrossings(sql, scope, window);
   const totals = { ...add(sums), authors: query.countsAuthors === false ? 0 : await countAuthors(sql, scope, window) };
   if (!query.comparesGroups || query.groupBy === null) return { totals, rows: null };
   const { groupBy, groupScope = scope } = groupingOf(scope, query);
@@ -224,15 +224,24 @@ function rowsOf(
   if (groupBy === 'host' || groupBy === 'kind') {
     return sorted([...Map.groupBy(sums, (row) => row[groupBy])].map(([key, members]) => ({ key, ...NO_NOTES, ...add(members) })));
   }
-  const rows = groups.map(({ reads, citations, micro, ...group }) => ({
-    ...NO_NOTES,
-    ...group,
-    events: reads + citations,
-    reads,
-    citations,
-    grossMicro: micro,
-  }));
+  const rows = groups.map((group) => ({ ...NO_NOTES, ...totalsOf(group), history: group.history, payers: group.payers }));
   return sorted(groupBy === 'author-id' ? byAuthorId(rows) : rows);
+}
+
+/** What one page, wallet or other key came to. */
+export interface GroupTotals extends Totals {
+  readonly key: string;
+  /** The newest author id seen with a wallet; null where none is. */
+  readonly authorId: string | null;
+}
+
+/** Groups that come to something, the most money first. */
+export function groupTotals(groups: readonly CrossingGroup[]): readonly GroupTotals[] {
+  return sorted(groups.map(totalsOf));
+}
+
+function totalsOf({ key, authorId, reads, citations, micro }: CrossingGroup): GroupTotals {
+  return { key, authorId, events: reads + citations, reads, citations, grossMicro: micro };
 }
 
 /** Wallets of one author as one group; a wallet without an author's id is a group by itself. */
@@ -248,7 +257,7 @@ function byAuthorId(wallets: readonly BreakdownRow[]): BreakdownRow[] {
   }));
 }
 
-function sorted(rows: readonly BreakdownRow[]): BreakdownRow[] {
+function sorted<Row extends Totals & { readonly key: string }>(rows: readonly Row[]): Row[] {
   return rows.filter((row) => row.events !== 0 || row.grossMicro !== 0n).sort(largestFirst);
 }
 

@@ -1,10 +1,10 @@
 import type { Sql } from '../../db/database.ts';
-import { listAuthorIds } from '../../db/reports/earnings/authors.ts';
-import { sumCrossings } from '../../db/reports/earnings/earnings.ts';
+import { readGroups } from '../../db/reports/earnings/earnings.ts';
 import type { StatementLine } from '../../db/reports/earnings/statements.ts';
 import { listStatementLines } from '../../db/reports/earnings/statements.ts';
 import type { Span } from '../../domain/reports/window.ts';
-import { add, largestFirst } from './earnings.ts';
+import type { GroupTotals } from './earnings.ts';
+import { groupTotals } from './earnings.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite, Totals } from './request.ts';
 import { readReport } from './request.ts';
 
@@ -21,12 +21,6 @@ export interface Statement extends Totals {
   /** Newest first. */
   readonly lines: readonly StatementLine[];
   readonly isCut: boolean;
-}
-
-/** What one author's wallet, `key`, was paid in a window. */
-export interface AuthorTotals extends Totals {
-  /** Lower case. */
-  readonly key: string;
 }
 
 /** The statements of a window, the largest first; platform legs are in none. */
@@ -46,19 +40,15 @@ export function readStatements(deps: ReportDeps, site: ReportSite, asked: AskedW
 }
 
 /** Net sums of every author's wallet that was paid in a window, the largest first; `key` is the wallet. */
-export async function sumAuthors(sql: Sql, tenantId: string, window: Span): Promise<AuthorTotals[]> {
-  const sums = await sumCrossings(sql, { tenantId, host: null, kind: null }, window, 'author');
-  return [...Map.groupBy(sums, ({ key }) => key)]
-    .map(([key, rows]) => ({ key, ...add(rows) }))
-    .filter((author) => author.events !== 0 || author.grossMicro !== 0n)
-    .sort(largestFirst);
+export async function sumAuthors(sql: Sql, tenantId: string, window: Span): Promise<readonly GroupTotals[]> {
+  return groupTotals(await readGroups(sql, { tenantId, host: null, kind: null }, window, { groupBy: 'author' }));
 }
 
 /** The statements of these authors: at most `most.each` lines of one, and as many as they are, or `most.all`, of all together. */
 export async function withLines(
   sql: Sql,
   { tenantId, window }: { readonly tenantId: string; readonly window: Span },
-  authors: readonly AuthorTotals[],
+  authors: readonly GroupTotals[],
   most: { readonly each: number; readonly all: number },
 ): Promise<Statement[]> {
   const wallets = authors.map(({ key }) => key);
@@ -67,11 +57,9 @@ export async function withLines(
     most.all,
   );
   const lines = Map.groupBy(await listStatementLines(sql, tenantId, window, { wallets, limit: each }), ({ wallet }) => wallet);
-  const ids = await listAuthorIds(sql, tenantId, wallets);
   return authors.map(({ key: wallet, ...totals }) => ({
     ...totals,
     wallet,
-    authorId: ids.get(wallet) ?? null,
     lines: lines.get(wallet) ?? [],
     isCut: totals.events > each,
   }));

@@ -57,7 +57,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/reports/rollupCheck.ts',
-        search: "table: 'crossing_day', isDetached: true,",
+        search: "table: 'crossing_day',\n    isDetached: true,",
         replace: "table: 'crossing_day',",
       },
     ],

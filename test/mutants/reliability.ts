@@ -346,9 +346,9 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a month is added up without what was taken back',
     edits: [
       {
-        file: 'db/reports/rollups.ts',
-        search: "addCrossings('month')",
-        replace: "addCrossings('month', 'events > 0')",
+        file: 'db/reports/rollupCheck.ts',
+        search: "month: { table: 'crossing_month', only: 'true' }",
+        replace: "month: { table: 'crossing_month', only: 'events > 0' }",
       },
     ],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'earnings from rollups are the plain aggregate' },
@@ -373,8 +373,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/reports/rollupCheck.ts',
-        search: 'from gone group by',
-        replace: 'from gone where false group by',
+        search: "'select * from gathered', true",
+        replace: "'select * from gathered where false', true",
       },
     ],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'the night gathers what a key is spread over' },
@@ -397,6 +397,39 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
         replace: 'if (isMonth) return `false and tenant_id = $1 and',
       },
     ],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'a check finds nothing in honest rollups' },
+  },
+  {
+    id: 'today-is-left-out',
+    rule: 23,
+    bug: 'reports read only what a night has gathered',
+    edits: [
+      {
+        file: 'db/reports/earnings/crossings.ts',
+        search: "add('whole', `crossing_day where ",
+        replace: "add('whole', `crossing_day where false and ",
+      },
+    ],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'earnings from rollups are the plain aggregate' },
+  },
+  {
+    id: 'citations-are-reads',
+    rule: 23,
+    bug: 'what the night gathers of all kinds forgets which were citations',
+    edits: [
+      {
+        file: 'db/reports/rollups.ts',
+        search: "case kind when 'citation' then events",
+        replace: "case kind when 'citation' then 0",
+      },
+    ],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'earnings from rollups are the plain aggregate' },
+  },
+  {
+    id: 'sums-of-sites-unchecked',
+    rule: 23,
+    bug: 'the nightly check does not compare the sums of all hosts of a site',
+    edits: [{ file: 'db/reports/rollupCheck.ts', search: '    only: OF_SITE,', replace: "    only: 'false'," }],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'a check finds nothing in honest rollups' },
   },
   {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Span } from '../../domain/reports/window.ts';
+import type { SignedSpan, Span } from '../../domain/reports/window.ts';
 import { isEmpty, piecesOf, previousWindow, readableWindow, wholeDays } from '../../domain/reports/window.ts';
 
 const HOUR = 3_600_000;
@@ -26,7 +26,7 @@ test('the pieces of a window count each of its moments once and no other, and le
       fc.constantFrom('day' as const, 'hour' as const),
       (a, b, largest, smallest) => {
         const window = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
-        const { months, days, hours, edges } = piecesOf(window, { largest, smallest });
+        const { months, days, whole, hours, edges } = piecesOf(window, { largest, smallest });
         const all = [...months, ...days, ...hours, ...edges];
         expect(all.some(isEmpty)).toBe(false);
         const borders = [window, ...all].flatMap(({ fromMs, toMs }) => [fromMs, toMs!]);
@@ -34,6 +34,9 @@ test('the pieces of a window count each of its moments once and no other, and le
           const counted = all.reduce((sum, { fromMs, toMs, sign }) => (fromMs <= at && at < toMs! ? sum + sign : sum), 0);
           expect(counted).toBe(window.fromMs <= at && at < window.toMs ? 1 : 0);
         }
+        const countAt = (spans: readonly SignedSpan[], at: number): number =>
+          spans.reduce((sum, { fromMs, toMs, sign }) => (fromMs <= at && at < toMs! ? sum + sign : sum), 0);
+        for (const at of borders) expect(countAt(whole, at)).toBe(countAt([...months, ...days], at));
         for (const { fromMs, toMs } of months) expect([isFirst(fromMs), isFirst(toMs!)]).toEqual([true, true]);
         for (const { fromMs, toMs } of days) expect([fromMs % DAY, toMs! % DAY]).toEqual([0, 0]);
         const length = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs! - fromMs, 0);
@@ -54,30 +57,42 @@ test('a window without an end ends in months without an end, or in days where th
   expect(piecesOf(window)).toEqual({
     months: [{ fromMs: 0, toMs: null, sign: 1 }],
     days: [{ fromMs: 0, toMs: 5 * DAY, sign: -1 }],
+    whole: [{ fromMs: 5 * DAY, toMs: null, sign: 1 }],
     hours: [],
     edges,
   });
   const days = [{ fromMs: 5 * DAY, toMs: null, sign: 1 }];
-  expect(piecesOf(window, { largest: 'day' })).toEqual({ months: [], days, hours: [], edges });
-  expect(piecesOf(window, { largest: 'day', smallest: 'hour' })).toEqual({ months: [], days, hours: edges, edges: [] });
+  expect(piecesOf(window, { largest: 'day' })).toEqual({ months: [], days, whole: days, hours: [], edges });
+  expect(piecesOf(window, { largest: 'day', smallest: 'hour' })).toEqual({
+    months: [],
+    days,
+    whole: days,
+    hours: edges,
+    edges: [],
+  });
 });
 
 test('a leap year, a year and most of a month are taken apart at the borders of their months, a day late as the day less its rest', () => {
   const [year, next] = [Date.UTC(2024, 0), Date.UTC(2025, 0)];
-  const none = { months: [], days: [], hours: [], edges: [] };
+  const none = { months: [], days: [], whole: [], hours: [], edges: [] };
   const one = { sign: 1 } as const;
   const off = { sign: -1 } as const;
-  expect(piecesOf({ fromMs: year, toMs: next })).toEqual({ ...none, months: [{ fromMs: year, toMs: next, ...one }] });
+  expect(piecesOf({ fromMs: year, toMs: next })).toEqual({
+    ...none,
+    months: [{ fromMs: year, toMs: next, ...one }],
+    whole: [{ fromMs: year, toMs: next, ...one }],
+  });
   const february = { fromMs: Date.UTC(2024, 1), toMs: Date.UTC(2024, 2) };
   const within = { fromMs: february.fromMs + DAY, toMs: february.toMs - HOUR };
   expect(piecesOf(within)).toEqual({
     ...none,
     months: [{ ...february, ...one }],
     days: [{ fromMs: february.fromMs, toMs: within.fromMs, ...off }],
+    whole: [{ fromMs: within.fromMs, toMs: february.toMs, ...one }],
     edges: [{ fromMs: within.toMs, toMs: february.toMs, ...off }],
   });
   const week = { fromMs: february.fromMs + 10 * DAY, toMs: february.fromMs + 17 * DAY };
-  expect(piecesOf(week)).toEqual({ ...none, days: [{ ...week, ...one }] });
+  expect(piecesOf(week)).toEqual({ ...none, days: [{ ...week, ...one }], whole: [{ ...week, ...one }] });
   const noon = { fromMs: week.fromMs + 10 * HOUR, toMs: week.fromMs + 14 * HOUR };
   expect(piecesOf(noon)).toEqual({ ...none, edges: [{ ...noon, ...one }] });
 });

@@ -1,9 +1,9 @@
-import type { Pieces, SignedSpan, Span } from '../../../domain/reports/window.ts';
+import type { Pieces, Span } from '../../../domain/reports/window.ts';
 import { isEmpty, piecesOf } from '../../../domain/reports/window.ts';
 import type { Sql } from '../../database.ts';
 import { Binder } from '../binder.ts';
 import { isBought, within } from '../earnings/crossings.ts';
-import { COLLAPSED_VERDICT } from '../rollups.ts';
+import { COLLAPSED_VERDICT, GATHERED_SHARD, LIVE } from '../rollups.ts';
 import { eachSpan } from '../spans.ts';
 
 /** Which observations a report is about; all of the site's where a filter is null. */
@@ -90,7 +90,7 @@ export type ObservationDetail = 'total' | 'full' | 'label';
 
 /** The window's pieces for a scope: what the rollups do not know is read from the rows, months do not tell everything apart. */
 function readablePieces(scope: ObservationScope, window: Span, detail: ObservationDetail): Pieces {
-  if (isInRowsAlone(scope)) return { months: [], days: [], hours: [], edges: [{ ...window, sign: 1 }] };
+  if (isInRowsAlone(scope)) return { months: [], days: [], whole: [], hours: [], edges: [{ ...window, sign: 1 }] };
   return piecesOf(window, { largest: detail === 'full' ? 'day' : 'month' });
 }
 
@@ -98,6 +98,18 @@ const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
 
 const MEASURES = ['hits', 'micro', 'verified', 'invalid'];
 const measures = (sign: 1 | -1): string => MEASURES.map((name) => `${sign} * o.${name} as ${name}`).join(', ');
+
+/**
+ * What whole months and days are read from, each a table `o` of some columns: as the night gathered them, and the rows of live writers, which it
+ * has not.
+ */
+function unitsOf(add: (unit: 'months' | 'days' | 'whole', from: string) => readonly string[]): readonly string[] {
+  return [
+    ...add('months', 'observation_month o where true'),
+    ...add('days', `observation_day o where o.shard = ${GATHERED_SHARD}`),
+    ...add('whole', `observation_day o where o.${LIVE}`),
+  ];
+}
 
 /** Which rollups a window is read from; `near` holds its edges, where they are read before. */
 interface Pieced {
@@ -108,14 +120,14 @@ interface Pieced {
 /** A relation in the columns of the rollups that adds up to a window. */
 function sourceOf(binder: Binder, scope: ObservationScope, window: Span, { detail, near }: Pieced): string {
   const pieces = readablePieces(scope, window, detail);
-  const branch = (table: string) => (span: SignedSpan) =>
-    `select ${KEYS}, ${measures(span.sign)} from ${table} o
-        where ${observationConditions(binder, scope)} and ${within(binder, 'o.bucket', span)} and o.dimension = '${detail}'`;
-  return [
-    ...pieces.months.map(branch('observation_month')),
-    ...pieces.days.map(branch('observation_day')),
-    ...(near === undefined ? edgesOf(binder, scope, pieces) : [`select * from ${near}`]),
-  ].join('\n union all ');
+  const add = (unit: keyof Pieces, from: string): string[] =>
+    pieces[unit].map(
+      (span) => `select ${KEYS}, ${measures(span.sign)} from ${from} and ${observationConditions(binder, scope)}
+        and o.dimension = '${detail}' and ${within(binder, 'o.bucket', span)}`,
+    );
+  return [...unitsOf(add), ...(near === undefined ? edgesOf(binder, scope, pieces) : [`select * from ${near}`])].join(
+    '\n union all ',
+  );
 }
 
 function edgesOf(binder: Binder, scope: ObservationScope, { edges }: Pieces): string[] {
@@ -151,19 +163,19 @@ export function tenantSums(
   window: Span,
 ): { readonly near: string | undefined; readonly sums: string } {
   const near = nearSums(binder, scope, window, NARROW_KEYS);
-  const { months, days } = readablePieces(scope, window, 'total');
-  const branch = (table: string) => (span: SignedSpan) =>
-    `select o.dimension, ${NARROW_KEYS}, ${measures(span.sign)} from ${table} o
-        where ${observationConditions(binder, scope)} and ${within(binder, 'o.bucket', span)} and o.dimension in ('total', 'label')`;
+  const pieces = readablePieces(scope, window, 'total');
+  const add = (unit: keyof Pieces, from: string): string[] =>
+    pieces[unit].map(
+      (
+        span,
+      ) => `select o.dimension, ${NARROW_KEYS}, ${measures(span.sign)} from ${from} and ${observationConditions(binder, scope)}
+        and o.dimension in ('total', 'label') and ${within(binder, 'o.bucket', span)}`,
+    );
   const edges = [
     `select 'total' as dimension, verdict, classified_as, reason, '' as agent, ${MEASURES.join(', ')} from near`,
     `select 'label', ${COLLAPSED_VERDICT}, 'agent', '', agent, ${MEASURES.join(', ')} from near where classified_as = 'agent'`,
   ];
-  const parts = [
-    ...months.map(branch('observation_month')),
-    ...days.map(branch('observation_day')),
-    ...(near === undefined ? [] : edges),
-  ];
+  const parts = [...unitsOf(add), ...(near === undefined ? [] : edges)];
   const keys = 'dimension, verdict, classified_as, reason, agent';
   return {
     near,
@@ -274,26 +286,23 @@ export async function sumEachWindow(
   const binder = new Binder();
   const detail = scope.agent === null ? 'total' : 'full';
   const pieces = windows.map((window) => readablePieces(scope, window, detail));
-  const of = (unit: keyof Pieces, select: string): string => {
+  const add = (unit: keyof Pieces, select: () => string): string[] => {
     const spans = pieces.map((one) => one[unit]);
-    return eachSpan(binder, spans, { keys: ['verdict', 'classified_as', 'reason'], sums: MEASURES, select });
+    if (spans.every(({ length }) => length === 0)) return [];
+    return [eachSpan(binder, spans, { keys: ['verdict', 'classified_as', 'reason'], sums: MEASURES, select: select() })];
   };
-  const rolled = (table: string): string => `select o.* from ${table} o where ${observationConditions(binder, scope)}
+  const rolled = (from: string): string => `select o.* from ${from} and ${observationConditions(binder, scope)}
       and o.dimension = '${detail}' and o.bucket >= span.since and o.bucket < span.until`;
-  const edges = pieces.flatMap((one) => one.edges);
   const near = (): string => {
     // Planned with the days that they are in, so that no other is opened; each span then opens its own.
+    const edges = pieces.flatMap((one) => one.edges);
     const around = within(binder, 'o.at', {
       fromMs: Math.min(...edges.map(({ fromMs }) => fromMs)),
       toMs: edges.some(({ toMs }) => toMs === null) ? null : Math.max(...edges.map(({ toMs }) => toMs ?? 0)),
     });
-    return of('edges', plainRows(binder, scope, `${around} and o.at >= span.since and o.at < span.until`));
+    return plainRows(binder, scope, `${around} and o.at >= span.since and o.at < span.until`);
   };
-  const parts = [
-    ...(pieces.some(({ months }) => months.length > 0) ? [of('months', rolled('observation_month'))] : []),
-    ...(pieces.some(({ days }) => days.length > 0) ? [of('days', rolled('observation_day'))] : []),
-    ...(edges.length > 0 ? [near()] : []),
-  ];
+  const parts = [...unitsOf((unit, from) => add(unit, () => rolled(from))), ...add('edges', near)];
   const rows = await sql.query<SumRow & { readonly place: number } & Record<string, string>>(
     `select place, '' as host, verdict, classified_as, '' as kind, reason, '' as agent, '' as key, ${SUMS}
        from (${parts.join('\n union all ')}) part group by place, verdict, classified_as, reason`,

@@ -1,9 +1,9 @@
 import { LICENCE_SLUG_LIKE } from '../../../domain/pages/resource.ts';
-import type { CrossingKind } from '../../../domain/pricing/terms.ts';
-import type { Pieces, SignedSpan, Span } from '../../../domain/reports/window.ts';
+import type { Pieces, Span } from '../../../domain/reports/window.ts';
 import { piecesOf } from '../../../domain/reports/window.ts';
 import { sameText } from '../../sameText.ts';
 import type { Binder } from '../binder.ts';
+import { CITATIONS, GATHERED_SHARD, LIVE } from '../rollups.ts';
 import { isGiven } from '../scope.ts';
 import { eachSpan } from '../spans.ts';
 
@@ -62,9 +62,10 @@ export function isBought(column: string, purpose: CrossingPurpose): string {
 }
 
 /**
- * A relation (place, host, kind, key, events, micro) that adds up to the plain aggregate of each window, `place` being the window's in the
- * list: months and days from the rollups, for the site's total hours too, the edges from the rows; all of it from the rows where no rollup
- * knows what is asked. Amounts are micro-USDC, corrections count -1. A group may add up to nothing at all.
+ * A relation (place, host, kind, events, citations, micro; by anything but the total `key` in place of host and kind) that adds up to the plain
+ * aggregate of each window, `place` being the window's in the list: months and days from the rollups, for the site's total hours too, the
+ * edges from the rows; all of it from the rows where no rollup knows what is asked. Amounts are micro-USDC, corrections count -1. A group may
+ * add up to nothing at all.
  *
  * Spans are rows of their own, each looked up in an index: the text is the same for every window, and Postgres can plan a named
  * statement once a connection; to plan it at each call takes longer than to read. Their lists stand in subqueries, so that Postgres
@@ -73,22 +74,41 @@ export function isBought(column: string, purpose: CrossingPurpose): string {
 export function crossingSource(binder: Binder, scope: CrossingScope, windows: readonly Span[], by: CrossingDimension): string {
   const rolled = rolledBy(scope, by);
   if (rolled === null) return fromRows(binder, scope, windows, by);
-  const isTotal = rolled === 'total';
-  const pieces = windows.map((window) => piecesOf(window, { smallest: isTotal ? 'hour' : 'day' }));
-  const where = `${conditions(binder, scope)} and dimension = '${rolled}'${keyConditions(binder, scope)}`;
-  const branch = (table: string, column: string, unit: keyof Pieces): string =>
-    inSpans(
+  const pieces = windows.map((window) => piecesOf(window, { smallest: rolled === 'total' ? 'hour' : 'day' }));
+  const [keys, named] = by === 'total' ? [['host', 'kind'], 'host, kind'] : [['key'], `${keyOf(by, 'key')} as key`];
+  const add = (unit: keyof Pieces, from: string, citations: string): string =>
+    eachSpan(
       binder,
       pieces.map((one) => one[unit]),
-      `select host, kind, ${keyOf(by, 'key')} as key, events, micro from ${table}
-        where ${where} and ${column} >= span.since and ${column} < span.until`,
+      { keys, sums: SUMS, select: `select ${named}, events, ${citations}, micro from ${from}` },
     );
+  return unitsOf(binder, scope, { rolled, tellsHosts: by === 'total' }, add).join('\n union all ');
+}
+
+const SUMS = ['events', 'citations', 'micro'];
+
+/**
+ * What the pieces of windows are read from, each a relation of a span, and its citations: months and days as the night gathered them, all hosts
+ * and kinds at once where nobody asks for them; rows of live writers, which it has not gathered; hours of the site's total; the rows of the edges.
+ */
+function unitsOf(
+  binder: Binder,
+  scope: CrossingScope,
+  { rolled, tellsHosts }: { readonly rolled: Rolled; readonly tellsHosts: boolean },
+  add: (unit: keyof Pieces, from: string, citations: string) => string,
+): readonly string[] {
+  const where = `${conditions(binder, scope)}${keyConditions(binder, scope)}`;
+  const dimension = `dimension = '${rolled}'`;
+  const isOfSite = !tellsHosts && scope.host === null && scope.kind === null;
+  const [gathered, citations] = isOfSite ? [`dimension = 'site-${rolled}'`, 'citations'] : [dimension, CITATIONS];
+  const of = (column: string): string => `${where} and ${column} >= span.since and ${column} < span.until`;
   return [
-    branch('crossing_month', 'bucket', 'months'),
-    branch('crossing_day', 'bucket', 'days'),
-    ...(isTotal ? [branch('crossing_hour', 'bucket', 'hours')] : []),
-    branch('ledger.crossing_part', 'at', 'edges'),
-  ].join('\n union all ');
+    add('months', `crossing_month where ${gathered} and ${of('bucket')}`, citations),
+    add('days', `crossing_day where ${gathered} and shard = ${GATHERED_SHARD} and ${of('bucket')}`, citations),
+    add('whole', `crossing_day where ${dimension} and ${LIVE} and ${of('bucket')}`, CITATIONS),
+    ...(rolled === 'total' ? [add('hours', `crossing_hour where ${dimension} and ${of('bucket')}`, CITATIONS)] : []),
+    add('edges', `ledger.crossing_part where ${dimension} and ${of('at')}`, CITATIONS),
+  ];
 }
 
 /** True of the groups that `authorGroups` knows. */
@@ -97,39 +117,23 @@ export function isRolledByAuthor(scope: CrossingScope, by: CrossingDimension): b
 }
 
 /**
- * A relation (key, reads, citations, micro) that adds up to the authors of a window. Each span is added up by itself: its legs come from their
+ * A relation (key, events, citations, micro) that adds up to the authors of a window. Each span is added up by itself: its legs come from their
  * index author by author, so that none of them is sorted.
  */
 export function authorGroups(binder: Binder, scope: CrossingScope, window: Span): string {
   const pieces = piecesOf(window);
-  const where = `${conditions(binder, scope)} and dimension = 'author'${keyConditions(binder, scope)}`;
-  const branch = (table: string, column: string, unit: keyof Pieces): string =>
+  const sums = SUMS.map((name) => `sum(${name})::bigint as ${name}`).join(', ');
+  const add = (unit: keyof Pieces, from: string, citations: string): string =>
     eachSpan(binder, [pieces[unit]], {
       keys: ['key'],
-      sums: ['reads', 'citations', 'micro'],
-      select: `select key, ${eventsOf('read')}::bigint as reads, ${eventsOf('citation')}::bigint as citations, sum(micro)::bigint as micro
-          from ${table} where ${where} and ${column} >= span.since and ${column} < span.until group by key`,
+      sums: SUMS,
+      select: `select key, ${sums} from (select key, events, ${citations}, micro from ${from}) part group by key`,
     });
-  return [
-    branch('crossing_month', 'bucket', 'months'),
-    branch('crossing_day', 'bucket', 'days'),
-    branch('ledger.crossing_part', 'at', 'edges'),
-  ].join('\n union all ');
-}
-
-/** How many of the events that are added up are of a kind. */
-export function eventsOf(kind: CrossingKind): string {
-  return `coalesce(sum(events) filter (where kind = '${kind}'), 0)`;
-}
-
-/** What the spans of windows come to: `select` gives host, kind, key, events and micro of one. */
-function inSpans(binder: Binder, windows: readonly (readonly SignedSpan[])[], select: string): string {
-  return eachSpan(binder, windows, { keys: ['host', 'kind', 'key'], sums: ['events', 'micro'], select });
+  return unitsOf(binder, scope, { rolled: 'author', tellsHosts: false }, add).join('\n union all ');
 }
 
 /** What the groups of a rollup's rows are called. */
 function keyOf(by: CrossingDimension, key: string): string {
-  if (by === 'total') return "''";
   return by === 'purpose' ? purposeOf(key) : key;
 }
 
@@ -145,8 +149,13 @@ function keyConditions(binder: Binder, { slug, purpose, wallets }: CrossingScope
 
 /** Windows from the crossings of a scope, or from their legs where it is about wallets: every row of the windows is read once. */
 function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[], by: CrossingDimension): string {
-  const keys = { total: "''", slug: 'slug_key(c.slug)', author: 'l.to_address', agent: 'c.agent', payer: 'c.payer' };
-  const key = by === 'purpose' ? keyOf(by, 'c.slug') : keys[by];
+  const keys = {
+    slug: 'slug_key(c.slug)',
+    author: 'l.to_address',
+    agent: 'c.agent',
+    payer: 'c.payer',
+    purpose: purposeOf('c.slug'),
+  };
   const isOfWallets = by === 'author' || isGiven(scope.wallets);
   const { wallets, ...ofCrossings } = scope;
   const legs = [
@@ -154,14 +163,16 @@ function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[]
     "and l.role <> 'platform' and l.at >= span.since and l.at < span.until",
     ...(isGiven(wallets) ? [`and l.to_address = any(${binder.bind(wallets)}::text[])`] : []),
   ];
-  return inSpans(
-    binder,
-    windows.map((window) => [{ ...window, sign: 1 }]),
-    `select c.host, c.kind, ${key} as key, case when c.sequence % 2 = 0 then 1 else -1 end as events,
-        ${isOfWallets ? 'l.amount_micro' : 'c.micro'} as micro
+  const spans = windows.map((window) => [{ ...window, sign: 1 as const }]);
+  const events = 'case when c.sequence % 2 = 0 then 1 else -1 end';
+  return eachSpan(binder, spans, {
+    keys: by === 'total' ? ['host', 'kind'] : ['key'],
+    sums: SUMS,
+    select: `select ${by === 'total' ? 'c.host, c.kind' : `${keys[by]} as key`}, ${events} as events,
+        case c.kind when 'citation' then ${events} else 0 end as citations, ${isOfWallets ? 'l.amount_micro' : 'c.micro'} as micro
       from ledger.crossing c ${isOfWallets ? legs.join(' ') : ''}
       where ${crossingConditions(binder, ofCrossings)} and c.at >= span.since and c.at < span.until`,
-  );
+  });
 }
 
 /** A scope as a condition on crossings `c`; those of wallets are the ones that paid them. */

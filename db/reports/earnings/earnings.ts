@@ -7,16 +7,7 @@ import { Binder } from '../binder.ts';
 import { isWholeTenant } from '../scope.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
 import type { CrossingDimension, CrossingScope, PayerHistory } from './crossings.ts';
-import {
-  authorGroups,
-  crossingConditions,
-  crossingSource,
-  eventsOf,
-  hadPaid,
-  isRolledByAuthor,
-  standing,
-  within,
-} from './crossings.ts';
+import { authorGroups, crossingConditions, crossingSource, hadPaid, isRolledByAuthor, standing, within } from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -24,8 +15,6 @@ import { readPage } from './pages.ts';
 export interface CrossingSum {
   readonly host: string;
   readonly kind: CrossingKind;
-  /** A slug or an author's wallet; empty in the site's total. */
-  readonly key: string;
   readonly events: bigint;
   readonly micro: bigint;
 }
@@ -39,16 +28,11 @@ export interface StandingCrossing {
   readonly atMs: number;
 }
 
-/** Net sums of a window by host and kind, or by kind and slug or author (`host` is empty then). No window: no rows. */
-export async function sumCrossings(
-  sql: Sql,
-  scope: CrossingScope,
-  window: Span,
-  dimension: CrossingDimension,
-): Promise<CrossingSum[]> {
+/** Net sums of a window by host and kind. No window: no rows. */
+export async function sumCrossings(sql: Sql, scope: CrossingScope, window: Span): Promise<CrossingSum[]> {
   if (isEmpty(window)) return [];
   const binder = new Binder();
-  const rows = await sql.query<SumRow & Record<string, string>>(crossingSums(binder, scope, window, dimension), binder.values);
+  const rows = await sql.query<SumRow & Record<string, string>>(crossingSums(binder, scope, window), binder.values);
   return rows.map(sumFromRow);
 }
 
@@ -119,7 +103,7 @@ export async function readOverview(
   const newestOf = (most: number): string =>
     `(select coalesce(json_agg(one), '[]') from (${newestCrossings(binder, scope, listed, most)}) one)`;
   const statement = `select
-      (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, window, 'total')}) one) as sums,
+      (select coalesce(json_agg(one), '[]') from (${crossingSums(binder, scope, window)}) one) as sums,
       ${countsAuthors && !knowsAuthors ? `(${authorCount(binder, scope, window)})` : '0'} as authors,
       ${limit === null ? 'null' : newestOf(limit + 1)} as newest,
       ${groupBy === null ? 'null' : `(${crossingGroups(binder, groupScope, window, { groupBy })})`} as groups`;
@@ -162,7 +146,7 @@ export async function sumEach(
   if (windows.length === 0) return [];
   const binder = new Binder();
   const rows = await sql.query<SumRow & { readonly place: number } & Record<string, string>>(
-    `select place, '' as host, kind, '' as key, sum(events)::text as events, sum(micro)::text as micro
+    `select place, '' as host, kind, sum(events)::text as events, sum(micro)::text as micro
        from (${crossingSource(binder, scope, windows, 'total')}) part group by place, kind`,
     binder.values,
   );
@@ -228,11 +212,9 @@ function crossingGroups(binder: Binder, scope: CrossingScope, window: Span, { gr
   const isBounded = groupBy === 'payer' || groupBy === 'agent';
   const most = isBounded ? ` order by sum(micro) desc, key limit ${MAX_READ_GROUPS}` : '';
   const these = keys === null ? '' : ` where key = any(${binder.bind(keys)}::text[])`;
-  const groups = isRolledByAuthor(scope, by)
-    ? `select key, sum(reads) as reads, sum(citations) as citations, sum(micro) as micro from (${authorGroups(binder, scope, window)}) part${these}
-      group by key having sum(reads) + sum(citations) <> 0 or sum(micro) <> 0`
-    : `select key, ${eventsOf('read')} as reads, ${eventsOf('citation')} as citations, sum(micro) as micro
-      from (${crossingSource(binder, scope, [window], by)}) part${these} group by key having sum(events) <> 0 or sum(micro) <> 0${most}`;
+  const source = isRolledByAuthor(scope, by) ? authorGroups(binder, scope, window) : crossingSource(binder, scope, [window], by);
+  const groups = `select key, sum(events) - sum(citations) as reads, sum(citations) as citations, sum(micro) as micro
+      from (${source}) part${these} group by key having sum(events) <> 0 or sum(micro) <> 0${most}`;
   const history = isOfPayers(groupBy) ? historyOf(binder, tenant, window) : '';
   const note = groupBy === 'author' ? newestAuthorId(tenant, 'key') : groupBy === 'payer' ? history : 'null::text';
   const columns = `json_build_array(json_agg(key), json_agg(reads), json_agg(citations), json_agg(micro::text), json_agg(`;
@@ -256,20 +238,17 @@ function historyOf(binder: Binder, tenant: string, { fromMs }: Span): string {
 interface SumRow {
   readonly host: string;
   readonly kind: CrossingKind;
-  readonly key: string;
   readonly events: string;
   readonly micro: string;
 }
 
-function crossingSums(binder: Binder, scope: CrossingScope, window: Span, dimension: CrossingDimension): string {
-  const source = crossingSource(binder, scope, [window], dimension);
-  const host = dimension === 'total' ? 'host' : "''";
-  return `select ${host} as host, kind, key, sum(events)::text as events, sum(micro)::text as micro from (${source}) part group by 1, 2, 3
-      having sum(events) <> 0 or sum(micro) <> 0`;
+function crossingSums(binder: Binder, scope: CrossingScope, window: Span): string {
+  return `select host, kind, sum(events)::text as events, sum(micro)::text as micro
+      from (${crossingSource(binder, scope, [window], 'total')}) part group by 1, 2 having sum(events) <> 0 or sum(micro) <> 0`;
 }
 
-function sumFromRow({ host, kind, key, events, micro }: SumRow): CrossingSum {
-  return { host, kind, key, events: BigInt(events), micro: BigInt(micro) };
+function sumFromRow({ host, kind, events, micro }: SumRow): CrossingSum {
+  return { host, kind, events: BigInt(events), micro: BigInt(micro) };
 }
 
 interface CrossingRow {

@@ -1,14 +1,15 @@
 import type { Sql } from '../../../db/database.ts';
 import type { AuthorSum } from '../../../db/reports/earnings/authorSums.ts';
 import { sumAuthor } from '../../../db/reports/earnings/authorSums.ts';
-import { listAuthorIds, listWallets } from '../../../db/reports/earnings/authors.ts';
-import { sumCrossings } from '../../../db/reports/earnings/earnings.ts';
+import { listWallets } from '../../../db/reports/earnings/authors.ts';
+import { readGroups, sumCrossings } from '../../../db/reports/earnings/earnings.ts';
 import { listSettledSales } from '../../../db/reports/earnings/references.ts';
 import { listPageFacts } from '../../../db/reports/earnings/titles.ts';
 import { findMember } from '../../../db/tenants/members.ts';
 import { ServiceError } from '../../../domain/errors.ts';
 import { isLicenceSlug } from '../../../domain/pages/resource.ts';
-import { add, largestFirst } from '../earnings.ts';
+import type { GroupTotals } from '../earnings.ts';
+import { add, groupTotals, largestFirst } from '../earnings.ts';
 import type { ReportFrame, ReportSite, Totals } from '../request.ts';
 import { sumAuthors } from '../statements.ts';
 import type { CutList, PageLine, StatementReport, TransactionLine } from './report.ts';
@@ -28,7 +29,6 @@ export async function readStatement(sql: Sql, asked: StatementOf): Promise<State
   const { totals, groups, wallets } = authorId === null ? await ofSite(sql, asked) : await ofAuthor(sql, asked, authorId);
   const sales = await listSettledSales(sql, { tenantId, authorId }, frame.window, MAX_SALES);
   const listed = cut(wallets, MAX_AUTHORS);
-  const ids = authorId === null ? await listAuthorIds(sql, tenantId, listed.lines.map(({ key }) => key)) : null; // biome-ignore format: one line
   const pages = cut(groups.filter(({ key }) => !isLicenceSlug(key)), MAX_PAGES); // biome-ignore format: one line
   const { facts } = await listPageFacts(sql, tenantId, pages.lines.map(({ key: slug }) => ({ slug, paymentId: null }))); // biome-ignore format: one line
   const licences = groups.filter(({ key }) => isLicenceSlug(key));
@@ -44,11 +44,7 @@ export async function readStatement(sql: Sql, asked: StatementOf): Promise<State
     licences: { ...together(licences), count: licences.length },
     wallets: {
       ...listed,
-      lines: listed.lines.map(({ key: wallet, ...sums }) => ({
-        ...sums,
-        wallet,
-        authorId: authorId ?? ids?.get(wallet) ?? null,
-      })),
+      lines: listed.lines.map(({ key: wallet, ...sums }) => ({ ...sums, wallet })),
     },
     transactions: transactionsOf(sales, totals),
   };
@@ -63,16 +59,15 @@ interface Sums {
   /** Pages and licences by slug, the largest first. */
   readonly groups: readonly (Group & Pick<PageLine, 'shares'>)[];
   /** By wallet, the largest first. */
-  readonly wallets: readonly Group[];
+  readonly wallets: readonly GroupTotals[];
 }
 
 async function ofSite(sql: Sql, { site: { tenantId }, frame: { window } }: StatementOf): Promise<Sums> {
   const scope = { tenantId, host: null, kind: null };
-  const bySlug = Map.groupBy(await sumCrossings(sql, scope, window, 'slug'), ({ key }) => key);
-  const groups = [...bySlug].map(([key, sums]) => ({ key, ...add(sums), shares: null }));
+  const groups = groupTotals(await readGroups(sql, scope, window, { groupBy: 'slug' }));
   return {
-    totals: add(await sumCrossings(sql, scope, window, 'total')),
-    groups: groups.filter(({ events, grossMicro }) => events !== 0 || grossMicro !== 0n).sort(largestFirst),
+    totals: add(await sumCrossings(sql, scope, window)),
+    groups: groups.map(({ authorId: _none, ...page }) => ({ ...page, shares: null })),
     wallets: await sumAuthors(sql, tenantId, window),
   };
 }
@@ -85,7 +80,11 @@ async function ofAuthor(sql: Sql, { site: { tenantId }, frame: { window } }: Sta
       .map(([key, rows]) => ({ key, ...add(rows.map((row) => ({ ...row, host: '' }))), shares: sharesOf(rows) }))
       .sort(largestFirst);
   const groups = by('page');
-  return { totals: together(groups), groups, wallets: by('wallet') };
+  return {
+    totals: together(groups),
+    groups,
+    wallets: by('wallet').map(({ shares: _none, ...wallet }) => ({ ...wallet, authorId })),
+  };
 }
 
 function sharesOf(sums: readonly AuthorSum[]): readonly [number, number] {
