@@ -21,35 +21,36 @@ while (parentPort) await draw(parentPort);
 async function draw(port: MessagePort): Promise<void> {
   const tell = (message: FromDrawing, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
   const lists = { pages: [] as PageLine[], wallets: [] as WalletLine[], transactions: [] as TransactionLine[] };
-  const hash = createHash('sha256').update(csvHeader());
-  for (;;) {
-    const [message] = (await once(port, 'message')) as [ToDrawing];
-    if (message.kind === 'rows') {
-      for await (const piece of exportRows(only(Buffer.from(message.rows.buffer)))) hash.update(piece);
+  const next = async (): Promise<ToDrawing> => ((await once(port, 'message')) as [ToDrawing])[0];
+  let message = await next();
+  // One stream: what it remembers of wallets and amounts it remembers from piece to piece.
+  async function* rows(): AsyncGenerator<Buffer> {
+    while (message.kind === 'rows') {
+      yield Buffer.from(message.rows.buffer);
       tell({ kind: 'more' });
-    } else if (message.kind === 'report') {
-      const { report, mostRows } = message;
-      const { pages, wallets, transactions } = report;
-      const whole = {
-        ...report,
-        pages: { ...pages, lines: lists.pages },
-        wallets: { ...wallets, lines: lists.wallets },
-        transactions: { ...transactions, lines: lists.transactions },
-      };
-      const csv = mostRows === null ? null : { digest: hash.digest('hex'), mostRows };
-      const bytes = new Uint8Array(await drawStatement(documentOf(whole, csv)));
-      const { used_heap_size: heap, external_memory: outside } = getHeapStatistics();
-      tell({ kind: 'drawn', bytes, heldBytes: heap + outside }, [bytes.buffer]);
-      return;
-    } else {
-      (lists[message.kind] as unknown[]).push(...message.lines);
-      tell({ kind: 'more' });
+      message = await next();
     }
   }
-}
-
-async function* only<T>(one: T): AsyncGenerator<T> {
-  yield one;
+  const hash = createHash('sha256').update(csvHeader());
+  for await (const piece of exportRows(rows())) hash.update(piece);
+  while (message.kind === 'pages' || message.kind === 'wallets' || message.kind === 'transactions') {
+    (lists[message.kind] as unknown[]).push(...message.lines);
+    tell({ kind: 'more' });
+    message = await next();
+  }
+  if (message.kind !== 'report') throw new Error('rows came after the lists');
+  const { report, mostRows } = message;
+  const { pages, wallets, transactions } = report;
+  const whole = {
+    ...report,
+    pages: { ...pages, lines: lists.pages },
+    wallets: { ...wallets, lines: lists.wallets },
+    transactions: { ...transactions, lines: lists.transactions },
+  };
+  const csv = mostRows === null ? null : { digest: hash.digest('hex'), mostRows };
+  const bytes = new Uint8Array(await drawStatement(documentOf(whole, csv)));
+  const { used_heap_size: heap, external_memory: outside } = getHeapStatistics();
+  tell({ kind: 'drawn', bytes, heldBytes: heap + outside }, [bytes.buffer]);
 }
 
 /** Lowers the priority of this thread alone, where threads have one of their own (Linux); elsewhere nothing. */
