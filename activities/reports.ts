@@ -22,7 +22,8 @@ export function createReportActivities(deps: RetentionDeps): ReportActivities {
       await keepDaysAhead(deps);
       const job = { days, tenantId: null, onSite: () => heartbeat() };
       const rebuilt = await checkRollups(deps, job);
-      await gatherRollups(deps, job);
+      // However old the day: what came late stays beside the others until it is gathered.
+      await gatherRollups(deps, { ...job, days: null });
       // Last: whatever keeps old rows from going must not keep sums from being compared.
       await beating(HEARTBEAT_MS, () => forgetWhatEnded(deps));
       return rebuilt.length;

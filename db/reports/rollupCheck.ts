@@ -2,7 +2,7 @@ import type { Span } from '../../domain/reports/window.ts';
 import { KEPT_DAYS } from '../../domain/reports/window.ts';
 import type { Database, Sql } from '../database.ts';
 import { daysAgo } from '../operator/partitions.ts';
-import { bucketOf, crossingSums, GATHERED_SHARD, IN_HOURS, LIVE, observationDays, siteSums } from './rollups.ts';
+import { bucketOf, crossingSums, GATHERED, GATHERED_SHARD, IN_HOURS, LIVE, observationDays, siteSums } from './rollups.ts';
 
 /** A rollup, or a part of one: how what stands below adds up to it, and what tells its rows apart. */
 interface Rollup {
@@ -38,7 +38,6 @@ const OF_OBSERVATIONS = {
   keys: ['dimension', 'bucket', 'host', 'verdict', 'classified_as', 'kind', 'reason', 'agent'],
   measures: ['hits', 'micro', 'verified', 'invalid'],
 };
-const GATHERED = `shard = ${GATHERED_SHARD}`;
 const OF_SITE = "dimension in ('site-slug', 'site-author')";
 /** By agent and everything else at once, a month would be nearly as many rows as its days. */
 const IN_MONTHS = "dimension <> 'full'";

@@ -14,6 +14,9 @@ export const GATHERED_SHARD = 4;
 /** True of the rows that live writers spread keys over and no night has gathered yet. */
 export const LIVE = `shard < ${GATHERED_SHARD}`;
 
+/** True of gathered rows; no condition on an index, since Postgres would expect to skip through all of a site's rows for it. */
+export const GATHERED = `(${LIVE}) is false`;
+
 /** The bucket of a moment, as the key wants it; UTC. */
 export function bucketOf(unit: 'hour' | 'day' | 'month', moment: string): string {
   return `date_trunc('${unit}', ${moment}, 'UTC')`;

@@ -48,8 +48,8 @@ export async function checkRollups(deps: ReportDeps, job: RollupJob): Promise<Si
 }
 
 /**
- * Gathers what keys are spread over into one row each, site by site, for days and months that are over (`gatherShards`). Returns how many
- * rows were gathered; a second call finds none.
+ * Gathers what keys are spread over into one row each, site by site, for days that are over, and into their months (`gatherShards`).
+ * Returns how many rows were gathered; a second call finds none.
  */
 export async function gatherRollups(deps: ReportDeps, job: RollupJob): Promise<number> {
   const days = daysOf(deps, job);

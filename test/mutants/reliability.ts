@@ -341,14 +341,14 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: processes, name: 'with every connection of reports held' },
   },
   {
-    id: 'months-forget-corrections',
+    id: 'months-miss-a-night',
     rule: 23,
-    bug: 'a month is added up without what was taken back',
+    bug: 'the night adds what it gathers to days alone',
     edits: [
       {
         file: 'db/reports/rollupCheck.ts',
         search: "month: { table: 'crossing_month', only: 'true' }",
-        replace: "month: { table: 'crossing_month', only: 'events > 0' }",
+        replace: "month: { table: 'crossing_month', only: 'false' }",
       },
     ],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'earnings from rollups are the plain aggregate' },

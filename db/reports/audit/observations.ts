@@ -3,7 +3,7 @@ import { isEmpty, piecesOf } from '../../../domain/reports/window.ts';
 import type { Sql } from '../../database.ts';
 import { Binder } from '../binder.ts';
 import { isBought, within } from '../earnings/crossings.ts';
-import { COLLAPSED_VERDICT, GATHERED_SHARD, LIVE } from '../rollups.ts';
+import { COLLAPSED_VERDICT, GATHERED, LIVE } from '../rollups.ts';
 import { eachSpan } from '../spans.ts';
 
 /** Which observations a report is about; all of the site's where a filter is null. */
@@ -106,8 +106,8 @@ const measures = (sign: 1 | -1): string => MEASURES.map((name) => `${sign} * o.$
 function unitsOf(add: (unit: 'months' | 'days' | 'whole', from: string) => readonly string[]): readonly string[] {
   return [
     ...add('months', 'observation_month o where true'),
-    ...add('days', `observation_day o where o.shard = ${GATHERED_SHARD}`),
-    ...add('whole', `observation_day o where o.${LIVE}`),
+    ...add('days', `observation_day o where ${GATHERED}`),
+    ...add('whole', `observation_day o where ${LIVE}`),
   ];
 }
 

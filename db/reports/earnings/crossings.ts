@@ -3,7 +3,7 @@ import type { Pieces, Span } from '../../../domain/reports/window.ts';
 import { piecesOf } from '../../../domain/reports/window.ts';
 import { sameText } from '../../sameText.ts';
 import type { Binder } from '../binder.ts';
-import { CITATIONS, GATHERED_SHARD, LIVE } from '../rollups.ts';
+import { CITATIONS, GATHERED, LIVE } from '../rollups.ts';
 import { isGiven } from '../scope.ts';
 import { eachSpan } from '../spans.ts';
 
@@ -104,7 +104,7 @@ function unitsOf(
   const of = (column: string): string => `${where} and ${column} >= span.since and ${column} < span.until`;
   return [
     add('months', `crossing_month where ${gathered} and ${of('bucket')}`, citations),
-    add('days', `crossing_day where ${gathered} and shard = ${GATHERED_SHARD} and ${of('bucket')}`, citations),
+    add('days', `crossing_day where ${gathered} and ${GATHERED} and ${of('bucket')}`, citations),
     add('whole', `crossing_day where ${dimension} and ${LIVE} and ${of('bucket')}`, CITATIONS),
     ...(rolled === 'total' ? [add('hours', `crossing_hour where ${dimension} and ${of('bucket')}`, CITATIONS)] : []),
     add('edges', `ledger.crossing_part where ${dimension} and ${of('at')}`, CITATIONS),
