@@ -2,7 +2,7 @@ import type { Span } from '../../domain/reports/window.ts';
 import { KEPT_DAYS } from '../../domain/reports/window.ts';
 import type { Database, Sql } from '../database.ts';
 import { daysAgo } from '../operator/partitions.ts';
-import { bucketOf, crossingSums, GATHERED, GATHERED_SHARD, IN_HOURS, LIVE, observationDays, siteSums } from './rollups.ts';
+import { allHostSums, bucketOf, crossingSums, GATHERED, GATHERED_SHARD, IN_HOURS, LIVE, observationDays } from './rollups.ts';
 
 /** A rollup, or a part of one: how what stands below adds up to it, and what tells its rows apart. */
 interface Rollup {
@@ -33,12 +33,12 @@ interface Rollup {
 
 const CROSSING = ['dimension', 'bucket', 'host', 'kind', 'key'];
 const BY_HOST = { keys: CROSSING, measures: ['events', 'micro'] };
-const OF_SITES = { keys: CROSSING, measures: ['events', 'micro', 'citations'] };
+const ALL_HOSTS = { keys: CROSSING, measures: ['events', 'micro', 'citations'] };
 const OF_OBSERVATIONS = {
   keys: ['dimension', 'bucket', 'host', 'verdict', 'classified_as', 'kind', 'reason', 'agent'],
   measures: ['hits', 'micro', 'verified', 'invalid'],
 };
-const OF_SITE = "dimension in ('site-slug', 'site-author')";
+const IS_OF_ALL_HOSTS = "dimension in ('site-slug', 'site-author')";
 /** By agent and everything else at once, a month would be nearly as many rows as its days. */
 const IN_MONTHS = "dimension <> 'full'";
 
@@ -55,27 +55,28 @@ const ROLLUPS: readonly Rollup[] = [
     ...BY_HOST,
     table: 'crossing_day',
     isDetached: true,
-    only: `not ${OF_SITE}`,
+    only: `not ${IS_OF_ALL_HOSTS}`,
     sums: (where) => crossingSums('day', where),
     gathered: {
-      ...OF_SITES,
-      days: (live) => `select * from ${live} union all ${siteSums(live)}`,
+      ...ALL_HOSTS,
+      days: (live) => `select * from ${live} union all ${allHostSums(live)}`,
       month: { table: 'crossing_month', only: 'true' },
     },
   },
   {
-    ...OF_SITES,
+    ...ALL_HOSTS,
     table: 'crossing_day',
     isOfDays: true,
-    only: OF_SITE,
-    sums: (where) => summed(OF_SITES, siteSums(`(select * from crossing_day where ${where} and ${GATHERED}) as by_host`), true),
+    only: IS_OF_ALL_HOSTS,
+    sums: (where) =>
+      summed(ALL_HOSTS, allHostSums(`(select * from crossing_day where ${where} and ${GATHERED}) as by_host`), true),
   },
   {
-    ...OF_SITES,
+    ...ALL_HOSTS,
     table: 'crossing_month',
     isOfDays: true,
     isMonth: true,
-    sums: (where) => summed(OF_SITES, inMonths(OF_SITES, `crossing_day where ${where} and ${GATHERED}`)),
+    sums: (where) => summed(ALL_HOSTS, inMonths(ALL_HOSTS, `crossing_day where ${where} and ${GATHERED}`)),
   },
   {
     ...OF_OBSERVATIONS,

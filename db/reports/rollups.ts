@@ -38,7 +38,7 @@ export function crossingSums(
 export const CITATIONS = "case kind when 'citation' then events else 0 end as citations";
 
 /** What rows of days by host and kind add to those of all hosts and kinds of their site, without a shard. */
-export function siteSums(from: string): string {
+export function allHostSums(from: string): string {
   return `select tenant_id, 'site-' || dimension as dimension, bucket, '' as host, '' as kind, key, events, micro, ${CITATIONS}
       from ${from} where dimension in ('slug', 'author')`;
 }

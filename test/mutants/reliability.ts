@@ -429,7 +429,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'sums-of-sites-unchecked',
     rule: 23,
     bug: 'the nightly check does not compare the sums of all hosts of a site',
-    edits: [{ file: 'db/reports/rollupCheck.ts', search: '    only: OF_SITE,', replace: "    only: 'false'," }],
+    edits: [{ file: 'db/reports/rollupCheck.ts', search: '    only: IS_OF_ALL_HOSTS,', replace: "    only: 'false'," }],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'a check finds nothing in honest rollups' },
   },
   {

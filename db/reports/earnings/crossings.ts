@@ -99,8 +99,8 @@ function unitsOf(
 ): readonly string[] {
   const where = `${conditions(binder, scope)}${keyConditions(binder, scope)}`;
   const dimension = `dimension = '${rolled}'`;
-  const isOfSite = !tellsHosts && scope.host === null && scope.kind === null;
-  const [gathered, citations] = isOfSite ? [`dimension = 'site-${rolled}'`, 'citations'] : [dimension, CITATIONS];
+  const isOfAllHosts = !tellsHosts && scope.host === null && scope.kind === null;
+  const [gathered, citations] = isOfAllHosts ? [`dimension = 'site-${rolled}'`, 'citations'] : [dimension, CITATIONS];
   const of = (column: string): string => `${where} and ${column} >= span.since and ${column} < span.until`;
   return [
     add('months', `crossing_month where ${gathered} and ${of('bucket')}`, citations),
