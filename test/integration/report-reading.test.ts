@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
 import type { Database } from '../../db/database.ts';
 import { openReportDatabase } from '../../db/reports/reading.ts';
+import { readAudit } from '../../services/reports/audit.ts';
 import { readEarnings } from '../../services/reports/earnings.ts';
 import { startTestApi } from '../support/api.ts';
 import { insertPurchases } from '../support/reports.ts';
@@ -81,6 +82,18 @@ test('earnings are one statement as a rule, and where they need another one all 
   for (const changes of [{ compare: true }, { cursorMs: tied }]) {
     expect((await ask(changes)).asked, JSON.stringify(changes)).toEqual(['transaction']);
   }
+});
+
+test('an audit is one statement, without a transaction around it, unless it asks for more', async () => {
+  const ask = async (changes: object) => {
+    const { database, asked } = watched();
+    const nothing = { groupBy: null, verdict: null, agent: null, host: null, kind: null, cursorMs: null };
+    const query = { fromMs: Date.now() - 5 * HOUR, toMs: null, compare: false, limit: 50, ...nothing, ...changes };
+    await readAudit({ database, clock: Date.now }, { tenantId: site.tenantId, hosts: [site.host], plan: 'studio' }, query);
+    return asked;
+  };
+  for (const changes of [{}, { groupBy: 'verdict' }, { agent: 'gptbot' }]) expect(await ask(changes)).toEqual(['statement']);
+  for (const changes of [{ compare: true }, { groupBy: 'slug' }]) expect(await ask(changes)).toEqual(['transaction']);
 });
 
 test('a report that Postgres gives up for taking too long is a 503 that says when to ask again, not a fault of ours', async () => {
