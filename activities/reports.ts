@@ -9,8 +9,9 @@ const HEARTBEAT_MS = 60_000;
 /** The activities of reports. */
 export interface ReportActivities {
   /**
-   * The nightly round: makes the partitions of the days ahead, compares every site's rollups with their rows, gathers those
-   * of days that are over into one row a key, then forgets what ended, in slices; returns how many sites were rebuilt.
+   * The nightly round: makes the partitions of the days ahead, gathers the rollups of days that are over into one row a key and into their
+   * months, compares every site's rollups with their rows, then forgets what ended, in slices; returns how many sites were rebuilt. A site
+   * that fails keeps nothing else from its turn; then the round fails in the end.
    */
   checkRollups(input: { readonly days: number }): Promise<number>;
 }
@@ -21,12 +22,14 @@ export function createReportActivities(deps: RetentionDeps): ReportActivities {
     checkRollups: async ({ days }) => {
       await keepDaysAhead(deps);
       const job = { days, tenantId: null, onSite: () => heartbeat() };
-      const rebuilt = await checkRollups(deps, job);
       // However old the day: what came late stays beside the others until it is gathered.
-      await gatherRollups(deps, { ...job, days: null });
+      const [gathered] = await Promise.allSettled([gatherRollups(deps, { ...job, days: null })]);
+      const [checked] = await Promise.allSettled([checkRollups(deps, job)]);
       // Last: whatever keeps old rows from going must not keep sums from being compared.
       await beating(HEARTBEAT_MS, () => forgetWhatEnded(deps));
-      return rebuilt.length;
+      if (gathered.status === 'rejected') throw gathered.reason;
+      if (checked.status === 'rejected') throw checked.reason;
+      return checked.value.length;
     },
   };
 }

@@ -1,4 +1,4 @@
--- Rollups: what reports add up instead of rows (safety 22, 23; ADR 0026). A report over a window is whole months, whole days, whole hours of a
+-- Rollups: what reports add up instead of rows (safety 22, 23; ADR 0026, 0059). A report over a window is whole months, whole days, whole hours of a
 -- site's total, and the rows themselves at its two ends. Whoever writes a row adds it to its hour and day in the same database transaction, last,
 -- the tables in one order, keys in order. `shard` spreads a busy key over a few live rows (0 to 3); the night gathers those of days that are over
 -- into shard 4, and in the same statement into the month. So a month is what was gathered of its days, and readers add its live rows. Buckets are
@@ -42,6 +42,7 @@ create table crossing_hour (
   micro bigint not null,
   primary key (tenant_id, dimension, bucket, host, kind, key, shard)
 ) with (fillfactor = 85);
+create index crossing_hour_live on crossing_hour (tenant_id, dimension, bucket) where shard < 4;
 grant select, insert, update, delete on crossing_hour to svc_app;
 
 -- `site-slug` and `site-author` are gathered rows of all hosts and kinds at once (both ''), with how many of their events are `citations`: what
@@ -56,7 +57,7 @@ create table crossing_day (
   shard smallint not null,
   events bigint not null,
   micro bigint not null,
-  citations bigint not null default 0,
+  citations bigint not null default 0, -- of rows of all kinds; 0 where `kind` says it
   primary key (tenant_id, dimension, bucket, host, kind, key, shard)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 create index crossing_day_live on crossing_day (tenant_id, dimension, bucket) where shard < 4;
@@ -72,7 +73,7 @@ create table crossing_month (
   key text not null,
   events bigint not null,
   micro bigint not null,
-  citations bigint not null default 0,
+  citations bigint not null default 0, -- as in days
   primary key (tenant_id, dimension, bucket, host, kind, key)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 grant select, insert, update, delete on crossing_month to svc_app;

@@ -8,6 +8,7 @@ export const ALERT_KINDS = [
   'gas_budget_spent',
   'host_failing',
   'host_lapsed',
+  'night_failed',
   'payee_blocked',
   'payment_reverted',
   'payment_review',

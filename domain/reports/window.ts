@@ -64,7 +64,10 @@ export interface SignedSpan extends Span {
   readonly sign: 1 | -1;
 }
 
-/** The pieces of a window: each of its moments is added once more than it is taken off, any other moment as often as it is taken off. */
+/**
+ * The pieces of a window: in months, days, hours and edges each of its moments is added once more than it is taken off, any other moment as
+ * often as it is taken off. `whole` is months and days once more, for what stands in days alone.
+ */
 export interface Pieces {
   /** From the first of a month to the first of a month, or without an end. */
   readonly months: readonly SignedSpan[];

@@ -6,6 +6,7 @@ import type { ObservationScope, ObservationSum } from '../../db/reports/audit/ob
 import { sumByAgent, sumByAuthor, sumBySlug, sumEachWindow, sumObservations } from '../../db/reports/audit/observations.ts';
 import { listAuthorIds } from '../../db/reports/earnings/authors.ts';
 import { cursorFromNumber, cursorToNumber, spanFrom } from '../../db/reports/earnings/pages.ts';
+import { isWholeTenant } from '../../db/reports/scope.ts';
 import type { FailureReason } from '../../domain/errors.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { OTHER } from '../../domain/gate/agent.ts';
@@ -104,14 +105,15 @@ export interface AuditQuery extends ReportQuery {
  * database_unavailable, and invalid_parameter as `bucketsOf` does.
  */
 export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery): Promise<Audit> {
-  const { groupBy, series = [], compare } = query;
-  const mayBeOne = !compare && series.length === 0 && (groupBy === null || !(groupBy in GROUP_READERS));
+  const { groupBy, series = [], compare, host, kind, verdict, agent: label, agentName, slug, author } = query;
+  const asked = { tenantId: site.tenantId, host, kind, verdict, label, agentName, slug, author };
+  // Of a whole site the newest day fills a page, as a rule; a filter may leave less of it, and then the list takes a second statement.
+  const mayBeOne = isWholeTenant(asked) && !compare && series.length === 0 && (groupBy === null || !(groupBy in GROUP_READERS));
   return (mayBeOne ? readShortReport : readReport)(deps, site, query, async (sql, frame) => {
     const { window } = frame;
-    const { host, kind, verdict } = query;
     const cut = series.map((asked) => bucketsOf(window, asked, frame.generatedAtMs));
     const agent = await agentFilter(sql, site.tenantId, query);
-    const rest = { slug: query.slug ?? null, wallets: query.author ? [query.author] : null };
+    const rest = { slug: slug ?? null, wallets: author ? [author] : null };
     const scope = { tenantId: site.tenantId, host, kind, verdict, agent, ...rest };
     const cursor = query.cursorMs === null ? null : cursorFromNumber(query.cursorMs);
     const listed = spanFrom(bounded(window, frame.generatedAtMs), cursor);

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts';
+import { retryConflicts } from '../../db/database.ts';
 import type { Plan } from '../../domain/access/key.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { ReadableWindow, Span } from '../../domain/reports/window.ts';
@@ -85,7 +86,7 @@ export async function readShortReport<T>(
   work: ReportWork<T>,
 ): Promise<T> {
   const frame = frameOf(deps, site, asked);
-  const alone = await atDatabase(() => askOnce(deps.database, (sql) => work(sql, frame)));
+  const alone = await atDatabase(() => retryConflicts(() => askOnce(deps.database, (sql) => work(sql, frame))));
   return alone === ANOTHER ? await readReport(deps, site, asked, work) : alone;
 }
 

@@ -34,16 +34,15 @@ export interface RollupJob {
 export async function checkRollups(deps: ReportDeps, job: RollupJob): Promise<SiteMismatch[]> {
   const found: SiteMismatch[] = [];
   const days = daysOf(deps, job);
-  for (const tenantId of await sitesOf(deps, job)) {
-    job.onSite?.();
+  await siteBySite(deps, job, async (tenantId) => {
     const mismatches = await findMismatches(deps.database, tenantId, days);
-    if (mismatches.length === 0) continue;
+    if (mismatches.length === 0) return;
     await rebuildRollups(deps.database, tenantId, days);
     const [first] = mismatches;
     const detail = `${first?.table}: ${first?.detail.slice(0, 500)}`;
     await raiseAlert(deps.database, 'rollup_mismatch', detail, tenantId);
     found.push({ tenantId, mismatches });
-  }
+  });
   return found;
 }
 
@@ -54,7 +53,9 @@ export async function checkRollups(deps: ReportDeps, job: RollupJob): Promise<Si
 export async function gatherRollups(deps: ReportDeps, job: RollupJob): Promise<number> {
   const days = daysOf(deps, job);
   let gathered = 0;
-  for (const tenantId of await sitesOf(deps, job)) gathered += await gatherShards(deps.database, tenantId, days, job.onSite);
+  await siteBySite(deps, job, async (tenantId) => {
+    gathered += await gatherShards(deps.database, tenantId, days, job.onSite);
+  });
   return gathered;
 }
 
@@ -67,6 +68,24 @@ export async function rebuildAll(deps: ReportDeps, job: RollupJob): Promise<numb
     await rebuildRollups(deps.database, tenantId, days);
   }
   return sites.length;
+}
+
+/**
+ * Works on one site after the other. One that fails keeps no other from its turn: the operator is told of it, and the first failure is thrown
+ * when all had theirs.
+ */
+async function siteBySite(deps: ReportDeps, job: RollupJob, work: (tenantId: string) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const tenantId of await sitesOf(deps, job)) {
+    try {
+      job.onSite?.();
+      await work(tenantId);
+    } catch (error) {
+      failures.push(error);
+      await raiseAlert(deps.database, 'night_failed', error instanceof Error ? error.message : String(error), tenantId);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function sitesOf(deps: ReportDeps, job: RollupJob): Promise<readonly string[]> {

@@ -107,7 +107,7 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['legs(first: $n) { totalCount nodes { title crossing { slug payment { batch { state } } } } }', 6],
   [
     'statements { statements(first: $n) { totalCount nodes { wallet lines(first: 3) { totalCount nodes { url crossing { slug } } } } } }',
-    5,
+    4,
   ],
   [
     `reconciliation { exceptions(first: $n) { totalCount nodes { title authorId crossing { slug } payment { state } } }

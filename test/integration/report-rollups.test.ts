@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { findMismatches, gatherShards, rebuildRollups } from '../../db/reports/rollupCheck.ts';
+import { findMismatches, gatherShards, listTenantIds, rebuildRollups } from '../../db/reports/rollupCheck.ts';
 import type { AuditGroup } from '../../services/reports/audit.ts';
 import { AUDIT_GROUPS, readAudit } from '../../services/reports/audit.ts';
 import type { EarningsGroup } from '../../services/reports/earnings.ts';
@@ -391,4 +391,23 @@ test('the night waits for no writer: a row that is being written stays, with wha
   await gatherShards(database, tenants[0]!, EVERYTHING);
   expect(await spread()).toEqual([0, 0, 0]);
   expect(await findMismatches(database, tenants[0]!, EVERYTHING)).toEqual([]);
+});
+
+test('a site whose night fails keeps no other site from its turn; the operator is told, and the round fails in the end', async () => {
+  await insertPurchases(database, fc.sample(purchase, { numRuns: 30, seed: 3 }).map(asPurchase));
+  expect((await spread())[1]).toBeGreaterThan(0);
+  const [first] = await listTenantIds(database);
+  let turns = 0;
+  const onSite = (): void => {
+    turns += 1;
+    if (turns === 1) throw new Error('its turn fails');
+  };
+  await expect(gatherRollups(deps(), { days: null, tenantId: null, onSite })).rejects.toThrow('its turn fails');
+  const alerts = await database.query("select tenant_id, detail from operator_alert where kind = 'night_failed'");
+  expect(alerts).toEqual([{ tenant_id: first, detail: 'its turn fails' }]);
+  const left = await database.query(
+    "select distinct tenant_id from crossing_day where shard <> 4 and tenant_id <> $1 and bucket < date_trunc('day', now(), 'UTC')",
+    [first],
+  );
+  expect(left).toEqual([]);
 });
