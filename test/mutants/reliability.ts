@@ -400,6 +400,13 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/integration/report-rollups.test.ts', name: 'a check finds nothing in honest rollups' },
   },
   {
+    id: 'one-site-stops-the-night',
+    rule: 23,
+    bug: 'a site whose night fails keeps all others from theirs',
+    edits: [{ file: 'services/reports/rollups.ts', search: '      failures.push(error);\n', replace: '      throw error;\n' }],
+    test: { file: 'test/integration/report-rollups.test.ts', name: 'a site whose night fails keeps no other' },
+  },
+  {
     id: 'today-is-left-out',
     rule: 23,
     bug: 'reports read only what a night has gathered',
