@@ -212,8 +212,8 @@ function gathering({ table, keys }: Rollup, { days, measures, month }: NonNullab
   const ofMonths = month && inMonths(columns, `gathered where ${month.only}`);
   return `with spread as materialized (
        select ctid from ${table}
-       where tenant_id = $1 and bucket >= date_trunc('day', $2::timestamptz, 'UTC') and bucket < $3
-         and bucket < date_trunc('day', now(), 'UTC') and ${LIVE}
+       where tenant_id = $1 and bucket >= ${bucketOf('day', '$2::timestamptz')} and bucket < $3
+         and bucket < ${bucketOf('day', 'now()')} and ${LIVE}
        order by ${key} limit ${GATHERED_AT_ONCE} for update skip locked
      ), gone as (
        delete from ${table} where ctid = any (array(select ctid from spread)) returning ${key}, ${measures.join(', ')}
@@ -228,10 +228,10 @@ function momentOf({ isOfDays }: Rollup): string {
 
 /** The days, or the months that they are in, as a condition on a column. */
 function picked({ isDropped, isDetached, isMonth }: Rollup, column: string): string {
-  const month = (moment: string): string => `date_trunc('month', ${moment}, 'UTC')`;
-  if (isMonth) return `tenant_id = $1 and ${column} >= ${month('$2::timestamptz')} and ${month(column)} < $3`;
+  const since = '$2::timestamptz';
+  if (isMonth) return `tenant_id = $1 and ${column} >= ${bucketOf('month', since)} and ${bucketOf('month', column)} < $3`;
   const first = isDropped ? daysAgo(KEPT_DAYS) : isDetached ? '(select archive.detached_until())' : null;
-  const from = first === null ? '$2' : `greatest($2::timestamptz, ${first})`;
+  const from = first === null ? '$2' : `greatest(${since}, ${first})`;
   return `tenant_id = $1 and ${column} >= ${from} and ${column} < $3`;
 }
 

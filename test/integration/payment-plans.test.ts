@@ -7,6 +7,7 @@ import { findPagePurchase } from '../../db/licences/purchases.ts';
 import { findPayments } from '../../db/operator/finds/payments.ts';
 import { listRecipients } from '../../db/reconciliation/chainRounds.ts';
 import { readTimes } from '../../db/reports/settlementTimes.ts';
+import { sameText } from '../../db/sameText.ts';
 import { listBlockedPayees, readAdmissions } from '../../db/settlement/admission.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { recordSend } from '../../db/settlement/attempts.ts';
@@ -251,19 +252,26 @@ test('what a wallet bought is read by the index of purchases, of a page and of a
   for (const [text, plan] of plans) expect(plan, text).toContain('payment_purchase');
 });
 
-test('recipients are walked in the order of their index, and what is under way of a payer is found by its hash', async () => {
+/** The plans of the statements that `ask` sends, by an index wherever there is one; none of them runs. */
+async function plansByIndex(ask: (sql: Sql) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = [];
   await database.transaction(async (sql) => {
     await sql.query('set local enable_seqscan = off');
-    const planned: Sql = {
+    await ask({
       query: async (text, values) => {
         plans.push(JSON.stringify(await sql.query(`explain (format json) ${text}`, values)));
         return [];
       },
-    };
-    await listRecipients(planned, NETWORK);
-    const wanted = { tenantId: null, payer: `0x${'a'.repeat(40)}`, state: 'accepted', since: null, until: null } as const;
-    await findPayments(planned, { limit: 10, after: null }, wanted);
+    });
+  });
+  return plans;
+}
+
+test('recipients are walked in the order of their index, and what is under way of a payer is found by its hash', async () => {
+  const wanted = { tenantId: null, payer: `0x${'a'.repeat(40)}`, state: 'accepted', since: null, until: null } as const;
+  const plans = await plansByIndex(async (sql) => {
+    await listRecipients(sql, NETWORK);
+    await findPayments(sql, { limit: 10, after: null }, wanted);
   });
   const [recipients = '', , found = ''] = plans;
   expect(recipients).toContain('payment_pay_to');
@@ -273,19 +281,18 @@ test('recipients are walked in the order of their index, and what is under way o
 });
 
 test('how long payments took is read from the settled payments of the window alone', async () => {
-  const plans: string[] = [];
-  await database.transaction(async (sql) => {
-    await sql.query('set local enable_seqscan = off');
-    const planned: Sql = {
-      query: async (text, values) => {
-        plans.push(JSON.stringify(await sql.query(`explain (format json) ${text}`, values)));
-        return [];
-      },
-    };
-    const scope = { tenantId: randomUUID(), host: null, kind: null, purpose: null };
-    await readTimes(planned, scope, { fromMs: 0, toMs: Date.now() });
-  });
-  const [plan = ''] = plans;
+  const scope = { tenantId: randomUUID(), host: null, kind: null, purpose: null };
+  const [plan = ''] = await plansByIndex((sql) => readTimes(sql, scope, { fromMs: 0, toMs: Date.now() }));
   expect(plan).toContain('payment_settled_in_time');
   expect(plan).not.toContain('payment_intake');
+});
+
+test('texts with one hash, as two of a few hundred thousand wallets have, are not the same; equal ones are', async () => {
+  const wallets = `select '0x' || substr(md5(n::text) || md5(n::text), 1, 40) as wallet from generate_series(1, 400000) as n`;
+  const pairs = await database.query<{ a: string; b: string; same: boolean; own: boolean }>(
+    `select a, b, ${sameText('a', 'b')} as same, ${sameText('a', 'a')} as own from (
+       select min(wallet) as a, max(wallet) as b from (${wallets}) as made group by hashtext(wallet) having count(*) > 1) as pairs`,
+  );
+  expect(pairs.length).toBeGreaterThan(0);
+  for (const { a, b, same, own } of pairs) expect([a === b, same, own]).toEqual([false, false, true]);
 });

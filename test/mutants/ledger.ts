@@ -16,7 +16,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'two wallets whose hashes are equal are one payer',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
     edits: [{ file: 'db/sameText.ts', search: '(${one} = ${other} and ', replace: '(' }],
-    test: { file: 'test/integration/same-text.test.ts', name: 'texts with one hash' },
+    test: { file: 'test/integration/payment-plans.test.ts', name: 'texts with one hash' },
   },
   {
     id: 'finality-decides-again',

@@ -47,11 +47,6 @@ const newest = (by: 's' | 'i'): string => `order by ${by}.accepted_at desc, ${by
 
 type Row = FoundPayment & QueryResultRow;
 
-/** Indexes hold the hash of a payer and no more of it. */
-function isOfPayer(by: 's' | 'i', payer: string): readonly string[] {
-  return [sameText(`${by}.payer`, payer)];
-}
-
 /** Payments, the newest first, gathered site by site: each site's index gives a page at most. Open ones are few, and read as they are. */
 export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted): Promise<FoundPayment[]> {
   const { limit, after } = page;
@@ -62,7 +57,7 @@ export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted):
   const by = state !== null && !isSettled(state) ? 's' : 'i';
   const tests = [
     ...(state === null ? [] : [isInStates('s', [state])]),
-    ...(payer === null ? [] : isOfPayer(by, bind(payer, 'text'))),
+    ...(payer === null ? [] : [sameText(`${by}.payer`, bind(payer, 'text'))]),
     ...(since === null ? [] : [`${by}.accepted_at >= ${bind(since, 'timestamptz')}`]),
     ...(until === null ? [] : [`${by}.accepted_at < ${bind(until, 'timestamptz')}`]),
     ...(after === null
