@@ -96,7 +96,7 @@ export default {
       from: { pathNot: '^(test|bench|tools/|bin/cluster\\.ts$|vitest\\.)' },
       to: { path: '^test/' },
     },
-    packageHome('storage', 'pg|pg-query-stream|pg-cursor|pg-copy-streams', 'db'),
+    packageHome('storage', 'pg|pg-cursor|pg-copy-streams|@mikro-orm|kysely', 'db'),
     packageHome('chain-client', 'viem|secp256k1', 'chain|packages/agent'),
     packageHome('outgoing-http', 'undici', 'adapters|chain'),
     packageHome('key-services', '@aws-sdk|google-auth-library', 'adapters'),

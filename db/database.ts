@@ -64,6 +64,13 @@ const RETRIES = 4;
  */
 const IDLE_MS = 300_000;
 
+const DATE = 1082;
+/** A `date` is the day it names, as text, which is what its entity says: the driver's own `Date` is midnight wherever the process runs. */
+const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === DATE ? String : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
 /** Opens the database; nothing is created or changed. Throws when it cannot be reached. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { session } = options;
@@ -76,6 +83,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pipeline: options.pipelined ?? false,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: IDLE_MS,
+    types: TYPES,
     ...(session === undefined ? {} : { onConnect: (client: pg.ClientBase) => client.query(session) }),
   });
   // A connection that the server drops is gone from the pool by then, and its statement rejects: an event nobody hears would end the process.

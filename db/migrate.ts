@@ -34,22 +34,43 @@ export class SchemaTooOld extends Error {
  * that ran are others than these.
  */
 export async function migrate(ownerUrl: string, migrations: readonly Migration[] = listMigrations()): Promise<void> {
-  const client = new pg.Client({ connectionString: ownerUrl, connectionTimeoutMillis: 5_000, application_name: 'migrate' });
-  client.on('error', () => undefined); // the statement that runs then rejects
-  await client.connect();
+  // One connection, which holds the lock until it is closed: without it nothing more is run.
+  let opened = 0;
+  const pool = new pg.Pool({
+    connectionString: ownerUrl,
+    max: 1,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 0,
+    application_name: 'migrate',
+    verify: (_client, done) => done(opened++ === 0 ? undefined : new Error('the connection that held the lock was lost')),
+  });
+  pool.on('error', () => undefined); // the statement that runs then rejects
   try {
-    await client.query('set statement_timeout = 0');
     // Asked again and again: a statement that waits holds a snapshot, which an index built concurrently would wait for in turn.
-    while (!(await hasLock(client))) await sleep(PAUSE_MS);
-    await client.query(TABLE);
-    const { rows } = await client.query<Done>(DONE);
+    while (!(await hasLock(pool))) await sleep(PAUSE_MS);
+    await pool.query(TABLE);
+    const { rows } = await pool.query<Done>(DONE);
     requireSame(rows, migrations);
     const done = new Set(rows.map(({ name }) => name));
-    for (const migration of migrations.filter(({ name }) => !done.has(name))) {
-      await (migration.isOutside ? applyOutside(client, migration) : applyInTurns(client, migration));
-    }
+    if (migrations.some(({ name }) => !done.has(name))) await applyInTurns(pool, migrations);
   } finally {
-    await client.end(); // and with it the lock
+    await pool.end();
+  }
+}
+
+/** What was finished stays, so that a try after a lock that was not had goes on from there. */
+async function applyInTurns(pool: pg.Pool, migrations: readonly Migration[]): Promise<void> {
+  // Loaded where something is to be run: the Migrator takes half a second of CPU, and most starts find the schema up to date.
+  const { runPending } = await import('./migrator.ts');
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await runPending(pool, migrations, LOCK_TIMEOUT_MS);
+      return;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || tries === MOST_TRIES) throw error;
+      await sleep(PAUSE_MS);
+    }
   }
 }
 
@@ -64,45 +85,9 @@ function requireSame(done: readonly Done[], migrations: readonly Migration[]): v
   if (changed !== undefined) throw new SchemaTooOld(`by a ${changed.name} that was changed since`);
 }
 
-async function hasLock(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK]);
+async function hasLock(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK]);
   return rows[0]?.held === true;
 }
 
-/** An index built concurrently waits for whoever is older, for hours if need be, and no write waits behind it. */
-async function applyOutside(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('set lock_timeout = 0');
-  for (const statement of migration.statements) await client.query(statement);
-  await record(client, migration);
-}
-
-async function applyInTurns(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await applyWhole(client, migration);
-      return;
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || tries === MOST_TRIES) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
-}
-
 const LOCK_NOT_AVAILABLE = '55P03';
-
-/** All of it and its record, or nothing. */
-async function applyWhole(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('begin');
-  try {
-    for (const statement of migration.statements) await client.query(statement);
-    await record(client, migration);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
-}
-
-const record = (client: pg.Client, { name, digest }: Migration): Promise<unknown> =>
-  client.query('insert into schema_migration (name, digest) values ($1, $2)', [name, digest]);

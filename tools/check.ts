@@ -3,6 +3,7 @@
  * Ends with status 0 only if all hold. `node tools/check.ts <step>…` runs only the named ones.
  */
 import { checkBundle } from './check/bundle.ts';
+import { checkEntities, DESCRIBED } from './check/entities.ts';
 import { checkEnvironmentNames } from './check/env-names.ts';
 import { checkGenerated } from './check/generated.ts';
 import { checkTypeOnlyBridge } from './check/layers.ts';
@@ -43,6 +44,7 @@ const STEPS: readonly Step[] = [
   { name: 'generated documents', run: checkGenerated },
   { name: 'environment names', run: checkEnvironmentNames },
   { name: 'workflow bundle', run: checkBundle },
+  { name: `entities and database agree (${DESCRIBED} tables)`, run: checkEntities },
 ];
 
 /** Runs one step and prints its line. A step that throws has failed; the message is its output. */

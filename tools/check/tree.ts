@@ -31,6 +31,7 @@ const SHELVES: Readonly<Record<string, string>> = {
   'db/anomalies/': 'figures that anomaly rules evaluate, rules, mails',
   'db/budget/': 'budgets of accounts, what was spent, alerts',
   'db/credentials/': 'keys, accounts, owners, sessions, pepper, signing keys',
+  'db/entities/': 'each table and view of the ledger, column by column',
   'db/gate/': 'enforcement settings and observations',
   'db/hosts/': 'hosts, their challenges, caps, removal',
   'db/licences/': 'licences, offers, revocation',

@@ -1,0 +1,53 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { LegRole } from '../../domain/money/legs.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+
+/** Columns of `crossing`, here and where its closed months stand. */
+export const crossing = {
+  tenantId: p.uuid().primary(),
+  crossingId: p.uuid().primary(),
+  paymentId: p.uuid(),
+  sequence: p.smallint().default(0),
+  host: p.text(),
+  slug: p.text(),
+  kind: p.text().$type<CrossingKind>(),
+  micro: p.bigint('string'),
+  legs: p.json(),
+  payer: p.text(),
+  agent: p.text(),
+  at: p.datetime(3),
+  recordedAt: p.datetime(3).defaultRaw('now()'),
+};
+
+export const Crossing = defineEntity({ name: 'Crossing', tableName: 'crossing', properties: crossing });
+
+/** Columns of `leg`, here and where its closed months stand. */
+export const leg = {
+  tenantId: p.uuid().primary(),
+  crossingId: p.uuid().primary(),
+  ordinal: p.smallint().primary(),
+  paymentId: p.uuid(),
+  toAddress: p.text(),
+  amountMicro: p.bigint('string'),
+  role: p.text().$type<LegRole>(),
+  authorId: p.text().nullable(),
+  share: p.double(),
+  host: p.text(),
+  slug: p.text(),
+  kind: p.text(),
+  at: p.datetime(3),
+};
+
+export const Leg = defineEntity({ name: 'Leg', tableName: 'leg', properties: leg });
+
+export const UnannouncedCrossing = defineEntity({
+  name: 'UnannouncedCrossing',
+  tableName: 'unannounced_crossing',
+  properties: {
+    tenantId: p.uuid().primary(),
+    crossingId: p.uuid().primary(),
+    crossingIds: p.array().columnType('uuid[]'),
+    host: p.text(),
+    recordedAt: p.datetime(3).defaultRaw('now()'),
+  },
+});

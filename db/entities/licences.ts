@@ -1,0 +1,141 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { NoticeKind } from '../../domain/licence/purchaseNews.ts';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+
+export const AccessScope = defineEntity({
+  name: 'AccessScope',
+  tableName: 'access_scope',
+  properties: {
+    tenantId: p.uuid().primary(),
+    jti: p.text().primary(),
+    licenceJti: p.uuid(),
+    paths: p.array().nullable(),
+    expiresAt: p.datetime(3),
+  },
+});
+
+export const AccountLicence = defineEntity({
+  name: 'AccountLicence',
+  tableName: 'account_licence',
+  properties: {
+    accountId: p.uuid().primary(),
+    jti: p.uuid().primary(),
+    tenantId: p.uuid(),
+    boughtAt: p.datetime(3),
+  },
+});
+
+export const AccountNotice = defineEntity({
+  name: 'AccountNotice',
+  tableName: 'account_notice',
+  properties: {
+    tenantId: p.uuid().primary(),
+    paymentId: p.uuid().primary(),
+    kind: p.text().$type<NoticeKind>().primary(),
+    accountId: p.uuid(),
+    at: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+export const DeniedLicence = defineEntity({
+  name: 'DeniedLicence',
+  tableName: 'denied_licence',
+  properties: {
+    tenantId: p.uuid().primary(),
+    jti: p.text().primary(),
+    reason: p.text(),
+    deniedAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+export const Licence = defineEntity({
+  name: 'Licence',
+  tableName: 'licence',
+  properties: {
+    tenantId: p.uuid().primary(),
+    jti: p.uuid().primary(),
+    accountId: p.uuid(),
+    paymentId: p.uuid(),
+    offerId: p.uuid(),
+    host: p.text(),
+    patterns: p.array(),
+    terms: p.array(),
+    kind: p.text().$type<CrossingKind>(),
+    periodFrom: p.datetime(3),
+    periodUntil: p.datetime(3),
+    priceMicro: p.bigint('string'),
+    legs: p.json(),
+    holder: p.text().nullable(),
+    boughtAt: p.datetime(3),
+    revokedAt: p.datetime(3).nullable(),
+    revokedReason: p.text().$type<'revoked' | 'payment_reverted'>().nullable(),
+  },
+});
+
+export const LicenceOffer = defineEntity({
+  name: 'LicenceOffer',
+  tableName: 'licence_offer',
+  properties: {
+    tenantId: p.uuid().primary(),
+    offerId: p.uuid().primary(),
+    accountId: p.uuid(),
+    requestHash: p.text(),
+    host: p.text(),
+    patterns: p.array(),
+    terms: p.array(),
+    kind: p.text().$type<CrossingKind>(),
+    periodFrom: p.datetime(3),
+    periodUntil: p.datetime(3),
+    priceMicro: p.bigint('string'),
+    pages: p.json(),
+    legs: p.json(),
+    legWords: p.array().nullable(),
+    payTo: p.text(),
+    network: p.text(),
+    asset: p.text(),
+    router: p.text(),
+    holder: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    expiresAt: p.datetime(3),
+  },
+});
+
+export const LicencePage = defineEntity({
+  name: 'LicencePage',
+  tableName: 'licence_page',
+  properties: {
+    tenantId: p.uuid().primary(),
+    jti: p.uuid().primary(),
+    path: p.text().primary(),
+    slug: p.text(),
+    micro: p.bigint('string'),
+  },
+});
+
+export const OpenLicenceOffer = defineEntity({
+  name: 'OpenLicenceOffer',
+  tableName: 'open_licence_offer',
+  properties: {
+    tenantId: p.uuid().primary(),
+    offerId: p.uuid().primary(),
+    accountId: p.uuid(),
+    requestHash: p.text(),
+    host: p.text(),
+    patterns: p.array(),
+    terms: p.array(),
+    kind: p.text().$type<CrossingKind>(),
+    periodFrom: p.datetime(3),
+    periodUntil: p.datetime(3),
+    priceMicro: p.bigint('string'),
+    pageCount: p.integer(),
+    pagesDigest: p.text(),
+    legs: p.json(),
+    legWords: p.array().nullable(),
+    payTo: p.text(),
+    network: p.text(),
+    asset: p.text(),
+    router: p.text(),
+    holder: p.text().nullable(),
+    expiresAt: p.datetime(3),
+  },
+});

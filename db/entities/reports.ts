@@ -1,0 +1,114 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import { MIGRATED } from './columns.ts';
+
+export const CrossingDay = defineEntity({
+  name: 'CrossingDay',
+  tableName: 'crossing_day',
+  properties: {
+    tenantId: p.uuid().primary(),
+    dimension: p.text().$type<'total' | 'slug' | 'author' | 'site-slug' | 'site-author'>().primary(),
+    bucket: p.datetime(3).primary(),
+    host: p.text().primary(),
+    kind: p.text().primary(),
+    key: p.text().primary(),
+    shard: p.smallint().primary(),
+    events: p.bigint('string'),
+    micro: p.bigint('string'),
+    citations: p.bigint('string').defaultRaw('0'),
+  },
+});
+
+export const CrossingHour = defineEntity({
+  name: 'CrossingHour',
+  tableName: 'crossing_hour',
+  properties: {
+    tenantId: p.uuid().primary(),
+    dimension: p.text().primary(),
+    bucket: p.datetime(3).primary(),
+    host: p.text().primary(),
+    kind: p.text().primary(),
+    key: p.text().primary(),
+    shard: p.smallint().primary(),
+    events: p.bigint('string'),
+    micro: p.bigint('string'),
+  },
+});
+
+export const CrossingMonth = defineEntity({
+  name: 'CrossingMonth',
+  tableName: 'crossing_month',
+  properties: {
+    tenantId: p.uuid().primary(),
+    dimension: p.text().$type<'total' | 'slug' | 'author' | 'site-slug' | 'site-author'>().primary(),
+    bucket: p.datetime(3).primary(),
+    host: p.text().primary(),
+    kind: p.text().primary(),
+    key: p.text().primary(),
+    events: p.bigint('string'),
+    micro: p.bigint('string'),
+    citations: p.bigint('string').defaultRaw('0'),
+  },
+});
+
+/** Columns of the view `crossing_part`: each crossing once a dimension that reports count by. */
+export const crossingPart = {
+  tenantId: p.uuid().primary(),
+  crossingId: p.uuid().primary(),
+  at: p.datetime(3),
+  dimension: p.text().$type<'total' | 'slug' | 'author'>().primary(),
+  host: p.text(),
+  kind: p.text().$type<CrossingKind>(),
+  key: p.text().primary(),
+  events: p.integer(),
+  micro: p.bigint('string'),
+};
+
+export const CrossingPart = defineEntity({
+  name: 'CrossingPart',
+  tableName: 'crossing_part',
+  view: true,
+  expression: MIGRATED,
+  properties: crossingPart,
+});
+
+export const ObservationDay = defineEntity({
+  name: 'ObservationDay',
+  tableName: 'observation_day',
+  properties: {
+    tenantId: p.uuid().primary(),
+    dimension: p.text().$type<'total' | 'full' | 'label'>().primary(),
+    bucket: p.datetime(3).primary(),
+    host: p.text().primary(),
+    verdict: p.text().primary(),
+    classifiedAs: p.text().primary(),
+    kind: p.text().primary(),
+    reason: p.text().primary(),
+    agent: p.text().primary(),
+    shard: p.smallint().primary(),
+    hits: p.bigint('string'),
+    micro: p.bigint('string'),
+    verified: p.bigint('string'),
+    invalid: p.bigint('string'),
+  },
+});
+
+export const ObservationMonth = defineEntity({
+  name: 'ObservationMonth',
+  tableName: 'observation_month',
+  properties: {
+    tenantId: p.uuid().primary(),
+    dimension: p.text().$type<'total' | 'label'>().primary(),
+    bucket: p.datetime(3).primary(),
+    host: p.text().primary(),
+    verdict: p.text().primary(),
+    classifiedAs: p.text().primary(),
+    kind: p.text().primary(),
+    reason: p.text().primary(),
+    agent: p.text().primary(),
+    hits: p.bigint('string'),
+    micro: p.bigint('string'),
+    verified: p.bigint('string'),
+    invalid: p.bigint('string'),
+  },
+});

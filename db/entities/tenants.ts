@@ -1,0 +1,141 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { Plan, TenantStatus } from '../../domain/access/key.ts';
+
+export const AccessEpoch = defineEntity({
+  name: 'AccessEpoch',
+  tableName: 'access_epoch',
+  properties: {
+    tenantId: p.uuid().primary(),
+    epoch: p.uuid(),
+  },
+});
+
+export const AuditLog = defineEntity({
+  name: 'AuditLog',
+  tableName: 'audit_log',
+  properties: {
+    tenantId: p.uuid().primary(),
+    entryId: p.uuid().primary(),
+    at: p.datetime(3).defaultRaw('clock_timestamp()'),
+    actorId: p.text(),
+    actorVia: p.text().$type<'oidc' | 'token' | 'operator' | 'invitation'>(),
+    action: p.text(),
+    target: p.text().nullable(),
+    before: p.json().nullable(),
+    after: p.json().nullable(),
+  },
+});
+
+export const CreditsCopy = defineEntity({
+  name: 'CreditsCopy',
+  tableName: 'credits_copy',
+  properties: {
+    tenantId: p.uuid().primary(),
+    apiUrl: p.text().primary(),
+    slug: p.text().primary(),
+    credits: p.json().nullable(),
+    fetchedAt: p.datetime(3),
+    previous: p.json().nullable(),
+    previousUntil: p.datetime(3).nullable(),
+  },
+});
+
+export const CreditsToken = defineEntity({
+  name: 'CreditsToken',
+  tableName: 'credits_token',
+  properties: {
+    tenantId: p.uuid().primary(),
+    origin: p.text(),
+    sealed: p.blob(),
+    keyId: p.text(),
+    setAt: p.datetime(3),
+  },
+});
+
+export const ImportedPage = defineEntity({
+  name: 'ImportedPage',
+  tableName: 'imported_page',
+  properties: {
+    tenantId: p.uuid().primary(),
+    slug: p.text().primary(),
+    path: p.text(),
+    title: p.text().nullable(),
+    credits: p.json().nullable(),
+    importedAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+export const Member = defineEntity({
+  name: 'Member',
+  tableName: 'member',
+  properties: {
+    tenantId: p.uuid().primary(),
+    authorId: p.text().primary(),
+    email: p.text(),
+    userId: p.text().nullable(),
+    acceptedAt: p.datetime(3).nullable(),
+    inviteId: p.uuid(),
+    inviteExpiresAt: p.datetime(3),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+export const MemberInviteHash = defineEntity({
+  name: 'MemberInviteHash',
+  tableName: 'member_invite_hash',
+  properties: {
+    tokenHash: p.blob().primary(),
+    tenantId: p.uuid(),
+    authorId: p.text(),
+    pepperId: p.text().nullable(),
+  },
+});
+
+export const Tenant = defineEntity({
+  name: 'Tenant',
+  tableName: 'tenant',
+  properties: {
+    tenantId: p.uuid().primary(),
+    status: p.text().$type<TenantStatus>().defaultRaw("'pending'::text"),
+    plan: p.text().$type<Plan>().nullable(),
+    priceUsdc: p.decimal('string').precision(18).scale(6),
+    citationMultiplier: p.decimal('string').precision(9).scale(4).nullable(),
+    articlePrefixes: p.array().nullable(),
+    originUrl: p.text().nullable(),
+    creditsApiUrl: p.text().nullable(),
+    creditsInline: p.json().nullable(),
+    creditsFreeSlugs: p.array().nullable(),
+    licenseIssuer: p.text().nullable(),
+    ownerUserId: p.text().nullable(),
+    ownerIssuer: p.text().nullable(),
+    directoryListed: p.boolean().default(false),
+    walletPublic: p.boolean().default(false),
+    showcaseListed: p.boolean().default(false),
+    proofPublic: p.boolean().default(false),
+    receiptsPublic: p.boolean().default(true),
+    networks: p.array().nullable(),
+    gateScope: p.json().nullable(),
+    seoAllowlist: p.array().nullable(),
+    crawlerPolicy: p.json().nullable(),
+    sellsTraining: p.boolean().default(false),
+    periodFactors: p.json().nullable(),
+    offeringChangedAt: p.datetime(3).nullable(),
+    alertEmail: p.text().nullable(),
+    confirmedAlertEmail: p.text().nullable(),
+    version: p.integer().default(1),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    updatedAt: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+export const TenantPricing = defineEntity({
+  name: 'TenantPricing',
+  tableName: 'tenant_pricing',
+  properties: {
+    tenantId: p.uuid().primary(),
+    version: p.integer().primary(),
+    pricing: p.json(),
+    validFrom: p.datetime(3).defaultRaw('now()'),
+    validUntil: p.datetime(3).nullable(),
+  },
+});
