@@ -26,7 +26,7 @@ export const AnomalyRule = defineEntity({
     ruleId: p.uuid().primary(),
     metric: p.text().$type<AnomalyMetric>(),
     rangeKey: p.text().$type<'1h' | '6h' | '24h' | '7d' | '30d'>(),
-    threshold: p.double(),
+    threshold: p.float().columnType('double precision'),
     host: p.text().nullable(),
     enabled: p.boolean().default(true),
     breachedAt: p.datetime(3).nullable(),

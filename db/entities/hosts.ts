@@ -43,7 +43,7 @@ export const HostCheckBucket = defineEntity({
   properties: {
     account: p.text().primary(),
     kind: p.text().$type<'check' | 'look'>().primary(),
-    tokens: p.double(),
+    tokens: p.float().columnType('double precision'),
     filledAt: p.datetime(3),
   },
 });

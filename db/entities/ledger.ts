@@ -31,7 +31,7 @@ export const leg = {
   amountMicro: p.bigint('string'),
   role: p.text().$type<LegRole>(),
   authorId: p.text().nullable(),
-  share: p.double(),
+  share: p.float().columnType('double precision'),
   host: p.text(),
   slug: p.text(),
   kind: p.text(),

@@ -1,5 +1,7 @@
 /** Caps on host checks, in Postgres, so that they hold over restarts and over several API processes. */
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../database.ts';
+import { run, tables } from '../statement.ts';
 
 /** The caps; all by configuration. */
 export interface HostCaps {
@@ -33,10 +35,15 @@ export async function admitCheck(database: Database, check: CountedCheck, caps: 
   try {
     await database.transaction(async (sql) => {
       await keepGap(sql, check, caps.gapMs);
-      const [count] = await sql.query<{ checks: number }>(
-        `insert into host_caution (host, checks) values ($1, 1)
-         on conflict (host) do update set checks = host_caution.checks + 1 returning checks`,
-        [host],
+      const [count] = await run(
+        sql,
+        tables
+          .insertInto('host_caution')
+          .values({ host, checks: 1 })
+          .onConflict((conflict) =>
+            conflict.column('host').doUpdateSet((column) => ({ checks: column('host_caution.checks', '+', 1) })),
+          )
+          .returning('checks'),
       );
       if ((count?.checks ?? 0) > caps.perHost) throw new Refused(await untilNextCheck(sql, check));
       await takeToken(sql, { account: await accountOf(sql, tenantId), kind: 'check', perHour: caps.perHour, atMs });
@@ -52,16 +59,19 @@ export async function admitCheck(database: Database, check: CountedCheck, caps: 
 export async function refundCheck(database: Database, check: CountedCheck, caps: HostCaps): Promise<void> {
   await database.transaction(async (sql) => {
     await refundHostTotal(sql, check.host);
-    await sql.query(`update host_check_bucket set tokens = least(tokens + 1, $2) where account = $1 and kind = 'check'`, [
-      await accountOf(sql, check.tenantId),
-      caps.perHour,
-    ]);
+    const account = await accountOf(sql, check.tenantId);
+    const more = text<number>`least(tokens + 1, ${caps.perHour})`;
+    await run(
+      sql,
+      tables.updateTable('host_check_bucket').set({ tokens: more }).where('account', '=', account).where('kind', '=', 'check'),
+    );
   });
 }
 
 /** Gives back one check of a hostname's total; the account's hour stays as it is. */
 export async function refundHostTotal(sql: Sql, host: string): Promise<void> {
-  await sql.query('update host_caution set checks = greatest(checks - 1, 0) where host = $1', [host]);
+  const fewer = text<number>`greatest(checks - 1, 0)`;
+  await run(sql, tables.updateTable('host_caution').set({ checks: fewer }).where('host', '=', host));
 }
 
 /** Takes a place for a look at a site when its challenge is opened; false when the account has looked often enough this hour. */
@@ -88,58 +98,57 @@ class Refused extends Error {
 }
 
 async function keepGap(sql: Sql, { tenantId, host, atMs }: CountedCheck, gapMs: number): Promise<void> {
-  const [row] = await sql.query<{ manual_check_at: Date | null }>(
-    'select manual_check_at from host_challenge where tenant_id = $1 and host = $2 for update',
-    [tenantId, host],
-  );
-  const waitMs = (row?.manual_check_at?.getTime() ?? 0) + gapMs - atMs;
+  const challenge = tables.selectFrom('host_challenge').where('tenantId', '=', tenantId).where('host', '=', host);
+  const [row] = await run(sql, challenge.select('manualCheckAt').forUpdate());
+  const waitMs = (row?.manualCheckAt?.getTime() ?? 0) + gapMs - atMs;
   if (waitMs > 0) throw new Refused(waitMs);
-  await sql.query('update host_challenge set manual_check_at = $3 where tenant_id = $1 and host = $2', [
-    tenantId,
-    host,
-    new Date(atMs),
-  ]);
+  const checked = { manualCheckAt: new Date(atMs) };
+  await run(sql, tables.updateTable('host_challenge').set(checked).where('tenantId', '=', tenantId).where('host', '=', host));
 }
 
 async function untilNextCheck(sql: Sql, { tenantId, host, atMs }: CountedCheck): Promise<number> {
-  const [row] = await sql.query<{ next_check_at: Date | null }>(
-    'select next_check_at from host_challenge where tenant_id = $1 and host = $2',
-    [tenantId, host],
+  const [row] = await run(
+    sql,
+    tables.selectFrom('host_challenge').select('nextCheckAt').where('tenantId', '=', tenantId).where('host', '=', host),
   );
-  return Math.max((row?.next_check_at?.getTime() ?? 0) - atMs, 60_000);
+  return Math.max((row?.nextCheckAt?.getTime() ?? 0) - atMs, 60_000);
 }
 
 /** The owner of a site, who may have several: the same name of another issuer is somebody else. The site itself where no owner is known. */
 async function accountOf(sql: Sql, tenantId: string): Promise<string> {
-  const [row] = await sql.query<{ account: string }>(
-    `select coalesce('owner:' || coalesce(owner_issuer || ' ', '') || owner_user_id, 'tenant:' || tenant_id) as account from tenant where tenant_id = $1`,
-    [tenantId],
+  const [row] = await run(
+    sql,
+    tables.selectFrom('tenant').select(['ownerIssuer', 'ownerUserId']).where('tenantId', '=', tenantId),
   );
-  return row?.account ?? `tenant:${tenantId}`;
+  if (row === undefined || row.ownerUserId === null) return `tenant:${tenantId}`;
+  return `owner:${row.ownerIssuer === null ? '' : `${row.ownerIssuer} `}${row.ownerUserId}`;
 }
 
 async function takeToken(
   sql: Sql,
   { account, kind, perHour, atMs }: { account: string; kind: 'check' | 'look'; perHour: number; atMs: number },
 ): Promise<void> {
-  await sql.query(
-    `insert into host_check_bucket (account, kind, tokens, filled_at) values ($1, $2, $3, $4)
-     on conflict (account, kind) do nothing`,
-    [account, kind, perHour, new Date(atMs)],
+  await run(
+    sql,
+    tables
+      .insertInto('host_check_bucket')
+      .values({ account, kind, tokens: perHour, filledAt: new Date(atMs) })
+      .onConflict((conflict) => conflict.columns(['account', 'kind']).doNothing()),
   );
-  const [bucket] = await sql.query<{ tokens: number; filled_at: Date }>(
-    'select tokens, filled_at from host_check_bucket where account = $1 and kind = $2 for update',
-    [account, kind],
+  const [bucket] = await run(
+    sql,
+    tables
+      .selectFrom('host_check_bucket')
+      .select(['tokens', 'filledAt'])
+      .where('account', '=', account)
+      .where('kind', '=', kind)
+      .forUpdate(),
   );
-  const filledAtMs = bucket?.filled_at.getTime() ?? atMs;
+  const filledAtMs = bucket?.filledAt.getTime() ?? atMs;
   const refilled = (Math.max(0, atMs - filledAtMs) * perHour) / HOUR_MS;
   const tokens = Math.min(perHour, (bucket?.tokens ?? 0) + refilled);
   // A hair under one is one: refilling is floating point, and a client that waits as told must be let in.
   if (tokens < 1 - 1e-6) throw new Refused(Math.ceil(((1 - tokens) * HOUR_MS) / perHour));
-  await sql.query('update host_check_bucket set tokens = $3, filled_at = $4 where account = $1 and kind = $2', [
-    account,
-    kind,
-    Math.max(0, tokens - 1),
-    new Date(Math.max(atMs, filledAtMs)),
-  ]);
+  const left = { tokens: Math.max(0, tokens - 1), filledAt: new Date(Math.max(atMs, filledAtMs)) };
+  await run(sql, tables.updateTable('host_check_bucket').set(left).where('account', '=', account).where('kind', '=', kind));
 }

@@ -1,8 +1,10 @@
-/** Challenges, claims and what a check writes. Caps stand in hostCaps.ts. */
-
+/** Challenges, claims and what a check writes. */
+import { sql as text } from 'kysely';
+import type { ProbeSight } from '../../domain/gate/enforcementStatus.ts';
 import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../../domain/hosts/challenge.ts';
 import { loseManageScope } from '../credentials/keys.ts';
 import type { Database, Sql, Transactional } from '../database.ts';
+import { run, statement, tables } from '../statement.ts';
 import { moveTenantVersion } from '../tenants/tenants.ts';
 
 /** Whose a host is. */
@@ -12,47 +14,65 @@ export interface HostOwnership {
   readonly routingVerified: boolean;
 }
 
-const CHALLENGE = `select challenge.*, host.verified_at, host.routing_verified_at, lapse.lapsed_at
-  from host_challenge as challenge
-  left join tenant_host as host on host.tenant_id = challenge.tenant_id and host.host = challenge.host
-  left join host_caution as lapse on lapse.host = challenge.host`;
+const challengesOf = (tenantId: string) =>
+  tables
+    .selectFrom('host_challenge as challenge')
+    .leftJoin('tenant_host as host', (on) =>
+      on.onRef('host.tenantId', '=', 'challenge.tenantId').onRef('host.host', '=', 'challenge.host'),
+    )
+    .leftJoin('host_caution as lapse', 'lapse.host', 'challenge.host')
+    .where('challenge.tenantId', '=', tenantId)
+    .select(['challenge.tenantId', 'challenge.host', 'challenge.state', 'challenge.method', 'challenge.token'])
+    .select(['challenge.tokenIssuedAt', 'challenge.capability', 'challenge.codeArtifact', 'challenge.lookedAt'])
+    .select(['challenge.scheduledChecks', 'challenge.nextCheckAt', 'challenge.failingSince', 'challenge.confirmations'])
+    .select(['challenge.openedAt', 'host.verifiedAt', 'host.routingVerifiedAt', 'lapse.lapsedAt']);
+
+type ChallengeRow = Awaited<ReturnType<ReturnType<typeof challengesOf>['execute']>>[number];
 
 /** A tenant's challenge for a host; null when it opened none. */
 export async function findChallenge(sql: Sql, tenantId: string, host: string): Promise<Challenge | null> {
-  const rows = await sql.query<ChallengeRow>(`${CHALLENGE} where challenge.tenant_id = $1 and challenge.host = $2`, [
-    tenantId,
-    host,
-  ]);
-  return rows[0] ? challengeOf(rows[0]) : null;
+  const [row] = await run(sql, challengesOf(tenantId).where('challenge.host', '=', host));
+  return row === undefined ? null : challengeOf(row);
 }
 
 /** The host a site is known by: its first proven one; null when none is. */
 export async function findFirstHost(sql: Sql, tenantId: string): Promise<string | null> {
-  const [row] = await sql.query<{ host: string }>(
-    'select host from tenant_host where tenant_id = $1 and verified_at is not null order by position, host limit 1',
-    [tenantId],
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('tenant_host')
+      .select('host')
+      .where('tenantId', '=', tenantId)
+      .where('verifiedAt', 'is not', null)
+      .orderBy('position')
+      .orderBy('host')
+      .limit(1),
   );
   return row?.host ?? null;
 }
 
 /** All challenges of a tenant, the newest first; at most 1,000. */
 export async function listChallenges(sql: Sql, tenantId: string): Promise<Challenge[]> {
-  const rows = await sql.query<ChallengeRow>(
-    `${CHALLENGE} where challenge.tenant_id = $1 order by challenge.opened_at desc, challenge.host limit 1000`,
-    [tenantId],
-  );
-  return rows.map(challengeOf);
+  const newest = challengesOf(tenantId).orderBy('challenge.openedAt', 'desc').orderBy('challenge.host').limit(1_000);
+  return (await run(sql, newest)).map(challengeOf);
 }
+
+const ownershipOf = statement<{ host: string }>()(
+  (place) =>
+    tables
+      .selectFrom('host_claim as claim')
+      .leftJoin('tenant_host as host', (on) =>
+        on.onRef('host.tenantId', '=', 'claim.tenantId').onRef('host.host', '=', 'claim.host'),
+      )
+      .select(['claim.tenantId', 'host.routingVerifiedAt'])
+      .where('claim.host', '=', place('host')),
+  'ownership-of-host',
+);
 
 /** Who proved a host, and whether the fleet serves it. */
 export async function findOwnership(sql: Sql, host: string): Promise<HostOwnership> {
-  const rows = await sql.query<{ tenant_id: string; routed: boolean | null }>(
-    `select claim.tenant_id, host.routing_verified_at is not null as routed from host_claim as claim
-     left join tenant_host as host on host.tenant_id = claim.tenant_id and host.host = claim.host
-     where claim.host = $1`,
-    [host],
-  );
-  return { tenantId: rows[0]?.tenant_id ?? null, routingVerified: rows[0]?.routed ?? false };
+  const [row] = await ownershipOf(sql, { host });
+  return { tenantId: row?.tenantId ?? null, routingVerified: row !== undefined && row.routingVerifiedAt !== null };
 }
 
 /** A challenge to open. */
@@ -76,26 +96,45 @@ export interface NewChallenge {
 export async function openChallenge(database: Transactional, challenge: NewChallenge): Promise<boolean> {
   const { tenantId, host, method, token, staleBefore, firstCheckAt, at, limit } = challenge;
   return database.transaction(async (sql) => {
-    await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
-    const [open] = await sql.query<{ count: string }>(
-      `select count(*) from host_challenge where tenant_id = $1 and host <> $2 and state = 'open'`,
-      [tenantId, host],
+    await lockSite(sql, tenantId);
+    const [open] = await run(
+      sql,
+      tables
+        .selectFrom('host_challenge')
+        .select((column) => column.fn.countAll<string>().as('count'))
+        .where('tenantId', '=', tenantId)
+        .where('host', '<>', host)
+        .where('state', '=', 'open'),
     );
     if (Number(open?.count) >= limit) return false;
-    await sql.query(
-      `insert into host_challenge (tenant_id, host, method, token, token_issued_at, next_check_at, opened_at)
-       values ($1, $2, $3, $4, $5, $6, $5)
-       on conflict (tenant_id, host) do update set
-         method = excluded.method,
-         token = case when host_challenge.token_issued_at < $7 then excluded.token else host_challenge.token end,
-         scheduled_checks = case when host_challenge.token_issued_at < $7 then 0 else host_challenge.scheduled_checks end,
-         next_check_at = case when host_challenge.token_issued_at < $7 then excluded.next_check_at
-           else host_challenge.next_check_at end,
-         opened_at = case when host_challenge.token_issued_at < $7 then excluded.opened_at else host_challenge.opened_at end,
-         token_issued_at = case when host_challenge.token_issued_at < $7 then excluded.token_issued_at
-           else host_challenge.token_issued_at end
-       where host_challenge.state = 'open'`,
-      [tenantId, host, method, token, at, firstCheckAt, staleBefore],
+    const isStale = text<boolean>`host_challenge.token_issued_at < ${staleBefore}`;
+    await run(
+      sql,
+      tables
+        .insertInto('host_challenge')
+        .values({ tenantId, host, method, token, tokenIssuedAt: at, nextCheckAt: firstCheckAt, openedAt: at })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['tenantId', 'host'])
+            .doUpdateSet((column) => {
+              const whenStale = <C extends 'token' | 'nextCheckAt' | 'openedAt' | 'tokenIssuedAt'>(name: C) =>
+                column
+                  .case()
+                  .when(isStale)
+                  .then(column.ref(`excluded.${name}`))
+                  .else(column.ref(`host_challenge.${name}`))
+                  .end();
+              return {
+                method: column.ref('excluded.method'),
+                token: whenStale('token'),
+                scheduledChecks: column.case().when(isStale).then(0).else(column.ref('host_challenge.scheduledChecks')).end(),
+                nextCheckAt: whenStale('nextCheckAt'),
+                openedAt: whenStale('openedAt'),
+                tokenIssuedAt: whenStale('tokenIssuedAt'),
+              };
+            })
+            .where('host_challenge.state', '=', 'open'),
+        ),
     );
     return true;
   });
@@ -108,12 +147,8 @@ export async function recordLook(
   look: { readonly capability: Capability; readonly codeArtifact: CodeArtifact | null } | null,
   at: Date,
 ): Promise<void> {
-  await sql.query(
-    `update host_challenge set looked_at = $3, capability = coalesce($4, capability),
-       code_artifact = case when $4::text is null then code_artifact else $5 end
-     where tenant_id = $1 and host = $2`,
-    [key.tenantId, key.host, at, look?.capability ?? null, look?.codeArtifact ?? null],
-  );
+  const seen = look === null ? {} : { capability: look.capability, codeArtifact: look.codeArtifact };
+  await run(sql, changeChallenge(key).set({ lookedAt: at, ...seen }));
 }
 
 /** Writes an open challenge's check that proved nothing; a scheduled one moves the schedule on, once. */
@@ -122,22 +157,14 @@ export async function recordMiss(
   challenge: Challenge,
   miss: { readonly reason: string; readonly isScheduled: boolean; readonly nextCheckAt: Date; readonly at: Date },
 ): Promise<void> {
-  await sql.query(
-    `update host_challenge set checked_at = $4, last_reason = $5,
-       scheduled_checks = scheduled_checks + $6::int,
-       next_check_at = case when $6::int = 1 then $7 else next_check_at end
-     where tenant_id = $1 and host = $2 and token = $3 and state = 'open' and ($6::int = 0 or scheduled_checks = $8)`,
-    [
-      challenge.tenantId,
-      challenge.host,
-      challenge.token,
-      miss.at,
-      miss.reason,
-      miss.isScheduled ? 1 : 0,
-      miss.nextCheckAt,
-      challenge.scheduledChecks,
-    ],
-  );
+  const missed = changeChallenge(challenge)
+    .set({ checkedAt: miss.at, lastReason: miss.reason })
+    .where('token', '=', challenge.token)
+    .where('state', '=', 'open');
+  const scheduled = missed
+    .set((column) => ({ scheduledChecks: column('scheduledChecks', '+', 1), nextCheckAt: miss.nextCheckAt }))
+    .where('scheduledChecks', '=', challenge.scheduledChecks);
+  await run(sql, miss.isScheduled ? scheduled : missed);
 }
 
 /** What came of stamping ownership; `changed`: the challenge is not the one that was checked any more. */
@@ -154,28 +181,50 @@ export async function stampOwnership(
 ): Promise<StampOutcome> {
   const { tenantId, host, token } = challenge;
   return database.transaction(async (sql) => {
-    await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
-    const rows = await sql.query<{ state: string }>(
-      'select state from host_challenge where tenant_id = $1 and host = $2 and token = $3 and method = $4 for update',
-      [tenantId, host, token, challenge.method],
+    await lockSite(sql, tenantId);
+    const [found] = await run(
+      sql,
+      tables
+        .selectFrom('host_challenge')
+        .select('state')
+        .where('tenantId', '=', tenantId)
+        .where('host', '=', host)
+        .where('token', '=', token)
+        .where('method', '=', challenge.method)
+        .forUpdate(),
     );
-    if (rows[0] === undefined) return 'changed';
-    await sql.query('insert into host_claim (host, tenant_id) values ($1, $2) on conflict (host) do nothing', [host, tenantId]);
-    const [claim] = await sql.query<{ tenant_id: string }>('select tenant_id from host_claim where host = $1', [host]);
-    if (claim?.tenant_id !== tenantId) return 'host_taken';
-    if (rows[0].state === 'verified') return 'verified';
-    await sql.query(
-      `insert into tenant_host (tenant_id, host, position, verified_at)
-       values ($1, $2, (select coalesce(max(position) + 1, 0) from tenant_host where tenant_id = $1), $3)
-       on conflict (tenant_id, host) do update set verified_at = excluded.verified_at`,
-      [tenantId, host, stamp.at],
+    if (found === undefined) return 'changed';
+    await run(
+      sql,
+      tables
+        .insertInto('host_claim')
+        .values({ host, tenantId })
+        .onConflict((conflict) => conflict.column('host').doNothing()),
     );
-    await sql.query(
-      `update host_challenge set state = 'verified', method = $5, checked_at = $3, last_reason = null, next_check_at = $4,
-         failing_since = null, confirmations = 0 where tenant_id = $1 and host = $2`,
-      [tenantId, host, stamp.at, stamp.nextCheckAt, stamp.method],
+    const [claim] = await run(sql, tables.selectFrom('host_claim').select('tenantId').where('host', '=', host));
+    if (claim?.tenantId !== tenantId) return 'host_taken';
+    if (found.state === 'verified') return 'verified';
+    await run(
+      sql,
+      tables
+        .insertInto('tenant_host')
+        .values((column) => ({
+          tenantId,
+          host,
+          position: column
+            .selectFrom('tenant_host')
+            .select((last) => last.fn.coalesce(last(last.fn.max('position'), '+', 1), last.val(0)).as('position'))
+            .where('tenantId', '=', tenantId),
+          verifiedAt: stamp.at,
+        }))
+        .onConflict((conflict) =>
+          conflict.columns(['tenantId', 'host']).doUpdateSet((column) => ({ verifiedAt: column.ref('excluded.verifiedAt') })),
+        ),
     );
-    await sql.query('delete from host_caution where host = $1', [host]);
+    const stamped = { state: 'verified', method: stamp.method, checkedAt: stamp.at, nextCheckAt: stamp.nextCheckAt } as const;
+    const sound = { lastReason: null, failingSince: null, confirmations: 0 };
+    await run(sql, changeChallenge(challenge).set({ ...stamped, ...sound }));
+    await run(sql, tables.deleteFrom('host_caution').where('host', '=', host));
     await loseManageScope(sql, tenantId, host, stamp.at);
     await moveTenantVersion(sql, tenantId, stamp.at);
     return 'verified';
@@ -194,19 +243,13 @@ export async function recordRecheck(
     readonly confirmations: number;
   },
 ): Promise<void> {
-  await sql.query(
-    `update host_challenge set checked_at = $4, next_check_at = $5, last_reason = $6, failing_since = $7, confirmations = $8
-     where tenant_id = $1 and host = $2 and token = $3 and state = 'verified'`,
-    [
-      challenge.tenantId,
-      challenge.host,
-      challenge.token,
-      recheck.at,
-      recheck.nextCheckAt,
-      recheck.reason,
-      recheck.failingSince,
-      recheck.confirmations,
-    ],
+  const { at: checkedAt, nextCheckAt, reason: lastReason, failingSince, confirmations } = recheck;
+  await run(
+    sql,
+    changeChallenge(challenge)
+      .set({ checkedAt, nextCheckAt, lastReason, failingSince, confirmations })
+      .where('token', '=', challenge.token)
+      .where('state', '=', 'verified'),
   );
 }
 
@@ -220,19 +263,26 @@ export async function lapseOwnership(
   next: { readonly token: string; readonly at: Date; readonly nextCheckAt: Date },
 ): Promise<boolean> {
   const { tenantId, host, token } = challenge;
-  await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
-  const rows = await sql.query(
-    `update host_challenge set state = 'open', token = $4, token_issued_at = $5, opened_at = $5, next_check_at = $6,
-       scheduled_checks = 0, failing_since = null, confirmations = 0
-     where tenant_id = $1 and host = $2 and token = $3 and state = 'verified' returning 1`,
-    [tenantId, host, token, next.token, next.at, next.nextCheckAt],
+  await lockSite(sql, tenantId);
+  const opened = {
+    state: 'open',
+    token: next.token,
+    tokenIssuedAt: next.at,
+    openedAt: next.at,
+    nextCheckAt: next.nextCheckAt,
+  } as const;
+  const rows = await run(
+    sql,
+    changeChallenge(challenge)
+      .set({ ...opened, scheduledChecks: 0, failingSince: null, confirmations: 0 })
+      .where('token', '=', token)
+      .where('state', '=', 'verified')
+      .returning('host'),
   );
   if (rows.length === 0) return false;
-  await sql.query('update tenant_host set verified_at = null, routing_verified_at = null where tenant_id = $1 and host = $2', [
-    tenantId,
-    host,
-  ]);
-  await sql.query('delete from host_claim where host = $1 and tenant_id = $2', [host, tenantId]);
+  const lost = { verifiedAt: null, routingVerifiedAt: null };
+  await run(sql, tables.updateTable('tenant_host').set(lost).where('tenantId', '=', tenantId).where('host', '=', host));
+  await run(sql, tables.deleteFrom('host_claim').where('host', '=', host).where('tenantId', '=', tenantId));
   await recordLapse(sql, { tenantId, host, at: next.at });
   await moveTenantVersion(sql, tenantId, next.at);
   return true;
@@ -243,10 +293,17 @@ export async function recordLapse(
   sql: Sql,
   { tenantId, host, at }: { readonly tenantId: string; readonly host: string; readonly at: Date },
 ): Promise<void> {
-  await sql.query(
-    `insert into host_caution (host, lapsed_tenant_id, lapsed_at) values ($1, $2, $3)
-     on conflict (host) do update set lapsed_tenant_id = excluded.lapsed_tenant_id, lapsed_at = excluded.lapsed_at`,
-    [host, tenantId, at],
+  await run(
+    sql,
+    tables
+      .insertInto('host_caution')
+      .values({ host, lapsedTenantId: tenantId, lapsedAt: at })
+      .onConflict((conflict) =>
+        conflict.column('host').doUpdateSet((column) => ({
+          lapsedTenantId: column.ref('excluded.lapsedTenantId'),
+          lapsedAt: column.ref('excluded.lapsedAt'),
+        })),
+      ),
   );
 }
 
@@ -254,8 +311,8 @@ export async function recordLapse(
 export interface ProbeRow {
   readonly host: string;
   readonly probedAtMs: number;
-  readonly cname: 'fleet' | 'elsewhere' | 'unknown';
-  readonly live: 'fleet' | 'elsewhere' | 'unknown';
+  readonly cname: ProbeSight;
+  readonly live: ProbeSight;
 }
 
 /**
@@ -263,53 +320,42 @@ export interface ProbeRow {
  * and no longer when the name certainly leads elsewhere; nothing else ever writes `routing_verified_at`.
  */
 export async function recordProbe(database: Database, tenantId: string, probe: ProbeRow): Promise<void> {
-  await database.query(
-    `update tenant_host set probed_at = $3, probed_cname = $4, probed_live = $5, routing_verified_at = case
-         when $4 = 'fleet' and $5 = 'fleet' then case when verified_at is null then routing_verified_at else coalesce(routing_verified_at, $3) end
-         when $4 = 'elsewhere' then null else routing_verified_at end
-      where tenant_id = $1 and host = $2`,
-    [tenantId, probe.host, new Date(probe.probedAtMs), probe.cname, probe.live],
-  );
+  const at = new Date(probe.probedAtMs);
+  const seen = { probedAt: at, probedCname: probe.cname, probedLive: probe.live };
+  const found = tables.updateTable('tenant_host').where('tenantId', '=', tenantId).where('host', '=', probe.host);
+  if (probe.cname === 'elsewhere') await run(database, found.set({ ...seen, routingVerifiedAt: null }));
+  else if (probe.cname === 'fleet' && probe.live === 'fleet') {
+    // One that is not verified keeps what it has: it has no routing of ours to verify.
+    const since = text<Date | null>`case when verified_at is null then routing_verified_at else coalesce(routing_verified_at, ${at}) end`;
+    await run(database, found.set({ ...seen, routingVerifiedAt: since }));
+  } else await run(database, found.set(seen));
 }
 
-interface ChallengeRow {
-  readonly tenant_id: string;
-  readonly host: string;
-  readonly state: 'open' | 'verified';
-  readonly method: ChallengeMethod;
-  readonly token: string;
-  readonly token_issued_at: Date;
-  readonly capability: Capability;
-  readonly code_artifact: CodeArtifact | null;
-  readonly looked_at: Date | null;
-  readonly scheduled_checks: number;
-  readonly next_check_at: Date | null;
-  readonly failing_since: Date | null;
-  readonly confirmations: number;
-  readonly opened_at: Date;
-  readonly verified_at: Date | null;
-  readonly routing_verified_at: Date | null;
-  readonly lapsed_at: Date | null;
-}
+/** Waits until nobody else changes what hangs on the site; held to the end of the transaction. Rows that name the site may still be added. */
+export const lockSite = (sql: Sql, tenantId: string) =>
+  run(sql, tables.selectFrom('tenant').select('tenantId').where('tenantId', '=', tenantId).forNoKeyUpdate());
+
+const changeChallenge = ({ tenantId, host }: { readonly tenantId: string; readonly host: string }) =>
+  tables.updateTable('host_challenge').where('tenantId', '=', tenantId).where('host', '=', host);
 
 function challengeOf(row: ChallengeRow): Challenge {
   return {
-    tenantId: row.tenant_id,
+    tenantId: row.tenantId,
     host: row.host,
     state: row.state,
     method: row.method,
     token: row.token,
-    tokenIssuedAtMs: row.token_issued_at.getTime(),
+    tokenIssuedAtMs: row.tokenIssuedAt.getTime(),
     capability: row.capability,
-    codeArtifact: row.code_artifact,
-    lookedAtMs: row.looked_at?.getTime() ?? null,
-    scheduledChecks: row.scheduled_checks,
-    nextCheckAtMs: row.next_check_at?.getTime() ?? null,
-    failingSinceMs: row.failing_since?.getTime() ?? null,
+    codeArtifact: row.codeArtifact,
+    lookedAtMs: row.lookedAt?.getTime() ?? null,
+    scheduledChecks: row.scheduledChecks,
+    nextCheckAtMs: row.nextCheckAt?.getTime() ?? null,
+    failingSinceMs: row.failingSince?.getTime() ?? null,
     confirmations: row.confirmations,
-    openedAtMs: row.opened_at.getTime(),
-    verifiedAtMs: row.verified_at?.getTime() ?? null,
-    routingVerifiedAtMs: row.routing_verified_at?.getTime() ?? null,
-    lapsedAtMs: row.lapsed_at?.getTime() ?? null,
+    openedAtMs: row.openedAt.getTime(),
+    verifiedAtMs: row.verifiedAt?.getTime() ?? null,
+    routingVerifiedAtMs: row.routingVerifiedAt?.getTime() ?? null,
+    lapsedAtMs: row.lapsedAt?.getTime() ?? null,
   };
 }
