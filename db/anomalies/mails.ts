@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../database.ts';
+import { run, tables } from '../statement.ts';
 
 /** An e-mail to a tenant's alert address. */
 export interface AlertMail {
@@ -11,10 +13,24 @@ export interface AlertMail {
 
 /** Puts an e-mail into the outbox, if the tenant has a confirmed address for alerts; an id that is there already changes nothing. */
 export async function insertAlertMail(sql: Sql, mail: AlertMail): Promise<void> {
-  await sql.query(
-    `insert into alert_mail (tenant_id, mail_id, to_address, subject, detail)
-     select tenant_id, $2, alert_email, $3, $4 from tenant where tenant_id = $1 and confirmed_alert_email = alert_email on conflict do nothing`,
-    [mail.tenantId, mail.mailId, mail.subject, mail.detail],
+  const address = tables
+    .selectFrom('tenant')
+    .where('tenantId', '=', mail.tenantId)
+    .whereRef('confirmedAlertEmail', '=', 'alertEmail')
+    .select((column) => [
+      'tenantId',
+      column.val(mail.mailId).as('mailId'),
+      'alertEmail',
+      column.val(mail.subject).as('subject'),
+      column.val(mail.detail).as('detail'),
+    ]);
+  await run(
+    sql,
+    tables
+      .insertInto('alert_mail')
+      .columns(['tenantId', 'mailId', 'toAddress', 'subject', 'detail'])
+      .expression(address)
+      .onConflict((conflict) => conflict.doNothing()),
   );
 }
 
@@ -27,10 +43,7 @@ export interface DueMail extends AlertMail {
 
 /** Puts an e-mail to an address of its own into the outbox. What is sealed stays so until it is sent. */
 export async function insertMail(sql: Sql, { tenantId, mailId, toAddress, subject, detail, sealed }: DueMail): Promise<void> {
-  await sql.query(
-    'insert into alert_mail (tenant_id, mail_id, to_address, subject, detail, sealed) values ($1, $2, $3, $4, $5, $6)',
-    [tenantId, mailId, toAddress, subject, detail, sealed],
-  );
+  await run(sql, tables.insertInto('alert_mail').values({ tenantId, mailId, toAddress, subject, detail, sealed }));
 }
 
 /** Most attempts of one e-mail. */
@@ -55,19 +68,21 @@ export async function takeDueMails(sql: Sql, limit: number): Promise<DueMail[]> 
 
 /** Notes that an e-mail was handed over; a sealed text goes with that. */
 export async function markMailSent(sql: Sql, mail: Pick<AlertMail, 'tenantId' | 'mailId'>): Promise<void> {
-  await sql.query('update alert_mail set sent_at = clock_timestamp(), sealed = null where tenant_id = $1 and mail_id = $2', [
-    mail.tenantId,
-    mail.mailId,
-  ]);
+  const sent = { sentAt: text<Date>`clock_timestamp()`, sealed: null };
+  await run(
+    sql,
+    tables.updateTable('alert_mail').set(sent).where('tenantId', '=', mail.tenantId).where('mailId', '=', mail.mailId),
+  );
 }
 
 /** Sets or, with null, removes the address a tenant's alerts go to. False when there is no such tenant. */
 export async function setAlertAddressRow(sql: Sql, tenantId: string, email: string | null): Promise<boolean> {
-  const rows = await sql.query(
-    `update tenant set alert_email = $2, confirmed_alert_email = case when alert_email = $2 then confirmed_alert_email end
-      where tenant_id = $1 returning 1`,
-    [tenantId, email],
-  );
+  const confirmed = text<string | null>`case when alert_email = ${email} then confirmed_alert_email end`;
+  const tenant = tables
+    .updateTable('tenant')
+    .set({ alertEmail: email, confirmedAlertEmail: confirmed })
+    .where('tenantId', '=', tenantId);
+  const rows = await run(sql, tenant.returning('tenantId'));
   return email === null || rows.length > 0;
 }
 
@@ -79,18 +94,16 @@ export interface AlertAddress {
 
 /** The address a tenant's alerts go to; null when there is none. */
 export async function findAlertAddress(sql: Sql, tenantId: string): Promise<AlertAddress | null> {
-  const [row] = await sql.query<{ email: string; isConfirmed: boolean }>(
-    `select alert_email as email, confirmed_alert_email is not distinct from alert_email as "isConfirmed" from tenant
-      where tenant_id = $1 and alert_email is not null`,
-    [tenantId],
+  const [row] = await run(
+    sql,
+    tables.selectFrom('tenant').select(['alertEmail', 'confirmedAlertEmail']).where('tenantId', '=', tenantId),
   );
-  return row ?? null;
+  if (row === undefined || row.alertEmail === null) return null;
+  return { email: row.alertEmail, isConfirmed: row.confirmedAlertEmail === row.alertEmail };
 }
 
 /** Notes that this address has agreed; nothing when the tenant has another one by now. */
 export async function confirmAlertAddressRow(sql: Sql, tenantId: string, email: string): Promise<void> {
-  await sql.query('update tenant set confirmed_alert_email = alert_email where tenant_id = $1 and alert_email = $2', [
-    tenantId,
-    email,
-  ]);
+  const agreed = { confirmedAlertEmail: email };
+  await run(sql, tables.updateTable('tenant').set(agreed).where('tenantId', '=', tenantId).where('alertEmail', '=', email));
 }

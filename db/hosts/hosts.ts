@@ -5,6 +5,7 @@ import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../..
 import { loseManageScope } from '../credentials/keys.ts';
 import type { Database, Sql, Transactional } from '../database.ts';
 import { run, statement, tables } from '../statement.ts';
+import { lockSite } from '../tenants/lock.ts';
 import { moveTenantVersion } from '../tenants/tenants.ts';
 
 /** Whose a host is. */
@@ -330,10 +331,6 @@ export async function recordProbe(database: Database, tenantId: string, probe: P
     await run(database, found.set({ ...seen, routingVerifiedAt: since }));
   } else await run(database, found.set(seen));
 }
-
-/** Waits until nobody else changes what hangs on the site; held to the end of the transaction. Rows that name the site may still be added. */
-export const lockSite = (sql: Sql, tenantId: string) =>
-  run(sql, tables.selectFrom('tenant').select('tenantId').where('tenantId', '=', tenantId).forNoKeyUpdate());
 
 const changeChallenge = ({ tenantId, host }: { readonly tenantId: string; readonly host: string }) =>
   tables.updateTable('host_challenge').where('tenantId', '=', tenantId).where('host', '=', host);

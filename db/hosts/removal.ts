@@ -1,7 +1,8 @@
 import type { Sql } from '../database.ts';
 import { run, tables } from '../statement.ts';
+import { lockSite } from '../tenants/lock.ts';
 import { moveTenantVersion } from '../tenants/tenants.ts';
-import { lockSite, recordLapse } from './hosts.ts';
+import { recordLapse } from './hosts.ts';
 
 /** A host of a site as the audit log shows it, without its challenge's token. */
 export interface HostState {
