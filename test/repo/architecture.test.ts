@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { listPaths } from '../../tools/check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TEXT = readFileSync(`${ROOT}ARCHITECTURE.md`, 'utf8');
@@ -66,4 +67,14 @@ test('every bound of what a caller can make us spend or do names tests that are 
       missing: [],
     });
   }
+});
+
+test('every place that is named where something is added, and every folder of the map, is there', () => {
+  const section = TEXT.slice(TEXT.indexOf('## Where things are'), TEXT.indexOf('## Life of a payment'));
+  const named = [...section.matchAll(/`([a-zA-Z]+\/[^`]*|[a-z-]+\.yml)`/g)].map(
+    ([, path = '']) => path.split(/[<…]|NN/)[0] ?? '',
+  );
+  expect(named.length).toBeGreaterThan(20);
+  const paths = listPaths();
+  expect(named.filter((place) => !paths.some((path) => path.startsWith(place)))).toEqual([]);
 });

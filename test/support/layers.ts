@@ -11,10 +11,10 @@ const { default: rules } = (await import(new URL('../../.dependency-cruiser.mjs'
 };
 
 /** Files by their path in a repository. */
-export type Files = Readonly<Record<string, string>>;
+type Files = Readonly<Record<string, string>>;
 
 /** Lays the files out in a folder of their own, beside our packages; who asks removes it. */
-export function layOut(files: Files): string {
+function layOut(files: Files): string {
   const folder = mkdtempSync(join(tmpdir(), 'layers-'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const dependencies = { pg: '*', express: '*', zod: '*' };

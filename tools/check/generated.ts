@@ -6,7 +6,6 @@ import { describeSchema } from '../../graphql/schema/schema.ts';
 import { renderEnvExample } from '../../process/config/env-example.ts';
 import { renderSpecification } from './specification.ts';
 import { ROOT } from './tool.ts';
-import { renderArchitecture } from './tree.ts';
 
 /** A committed file that is written from code; `render` gives the same text every time. */
 interface GeneratedDocument {
@@ -20,7 +19,6 @@ const DOCUMENTS: readonly GeneratedDocument[] = [
   { path: '.env.example', render: renderEnvExample },
   { path: 'docs/credits-api.schema.json', render: () => `${JSON.stringify(creditsSchema(), null, 2)}\n` },
   { path: 'docs/specification.md', render: renderSpecification },
-  { path: 'ARCHITECTURE.md', render: renderArchitecture },
   { path: 'openapi.json', render: () => `${JSON.stringify(describeService('/'), null, 2)}\n` },
 ];
 
