@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { scaled } from './test/support/patience.ts';
 import { InTurns } from './test/support/sequencer.ts';
 
 const files = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
@@ -53,6 +54,6 @@ export default defineConfig({
 
 /** How long things may take at most; nothing waits longer than it has to. */
 function limits() {
-  const expect = { poll: { timeout: 60_000, interval: 50 } };
-  return { testTimeout: 300_000, hookTimeout: 300_000, teardownTimeout: 30_000, expect };
+  const expect = { poll: { timeout: scaled(60_000), interval: 50 } };
+  return { testTimeout: scaled(300_000), hookTimeout: scaled(300_000), teardownTimeout: scaled(30_000), expect };
 }

@@ -1,7 +1,8 @@
 /**
  * `npm test [-- --quick, --durations, files or vitest options]`: runs the tests, tells which files took longest and which tests failed, and
- * ends with the line `N passed, N failed`, from the run's own result. Status 0 only if at least one test ran, none failed and no
- * error was left unhandled.
+ * ends with the line `N passed, N failed`, from the run's own result. A file that failed is run once more, alone, at the end, where a slow machine may
+ * be the reason (`filesToRunAgain`): one that passes then counts as passed and is told as `SLOW OR FLAKY`. Status 0 only if at least one test ran, none
+ * failed and no error was left unhandled.
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,43 +11,51 @@ import type { Reporter, TestModule, TestSuite } from 'vitest/node';
 import { createVitest, parseCLI } from 'vitest/node';
 import { stopOnSignals } from '../sandbox/parts/signals.ts';
 import { DURATIONS } from '../test/support/sequencer.ts';
+import type { FileResult } from './test/again.ts';
+import { filesToRunAgain, settleResults } from './test/again.ts';
 import { chooseTests, DURATIONS_FLAG } from './test/choice.ts';
 import type { FailedTest } from './test/failed.ts';
 import { failedLines } from './test/failed.ts';
-import type { TimedFile } from './test/slowest.ts';
 import { slowestLines } from './test/slowest.ts';
+import { measureSlowness } from './test/slowness.ts';
 
-interface Tally {
-  passed: number;
-  failed: number;
-  skipped: number;
+/** What a run of some files came to. */
+interface Run {
+  readonly results: readonly FileResult[];
+  readonly unhandled: number;
 }
 
-const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
-const timed: TimedFile[] = [];
-const broken: FailedTest[] = [];
-let unhandled = 0;
-
-const counter: Reporter = {
-  onTestRunEnd(modules, errors) {
-    unhandled = errors.length;
-    for (const module of modules) count(module);
-    timed.push(...modules.map((module) => ({ path: module.relativeModuleId, ms: lasted(module) })));
-  },
-};
+/** An error as vitest hands it over. */
+interface Thrown {
+  readonly message: string;
+  readonly cause?: unknown;
+}
 
 /** A file that does not load and a suite whose hooks throw count as one failure each: their tests never ran. */
-function count(module: TestModule): void {
-  if (module.errors().length > 0) tally.failed += 1;
-  for (const suite of module.children.allSuites()) if ((suite as TestSuite).errors().length > 0) tally.failed += 1;
-  for (const test of module.children.allTests()) {
-    const { state } = test.result();
-    if (state === 'passed') tally.passed += 1;
-    else if (state === 'failed') tally.failed += 1;
-    else tally.skipped += 1;
-    if (state === 'failed')
-      broken.push({ path: module.relativeModuleId, name: test.fullName, message: test.result().errors?.[0]?.message ?? '' });
+function resultOf(module: TestModule): FileResult {
+  const path = module.relativeModuleId;
+  const failures: FailedTest[] = [];
+  const count = { passed: 0, skipped: 0 };
+  const fail = (name: string, errors: readonly Thrown[]): void =>
+    void failures.push({ path, name, message: messageOf(errors[0]) });
+  if (module.errors().length > 0) fail('the file', module.errors());
+  for (const suite of module.children.allSuites()) {
+    const errors = (suite as TestSuite).errors();
+    if (errors.length > 0) fail(suite.fullName, errors);
   }
+  for (const test of module.children.allTests()) {
+    const { state, errors } = test.result();
+    if (state === 'failed') fail(test.fullName, errors);
+    else count[state === 'passed' ? 'passed' : 'skipped'] += 1;
+  }
+  return { path, ms: lasted(module), ...count, failed: failures.length, failures };
+}
+
+/** The message of an error, with that of its cause: `expect.poll` says there that time was up. */
+function messageOf(error: Thrown | undefined): string {
+  const { message = '', cause } = error ?? {};
+  const { message: why } = (cause ?? {}) as { message?: unknown };
+  return typeof why === 'string' ? `${message.split('\n')[0]} (${why})` : message;
 }
 
 /** From the start of its process to its last hook, ms. */
@@ -57,31 +66,59 @@ function lasted(module: TestModule): number {
 
 const words = process.argv.slice(2);
 const { filter, options } = parseCLI(['vitest', 'run', ...chooseTests(words)]);
-const vitest = await createVitest({ ...options, watch: false, reporters: ['default', counter] });
-// vitest would end the process a millisecond after a signal, with Postgres and Temporal still running.
-for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
-// A test in the middle of something is not waited for: the watchdog ends its parts, the next run removes its folder.
-stopOnSignals(() => Promise.race([vitest.close(), sleep(5_000)]), 130);
-try {
-  await vitest.start([...filter]);
-} catch (error) {
-  // No file of that name (vitest has said so), or the parts did not start: nothing ran, and that is a failure.
-  tally.failed += 1;
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+process.env['TEST_SLOWNESS'] ??= String(await measureSlowness());
+process.stdout.write(`what a test waits for may take ${process.env['TEST_SLOWNESS']} times as long as on a quiet machine\n`);
+
+/** Runs files; a signal ends them. A run that cannot begin, for parts that did not start or for a name that no file has, is one failure. */
+async function runFiles(files: readonly string[], own: typeof options = {}): Promise<Run> {
+  const results: FileResult[] = [];
+  let unhandled = 0;
+  const collector: Reporter = {
+    onTestRunEnd(modules, errors) {
+      unhandled = errors.length;
+      results.push(...modules.map(resultOf));
+    },
+  };
+  const vitest = await createVitest({ ...options, ...own, watch: false, reporters: ['default', collector] });
+  // vitest would end the process a millisecond after a signal, with Postgres and Temporal still running.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
+  // A test in the middle of something is not waited for: the watchdog ends its parts, the next run removes its folder.
+  stopOnSignals(() => Promise.race([vitest.close(), sleep(5_000)]), 130);
+  try {
+    await vitest.start([...files]);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${message}\n`);
+    const failure = { path: files.join(' '), name: 'the run', message };
+    results.push({ path: failure.path, ms: 0, passed: 0, failed: 1, skipped: 0, failures: [failure] });
+  }
+  await vitest.close();
+  return { results, unhandled };
 }
-await vitest.close();
+
+const first = await runFiles(filter);
+const again = filesToRunAgain(first.results);
+if (again.length > 0) process.stdout.write(`once more, alone: ${again.join(', ')}\n`);
+const second =
+  again.length > 0 ? await runFiles(again, { maxWorkers: 1, fileParallelism: false }) : { results: [], unhandled: 0 };
+const { results, lines } = settleResults(first.results, second.results);
+const unhandled = first.unhandled + second.unhandled;
 if (words.includes(DURATIONS_FLAG) && filter.length === 0) keepDurations();
-for (const line of [...slowestLines(timed), ...failedLines(broken)]) process.stdout.write(`${line}\n`);
+for (const line of [...slowestLines(first.results), ...lines, ...failedLines(results.flatMap(({ failures }) => failures))])
+  process.stdout.write(`${line}\n`);
+const sum = (which: 'passed' | 'failed' | 'skipped'): number => results.reduce((total, result) => total + result[which], 0);
 process.stdout.write(`${unhandled > 0 ? `${unhandled} unhandled errors\n` : ''}${sentence()}\n`);
-process.exit(tally.passed > 0 && tally.failed === 0 && unhandled === 0 && process.exitCode !== 1 ? 0 : 1);
+process.exit(sum('passed') > 0 && sum('failed') === 0 && unhandled === 0 ? 0 : 1);
 
 /** What the next runs are ordered by. */
 function keepDurations(): void {
-  const sorted = timed.toSorted((a, b) => (a.path < b.path ? -1 : 1)).map(({ path, ms }) => [path, Math.round(ms / 1_000)]);
+  const sorted = first.results
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ path, ms }) => [path, Math.round(ms / 1_000)]);
   writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }
 
 function sentence(): string {
-  const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : '';
-  return `${tally.passed} passed, ${tally.failed} failed${skipped}`;
+  const skipped = sum('skipped');
+  return `${sum('passed')} passed, ${sum('failed')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }

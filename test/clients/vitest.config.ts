@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { scaled } from '../support/patience.ts';
 
 /** The tests of published clients: real parts as for the others, and clients that `run.ts` has installed. */
 export default defineConfig({
@@ -11,9 +12,9 @@ export default defineConfig({
     allowOnly: false,
     retry: 0,
     isolate: false,
-    testTimeout: 90_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 20_000,
-    expect: { poll: { timeout: 30_000, interval: 50 } },
+    testTimeout: scaled(90_000),
+    hookTimeout: scaled(60_000),
+    teardownTimeout: scaled(20_000),
+    expect: { poll: { timeout: scaled(30_000), interval: 50 } },
   },
 });

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { scaled } from '../support/patience.ts';
 
 /** The tests of the starter apps: real parts as for the others, and apps that `run.ts` has installed. */
 export default defineConfig({
@@ -10,9 +11,9 @@ export default defineConfig({
     allowOnly: false,
     retry: 0,
     isolate: false,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    teardownTimeout: 30_000,
-    expect: { poll: { timeout: 60_000, interval: 50 } },
+    testTimeout: scaled(180_000),
+    hookTimeout: scaled(180_000),
+    teardownTimeout: scaled(30_000),
+    expect: { poll: { timeout: scaled(60_000), interval: 50 } },
   },
 });

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { filesToRunAgain } from '../../tools/test/again.ts';
 import { chooseTests } from '../../tools/test/choice.ts';
 import { failedLines } from '../../tools/test/failed.ts';
 import { slowestLines } from '../../tools/test/slowest.ts';
@@ -63,4 +65,68 @@ test('the durations that are kept are those of files that are there', () => {
   const kept = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Record<string, number>;
   const root = new URL('../../', import.meta.url);
   expect(Object.keys(kept).filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+});
+
+/** Runs the test command on files of a folder of its own, with every test as often as it is written there. */
+function runCommand(files: Readonly<Record<string, string>>): {
+  readonly status: number | null;
+  readonly lines: readonly string[];
+} {
+  mkdirSync(join(ROOT, '.test'), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, '.test', 'again-'));
+  try {
+    for (const [path, body] of Object.entries(files)) {
+      mkdirSync(join(folder, 'test', path.split('/')[0] ?? ''), { recursive: true });
+      const head = `import { existsSync, writeFileSync } from 'node:fs'; import { expect, test } from 'vitest';
+        const isFirst = () => { const mark = import.meta.filename + '.ran'; const was = existsSync(mark); writeFileSync(mark, ''); return !was; };\n`;
+      writeFileSync(join(folder, 'test', `${path}.test.ts`), `${head}${body}`);
+    }
+    const config = `export default { root: ${JSON.stringify(folder)}, test: { include: ['test/**/*.test.ts'], testTimeout: 200, passWithNoTests: false } };`;
+    writeFileSync(join(folder, 'vitest.config.ts'), config);
+    const command = ['tools/test.ts', '--config', join(folder, 'vitest.config.ts')];
+    const env = { ...process.env, TEST_SLOWNESS: '1', VITEST: undefined, VITEST_POOL_ID: undefined, VITEST_WORKER_ID: undefined };
+    const { status, stdout } = spawnSync(process.execPath, command, { cwd: ROOT, encoding: 'utf8', env });
+    return { status, lines: stdout.trimEnd().split('\n') };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const OFTEN_FINE = "test('sells', () => expect(isFirst()).toBe(false)); test('stands', () => {});";
+const LATE_ONCE = "test('sells', async () => { if (isFirst()) await new Promise(() => {}); });";
+
+test('a file that fails in the whole run and passes alone is told as slow or flaky, and the run passes', () => {
+  const { status, lines } = runCommand({ 'unit/flaky': OFTEN_FINE, 'unit/fine': "test('stands', () => {});" });
+  expect(lines.at(-1)).toBe('3 passed, 0 failed');
+  expect(lines.filter((line) => line.startsWith('SLOW OR FLAKY: '))).toEqual([
+    'SLOW OR FLAKY: test/unit/flaky.test.ts, sells, expected true to be false // Object.is equality',
+  ]);
+  expect(status).toBe(0);
+});
+
+test('a file that fails twice is red, and so is one whose tests cannot be loaded', () => {
+  const { status, lines } = runCommand({
+    'unit/broken': "test('sells', () => expect(1).toBe(2));",
+    'unit/unread': 'throw new Error("no");',
+  });
+  expect(lines.at(-1)).toBe('0 passed, 2 failed');
+  expect(lines).toContain('failed: test/unit/broken.test.ts > sells: expected 1 to be 2 // Object.is equality');
+  expect(status).toBe(1);
+});
+
+test('a file about money is run once more for time alone, never for an assertion', () => {
+  const asserted = runCommand({ 'fault/settles': OFTEN_FINE });
+  expect([asserted.status, asserted.lines.at(-1)]).toEqual([1, '1 passed, 1 failed']);
+  const late = runCommand({ 'integration/budget': LATE_ONCE });
+  expect([late.status, late.lines.at(-1)]).toEqual([0, '1 passed, 0 failed']);
+  expect(late.lines.join('\n')).toContain('SLOW OR FLAKY: test/integration/budget.test.ts, sells, Test timed out in 200ms.');
+});
+
+test('a run in which more than twelve files fail is broken, and runs none of them again', () => {
+  const broken = Array.from({ length: 13 }, (_, at) => {
+    const failures = [{ path: `test/unit/${at}.test.ts`, name: 'sells', message: 'no' }];
+    return { path: `test/unit/${at}.test.ts`, ms: 1, passed: 0, failed: 1, skipped: 0, failures };
+  });
+  expect(filesToRunAgain(broken)).toEqual([]);
+  expect(filesToRunAgain(broken.slice(1))).toHaveLength(12);
 });

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { scaled } from '../support/patience.ts';
 
 /** Tests on a WordPress: they begin with a Postgres and a Temporal as the others do, and run one after the other. */
 export default defineConfig({
@@ -10,8 +11,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     allowOnly: false,
     retry: 0,
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 30_000, interval: 50 } },
+    testTimeout: scaled(120_000),
+    hookTimeout: scaled(300_000),
+    expect: { poll: { timeout: scaled(30_000), interval: 50 } },
   },
 });
