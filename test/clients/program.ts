@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { scaled } from '../support/patience.ts';
 import type { Kits } from './kits.ts';
 import { commandOf } from './kits.ts';
 import type { HeldClient } from './table.ts';
@@ -39,7 +40,11 @@ export async function buyWith(
   ...urls: readonly string[]
 ): Promise<readonly Said[]> {
   const { command, args, env: own } = commandOf(FOLDER, client);
-  const options = { cwd: FOLDER, timeout: 45_000, env: { ...process.env, ...own, ...env, BUYER_PRIVATE_KEY: privateKey } };
+  const options = {
+    cwd: FOLDER,
+    timeout: scaled(45_000),
+    env: { ...process.env, ...own, ...env, BUYER_PRIVATE_KEY: privateKey },
+  };
   const { stdout } = await run(command, [...args, ...urls], options);
   return stdout
     .trim()

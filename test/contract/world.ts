@@ -51,7 +51,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 /** Starts a chain with router, token and Multicall3 in place. */
 export async function startWorld() {
   const anvil = await startAnvil();
-  const client = createPublicClient({ transport: http(anvil.rpcUrl, { timeout: 60_000 }) });
+  const client = createPublicClient({ transport: http(anvil.rpcUrl) });
   const rpc = (method: string, params: readonly unknown[]) => client.request({ method, params } as never) as Promise<never>;
   await rpc('anvil_setCode', [USDC, tokenArtifact.deployedBytecode]);
   await rpc('anvil_setCode', [MULTICALL3, multicallArtifact.deployedBytecode]);

@@ -38,9 +38,7 @@ const SALES = [
   ['trio', 'read'],
 ] as const;
 
-test('totals, statements, CSV, reconciliation and audit agree with each other and with the chain, to the micro', {
-  timeout: 300_000,
-}, async () => {
+test('totals, statements, CSV, reconciliation and audit agree with each other and with the chain, to the micro', async () => {
   const quotes = await Promise.all(SALES.map(([slug, kind]) => askQuote(service.baseUrl, site.key, slug, kind)));
   const wallets = [...new Set(quotes.flatMap((quote) => quote.legs.map((leg) => leg.toAddress.toLowerCase())))];
   const before = await balancesOf(service, wallets);
@@ -86,7 +84,7 @@ test('totals, statements, CSV, reconciliation and audit agree with each other an
   expect(audit.totals).toMatchObject({ paid: 7, paymentFailed: 0, earnedMicroUsdc: total });
 
   await expect
-    .poll(async () => (await json('/_svc/earnings/reconciliation')).outstanding, { timeout: 60_000, interval: 500 })
+    .poll(async () => (await json('/_svc/earnings/reconciliation')).outstanding, { interval: 500 })
     .toEqual({ legs: 0, micro: 0 });
   const reconciliation = await json('/_svc/earnings/reconciliation');
   expect(reconciliation.recorded).toEqual({ events: 7, grossMicroUsdc: total });

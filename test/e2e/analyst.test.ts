@@ -104,9 +104,7 @@ test('which agents earned us most: the sum over agents is what was sold', async 
 });
 
 test('which authors wait for money: nobody, once the chain shows every leg', async () => {
-  await expect
-    .poll(async () => Number((await ask('authorsWaiting')).reconciliation.outstanding.micro), { timeout: 60_000 })
-    .toBe(0);
+  await expect.poll(async () => Number((await ask('authorsWaiting')).reconciliation.outstanding.micro)).toBe(0);
   expect((await ask('authorsWaiting')).reconciliation.waiting.nodes).toEqual([]);
 });
 
@@ -173,7 +171,7 @@ test('who pretends to be somebody else', async () => {
 test('whether our webhooks arrive', async () => {
   const delivered = async () =>
     (await ask('webhooksHealth')).deliveries.nodes.filter(({ state }: { state: string }) => state === 'DELIVERED');
-  await expect.poll(async () => (await delivered()).length, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await delivered()).length).toBeGreaterThan(0);
   const { webhookEndpoints } = await ask('webhooksHealth');
   expect(webhookEndpoints.nodes).toEqual([
     { origin: new URL(receiver.url).origin, enabled: true, failuresInRow: 0, disabledReason: null },
@@ -217,14 +215,12 @@ test('which agents others pretend to be, and when', async () => {
 });
 
 test('which webhooks fail just now: none', async () => {
-  await expect
-    .poll(async () => (await ask('failingWebhooks')).deliveries, { timeout: 60_000 })
-    .toEqual({ totalCount: 0, nodes: [] });
+  await expect.poll(async () => (await ask('failingWebhooks')).deliveries).toEqual({ totalCount: 0, nodes: [] });
 });
 
 test('how long sales took to be settled and final', async () => {
   const times = async () => (await ask('timeToFinal')).settlementTimes;
-  await expect.poll(async () => (await times()).final.payments, { timeout: 60_000 }).toBe(4);
+  await expect.poll(async () => (await times()).final.payments).toBe(4);
   const { settled, final } = await times();
   expect(settled.payments).toBe(4);
   expect(settled.p50Ms).toBeGreaterThan(0);

@@ -20,6 +20,7 @@ import type { NameServer } from '../support/name-server.ts';
 import { startNameServer } from '../support/name-server.ts';
 import type { Shell } from '../support/pasted.ts';
 import { filledIn, openShell, shellBlocks } from '../support/pasted.ts';
+import { scaled } from '../support/patience.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENT = join(ROOT, 'docs/going-live.md');
@@ -64,7 +65,7 @@ function jsonIn<T>(text: string): T {
 }
 
 test('a stranger who pastes every step, in order, ends with a sale that the author has on the chain', {
-  timeout: 600_000,
+  timeout: scaled(600_000),
 }, async () => {
   const buyerKey = newPrivateKey();
   const buyer = localSigner(buyerKey).address;

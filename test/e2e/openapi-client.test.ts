@@ -88,9 +88,7 @@ test('a client generated from the description type-checks, and its types know wh
     '',
     ...files,
   ];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 }).catch(
-    (error: { stdout: string }) => error,
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout: string }) => error);
   expect(stdout).toBe('');
 });
 

@@ -44,9 +44,7 @@ async function buy(slug: string): Promise<void> {
   await sellUntilDecided(service.baseUrl, site.key, quote, payment);
 }
 
-test('a purchase and its webhook are seen in every measure, and in one trace from the request to the chain', {
-  timeout: 300_000,
-}, async () => {
+test('a purchase and its webhook are seen in every measure, and in one trace from the request to the chain', async () => {
   const outbound = createOutbound({ allowLoopback: true });
   const secretBox = createSecretBox(Buffer.from(service.secrets.secretsKey, 'base64url'));
   await createEndpoint({ database: service.database, secretBox, outbound }, site.tenantId, { url: hooks.url });

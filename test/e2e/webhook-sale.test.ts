@@ -8,6 +8,7 @@ import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { redeliver } from '../../services/webhooks/redeliver.ts';
 import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
+import { scaled } from '../support/patience.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -43,9 +44,7 @@ function verified(n: number, secret: string) {
   return { headers: one.headers, body: JSON.parse(one.body) as any };
 }
 
-test('a sale on chain reaches its receiver through a failure, again on demand, and over a rotation of the secret', {
-  timeout: 300_000,
-}, async () => {
+test('a sale on chain reaches its receiver through a failure, again on demand, and over a rotation of the secret', async () => {
   const { database } = service;
   const outbound = createOutbound({ allowLoopback: true });
   const secretBox = createSecretBox(Buffer.from(service.secrets.secretsKey, 'base64url'));
@@ -79,7 +78,7 @@ test('a sale on chain reaches its receiver through a failure, again on demand, a
     .poll(
       async () => (await listDeliveries(deps, site.tenantId, endpointId)).every((delivery) => delivery.state === 'delivered'),
       {
-        timeout: 60_000,
+        timeout: scaled(60_000),
         interval: 200,
       },
     )

@@ -4,6 +4,7 @@ import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
+import { scaled } from '../support/patience.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -44,7 +45,7 @@ describe('a worker killed with SIGKILL', () => {
     ['after they are broadcast', 'after_broadcast'],
     ['after the receipt is read', 'after_receipt'],
     ['after the outcome is recorded', 'after_record'],
-  ] as const)('%s leaves exactly one settlement, one crossing and one event', { timeout: 300_000 }, async ([, point]) => {
+  ] as const)('%s leaves exactly one settlement, one crossing and one event', async ([, point]) => {
     const payer = await service.payer(1_000_000n);
     const quote = await askQuote(service.baseUrl, site.key, 'trio');
     const before = await balancesOf(
@@ -76,7 +77,7 @@ describe('a worker killed with SIGKILL', () => {
                 where payer = $1 group by event_id limit 1`,
             ofPayer,
           ),
-        { timeout: 180_000, interval: 200 },
+        { timeout: scaled(180_000), interval: 200 },
       )
       .toBeGreaterThan(0);
     expect(
@@ -95,9 +96,7 @@ describe('a worker killed with SIGKILL', () => {
   });
 });
 
-test('the same payment fifty times at once over two API processes gives one settlement and fifty equal answers', {
-  timeout: 300_000,
-}, async () => {
+test('the same payment fifty times at once over two API processes gives one settlement and fifty equal answers', async () => {
   const worker = await service.startWorker();
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'trio');
@@ -115,9 +114,7 @@ test('the same payment fifty times at once over two API processes gives one sett
   await worker.stop();
 });
 
-test('ten authorizations of one payer for one page at once over two API processes charge once', {
-  timeout: 300_000,
-}, async () => {
+test('ten authorizations of one payer for one page at once over two API processes charge once', async () => {
   const worker = await service.startWorker();
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'duo');
@@ -134,9 +131,7 @@ test('ten authorizations of one payer for one page at once over two API processe
   await worker.stop();
 });
 
-test('an API killed while its caller waits loses nothing: the same payment sent to the other API gets the receipt', {
-  timeout: 300_000,
-}, async () => {
+test('an API killed while its caller waits loses nothing: the same payment sent to the other API gets the receipt', async () => {
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'solo');
   const payment = await payFor(payer, quote);

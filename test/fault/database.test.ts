@@ -99,9 +99,7 @@ function refusalsWhenFull(load: ReportLoad, filler: string): number {
 }
 
 describe.skipIf('reason' in small)(`a disk that is full${'reason' in small ? ` (skipped: ${small.reason})` : ''}`, () => {
-  test('refuses writes as an outage, goes on answering reads, and takes writes again when there is space', {
-    timeout: 300_000,
-  }, async () => {
+  test('refuses writes as an outage, goes on answering reads, and takes writes again when there is space', async () => {
     const folder = (small as { folder: string }).folder;
     const filler = join(folder, 'filler');
     const postgresFolder = join(folder, 'postgres');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
 import { call, signInWith } from '../support/licences.ts';
+import { scaled } from '../support/patience.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -37,7 +38,7 @@ test.for([
   ['before anything is sent', 'after_sign'],
   ['between settlement on chain and its record', 'after_receipt'],
   ['between record and answer', 'after_record'],
-] as const)('a worker killed %s: the licence exists afterwards, paid once', { timeout: 300_000 }, async ([, point]) => {
+] as const)('a worker killed %s: the licence exists afterwards, paid once', async ([, point]) => {
   const { wallet, token, url, body, headers, accepted } = await newPurchase();
 
   const doomed = await service.startWorker({ CRASH_AT: point });
@@ -51,7 +52,7 @@ test.for([
   }
   const worker = await service.startWorker();
   await expect
-    .poll(async () => (await call(url, { token, body, headers })).status, { timeout: 180_000, interval: 500 })
+    .poll(async () => (await call(url, { token, body, headers })).status, { timeout: scaled(180_000), interval: 500 })
     .toBe(200);
   const answer = await call(url, { token, body, headers });
   const held = await call(`${url}/held`, { token });
@@ -63,9 +64,7 @@ test.for([
   await worker.stop();
 });
 
-test('wallets of one account that pay for one licence at once, at two processes, are charged once, and all get the licence', {
-  timeout: 300_000,
-}, async () => {
+test('wallets of one account that pay for one licence at once, at two processes, are charged once, and all get the licence', async () => {
   const { wallet, token, url, body, headers, accepted, further } = await newPurchase(3);
   const other = await service.startApi();
   const all = [{ payer: wallet, headers }, ...further];
@@ -89,7 +88,7 @@ test('wallets of one account that pay for one licence at once, at two processes,
     answers = await payAll();
     return answers.map(({ status }) => status);
   };
-  await expect.poll(settled, { timeout: 180_000, interval: 500 }).toEqual([200, 200, 200, 200]);
+  await expect.poll(settled, { timeout: scaled(180_000), interval: 500 }).toEqual([200, 200, 200, 200]);
   const held = await call(`${url}/held`, { token });
   const jtis = held.body.licences.map(({ jti }: { jti: string }) => jti);
   expect([jtis.length, ...answers.map((answer) => answer.body.jti)]).toEqual([1, ...Array(4).fill(jtis[0])]);
@@ -103,9 +102,7 @@ test('wallets of one account that pay for one licence at once, at two processes,
   await other.stop();
 });
 
-test('a buyer who gave up waiting finds the licence, and one notice of it, though every worker on the way was killed', {
-  timeout: 300_000,
-}, async () => {
+test('a buyer who gave up waiting finds the licence, and one notice of it, though every worker on the way was killed', async () => {
   const { token, url, body, headers } = await newPurchase();
   const undecided = await call(url, { token, body, headers });
   expect(undecided.headers.get('x-svc-error-code')).toBe('settlement_pending');
@@ -114,7 +111,7 @@ test('a buyer who gave up waiting finds the licence, and one notice of it, thoug
     const sql = 'select payment_id, state from payment order by accepted_at desc limit 1';
     return (await service.database.query<{ payment_id: string; state: string }>(sql))[0];
   };
-  const slow = { timeout: 180_000, interval: 20 };
+  const slow = { timeout: scaled(180_000), interval: 20 };
 
   const first = await service.startWorker();
   await expect.poll(async () => (await stateOf())?.state, slow).toMatch(/broadcast|settled|final/);

@@ -56,9 +56,7 @@ const settledOnce = async (payer: `0x${string}`, price: number): Promise<void> =
   expect(failures).toEqual([]);
 };
 
-test('while Temporal is away a payment settles all the same: workers take it from its row, and send it without a workflow', {
-  timeout: 300_000,
-}, async () => {
+test('while Temporal is away a payment settles all the same: workers take it from its row, and send it without a workflow', async () => {
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'trio');
   const payment = await payFor(payer, quote);
@@ -72,9 +70,7 @@ test('while Temporal is away a payment settles all the same: workers take it fro
   await settledOnce(payer.address, quote.price);
 });
 
-test('while Postgres is away verify answers 503 with ok false and Retry-After, counts nothing, and works again by itself', {
-  timeout: 300_000,
-}, async () => {
+test('while Postgres is away verify answers 503 with ok false and Retry-After, counts nothing, and works again by itself', async () => {
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'duo');
   const payment = await payFor(payer, quote);
@@ -90,9 +86,7 @@ test('while Postgres is away verify answers 503 with ok false and Retry-After, c
   await settledOnce(payer.address, quote.price);
 });
 
-test('while the chain is away a stored payment stays pending, nothing is counted as failed, and it settles when it is back', {
-  timeout: 300_000,
-}, async () => {
+test('while the chain is away a stored payment stays pending, nothing is counted as failed, and it settles when it is back', async () => {
   const payer = await service.payer(1_000_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'solo');
   const payment = await payFor(payer, quote);

@@ -9,6 +9,7 @@ import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { blockable, wrongClock } from '../support/clusterFaults.ts';
 import { askGraph } from '../support/graphql.ts';
 import { checkService } from '../support/invariants.ts';
+import { scaled } from '../support/patience.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -45,9 +46,7 @@ async function expectSettledOnce({ payer, quote, payment }: Purchase, baseUrl = 
   return answer;
 }
 
-test('with every connection of the pool held a payment is an outage, charges nothing, and settles when they are free', {
-  timeout: 300_000,
-}, async () => {
+test('with every connection of the pool held a payment is an outage, charges nothing, and settles when they are free', async () => {
   const api = await service.startApi();
   const purchase = await newPurchase(api.url);
   const blocker = new pg.Client({ connectionString: service.urls.superUrl });
@@ -135,9 +134,7 @@ test('a report with a character that no database takes is refused alone, at the 
   expect(rows.map(({ slug }) => slug).sort()).toEqual(slugs.filter((_, at) => at !== 7).sort());
 });
 
-test('an API told to end while it sells says that it is not ready, finishes the sale, and only then ends', {
-  timeout: 300_000,
-}, async () => {
+test('an API told to end while it sells says that it is not ready, finishes the sale, and only then ends', async () => {
   const api = await service.startApi();
   const purchase = await newPurchase(api.url);
   const workers = service.workers.filter((one) => one.process.isRunning()).map((one) => one.process.pid);
@@ -158,7 +155,7 @@ test('an API told to end while it sells says that it is not ready, finishes the 
   await expectSettledOnce(purchase);
 });
 
-test('an API told to end in the middle of an export sends it whole, or cuts the connection', { timeout: 300_000 }, async () => {
+test('an API told to end in the middle of an export sends it whole, or cuts the connection', async () => {
   const api = await service.startApi();
   await expectSettledOnce(await newPurchase(api.url), api.url);
   const answer = await fetch(`${api.url}/_svc/earnings/export.csv?from=1`, { headers: { authorization: `Bearer ${site.key}` } });
@@ -169,9 +166,7 @@ test('an API told to end in the middle of an export sends it whole, or cuts the 
   expect(await api.process.exited).toEqual({ code: 0, signal: null });
 });
 
-test('a worker told to end in the middle of a payment loses nothing: another one takes it over', {
-  timeout: 300_000,
-}, async () => {
+test('a worker told to end in the middle of a payment loses nothing: another one takes it over', async () => {
   const purchase = await newPurchase();
   const selling = sell(service.baseUrl, site.key, purchase.quote, purchase.payment);
   await sleep(20);
@@ -189,9 +184,6 @@ test.for([
   ['slow', -TEN_MINUTES_MS],
 ] as const)(
   'an API and a worker whose clocks are ten minutes %s charge nobody twice, and what they refuse the others sell',
-  {
-    timeout: 300_000,
-  },
   async ([, offsetMs]) => {
     const [api, worker] = await Promise.all([service.startApi(wrongClock(offsetMs)), service.startWorker(wrongClock(offsetMs))]);
     const purchase = await newPurchase();
@@ -206,9 +198,7 @@ test.for([
   },
 );
 
-test('a licence outlives the rotation of the key that signed it, and the new key is published a day before it signs', {
-  timeout: 300_000,
-}, async () => {
+test('a licence outlives the rotation of the key that signed it, and the new key is published a day before it signs', async () => {
   const purchase = await newPurchase();
   const { body } = await expectSettledOnce(purchase);
   const next = createServiceSecrets().licenceKey;
@@ -230,7 +220,7 @@ test('a licence outlives the rotation of the key that signed it, and the new key
   await rotated.stop();
 });
 
-test('two seconds without an event loop in API and worker delay a payment and lose nothing', { timeout: 300_000 }, async () => {
+test('two seconds without an event loop in API and worker delay a payment and lose nothing', async () => {
   const old = service.workers.filter((one) => one.process.isRunning());
   const environment = { ...blockable(2_000), METRICS_PORT: '0' };
   const [api, worker] = await Promise.all([service.startApi(environment), service.startWorker(environment)]);
@@ -239,7 +229,7 @@ test('two seconds without an event loop in API and worker delay a payment and lo
   const selling = sell(api.url, site.key, purchase.quote, purchase.payment);
   await sleep(50);
   for (const { process: part } of [worker, api]) process.kill(part.pid, 'SIGUSR2');
-  const health = await fetch(`${api.url}/healthz`, { signal: AbortSignal.timeout(60_000) });
+  const health = await fetch(`${api.url}/healthz`, { signal: AbortSignal.timeout(scaled(60_000)) });
   expect(health.status).toBe(200);
   // The watchdog: the longest block since the last look, which EventLoopBlocked of deploy/alerts.yml judges.
   for (const part of [api, worker]) expect(sumOf(await readMetrics(part), 'svc.process.loop_delay')).toBeGreaterThan(1_500);

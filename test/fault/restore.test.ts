@@ -32,9 +32,7 @@ const stopAll = () => Promise.all([...service.apis, ...service.workers].map((one
 /** Runs an admin command on the restored database; what it prints. */
 const admin = (...args: string[]) => runServiceAdmin(service, backup.appUrl, ...args);
 
-test('a backup older than twenty settlements comes back: the chain is adopted, the lost money is listed, and sales go on', {
-  timeout: 300_000,
-}, async () => {
+test('a backup older than twenty settlements comes back: the chain is adopted, the lost money is listed, and sales go on', async () => {
   const kept = [await sale(service.baseUrl), await sale(service.baseUrl)];
   await stopAll();
   backup = await backUp(service.urls);
@@ -83,9 +81,7 @@ test('a backup older than twenty settlements comes back: the chain is adopted, t
   expect(Number(list.relayers[0]?.nextNonce)).toBe(list.relayers[0]?.minedNonce);
 });
 
-test('keys are retired and taken up again, a nonce is filled only while it is free, alerts are dealt with, and sales go on', {
-  timeout: 300_000,
-}, async () => {
+test('keys are retired and taken up again, a nonce is filled only while it is free, alerts are dealt with, and sales go on', async () => {
   const [network, address] = ['eip155:84532', service.relayer.toLowerCase()];
   interface Listed {
     relayers: { minedNonce: number; pausedReason: string | null }[];

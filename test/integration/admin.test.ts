@@ -10,6 +10,7 @@ import { adminEnvironment, runAdmin } from '../support/admin.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 import { insertCrossing } from '../support/ledger.ts';
+import { scaled } from '../support/patience.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 let environment: Record<string, string>;
@@ -33,7 +34,7 @@ function runProgram(args: readonly string[]): Promise<{ code: number; out: strin
   return new Promise((resolve) => {
     const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
     const env = { ...environment, PATH, NODE_COMPILE_CACHE };
-    execFile(process.execPath, ['bin/admin.ts', ...args], { env, timeout: 100_000 }, (error, out, err) => {
+    execFile(process.execPath, ['bin/admin.ts', ...args], { env, timeout: scaled(100_000) }, (error, out, err) => {
       resolve({ code: error ? Number(error.code) : 0, out, err });
     });
   });

@@ -14,6 +14,7 @@ import { createTenant } from '../../services/tenants/tenants.ts';
 import { ALPHA_PRICING, newSigningKey } from '../support/api.ts';
 import type { TestChain, TestDatabase } from '../support/parts.ts';
 import { createDatabase, startTestChain, useTemporal } from '../support/parts.ts';
+import { scaled } from '../support/patience.ts';
 
 let chain: TestChain;
 let urls: TestDatabase;
@@ -102,7 +103,7 @@ test('a call that comes while the API still starts is told to come again; none i
   for (let isOpen = false; !isOpen; ) {
     isOpen = await Promise.race([ended, Promise.resolve(false)]);
     // Refused until the port is bound; from then on each is answered, and an answer that never comes ends the test.
-    const call = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(30_000) }).catch(
+    const call = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(scaled(30_000)) }).catch(
       (error: Error) => {
         if (error.name === 'TimeoutError') throw error;
         return null;

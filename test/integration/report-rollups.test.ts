@@ -161,9 +161,7 @@ async function plainEarnings(w: Parameters<typeof plainly>[1], group: EarningsGr
   return { events: total!['events'], reads: total!['reads'], micro: BigInt(total!['micro'] as string), groups };
 }
 
-test('earnings from rollups are the plain aggregate, whatever the rows, windows, filters and groups', {
-  timeout: 300_000,
-}, async () => {
+test('earnings from rollups are the plain aggregate, whatever the rows, windows, filters and groups', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(purchase, { minLength: 1, maxLength: 12 }), { maxLength: 4 }),
@@ -253,9 +251,7 @@ async function plainAudit(w: Asked, group: AuditGroup) {
   return { total: total!, groups, agents };
 }
 
-test('the audit from rollups is the plain aggregate, whatever the rows, windows, filters and groups', {
-  timeout: 300_000,
-}, async () => {
+test('the audit from rollups is the plain aggregate, whatever the rows, windows, filters and groups', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(seen, { minLength: 1, maxLength: 30 }), { maxLength: 4 }),

@@ -305,7 +305,7 @@ test('what settles while its caller waits has its licence from its settlement on
   const { settings } = world.settleDeps;
   const { answer, first } = await buy('gone', { settings: { ...settings, waitMs: 1 } });
   expect(first).toMatchObject({ code: 'settlement_pending' });
-  await expect.poll(async () => (await licenceOf('gone'))?.settled, { timeout: 60_000, interval: 50 }).toBe(true);
+  await expect.poll(async () => (await licenceOf('gone'))?.settled).toBe(true);
   expect(await licenceOf('gone')).toEqual(none);
   const receipt = await answer();
   expect(await answer()).toEqual(receipt);

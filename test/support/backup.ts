@@ -20,7 +20,7 @@ export async function backUp(urls: TestDatabase): Promise<Backup> {
     ]);
     return Number((await query(other, 'select count(*) from pg_stat_activity where datname = $1', [urls.name]))[0]?.['count']);
   };
-  await expect.poll(connections, { timeout: 60_000, interval: 250 }).toBe(0);
+  await expect.poll(connections, { interval: 250 }).toBe(0);
   const name = `${urls.name}_backup`;
   await createDatabase(other, name, urls.name);
   return { appUrl: at(urls.appUrl, name), ownerUrl: at(urls.ownerUrl, name), drop: () => dropDatabase(other, name) };

@@ -1,6 +1,7 @@
 /** Quote, sign and verify over REST against any API process of a service, as a publisher's runtime and its buyer do. */
 import { randomBytes } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { scaled } from './patience.ts';
 
 /** What a quote of a page looks like to these tests. */
 export interface QuoteBody {
@@ -71,7 +72,7 @@ export async function sell(baseUrl: string, key: string, quote: QuoteBody, payme
 }
 
 /** How long a payment may take to be decided after what a test broke: a killed worker's part is taken over half a minute later. */
-const DECIDED_MS = 180_000;
+const DECIDED_MS = scaled(180_000);
 
 /** Sends the same payment again until it is decided, as a buyer told `settlement_pending` does. */
 export async function sellUntilDecided(baseUrl: string, key: string, quote: QuoteBody, payment: string): Promise<SaleAnswer> {

@@ -18,6 +18,7 @@ import { startTemporalServer } from '../../sandbox/parts/temporal-server.ts';
 import { whyNoTemporalServer } from '../../sandbox/parts/temporal-server-binary.mjs';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { checkInvariants } from './invariants.ts';
+import { scaled } from './patience.ts';
 import { testNetwork } from './payments.ts';
 import type { Environment, TestService } from './service.ts';
 import { startTestService } from './service.ts';
@@ -28,7 +29,7 @@ const SOURCES = temporalSources(process.env, fileURLToPath(new URL('../../.sandb
 export const whyNoCluster = await whyNoTemporalServer(SOURCES);
 
 /** How long a cluster may take to start, the build of its server included. */
-export const CLUSTER_LIMIT_MS = 25 * 60_000;
+export const CLUSTER_LIMIT_MS = scaled(25 * 60_000);
 
 /** A running cluster. */
 export interface TestCluster {

@@ -16,6 +16,7 @@ import { confirmBatch } from '../../services/settlement/batch/confirm.ts';
 import { claimAndSend } from '../../services/settlement/batch/send.ts';
 import type { SettlementDeps } from '../../services/settlement/deps.ts';
 import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
+import { scaled } from './patience.ts';
 import type { SettlementWorld } from './settlement.ts';
 import { pay } from './settlement.ts';
 import { query } from './sql.ts';
@@ -153,7 +154,7 @@ export async function attempt(world: SettlementWorld, terms: Terms, payment: Par
 
 /** The same, asked again while it is on its way: for 60 s, however busy the machine is. */
 export async function attemptUntilDecided(world: SettlementWorld, terms: Terms, payment: ParsedPayment) {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + scaled(60_000);
   for (;;) {
     const answer = await attempt(world, terms, payment);
     if (answer.code !== 'settlement_pending' || Date.now() > deadline) return answer;

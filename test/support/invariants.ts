@@ -13,6 +13,7 @@ import { finalWithBatch } from '../../db/settlement/states.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import { isSettled } from '../../domain/payment/state.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
+import { scaled } from './patience.ts';
 import { testNetwork } from './payments.ts';
 import type { TestService } from './service.ts';
 import type { SettlementWorld } from './settlement.ts';
@@ -94,7 +95,7 @@ export async function checkService(
       );
       return [...open, ...balances.filter((balance) => balance > 0n)];
     };
-    await expect.poll(underWay, { timeout: 180_000, interval: 200 }).toEqual([]);
+    await expect.poll(underWay, { timeout: scaled(180_000), interval: 200 }).toEqual([]);
     await checkInvariants({ database, rpc, network, deps: { relayersOf: () => [{ address: relayer }] } }, known);
   } finally {
     await rpc.close();

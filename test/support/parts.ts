@@ -7,11 +7,12 @@ import type { ChainSetup, PreparedChain } from '../../sandbox/parts/chain-setup.
 import { prepareChain } from '../../sandbox/parts/chain-setup.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres/postgres.ts';
 import { createDatabase as create, dropDatabase } from '../../sandbox/parts/postgres/roles.ts';
+import { scaled } from './patience.ts';
 
 /** The database all migrations have run on; tests copy it and never connect to it. */
 export const TEMPLATE_DATABASE = 'svc_template';
 /** What a statement or a turn may take where a test is not about that, ms: on a busy machine more than the service gives it. */
-export const PATIENT_MS = 240_000;
+export const PATIENT_MS = scaled(240_000);
 
 /** What the global setup shares with every test file of the run. */
 export interface SharedParts {

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { scaled } from './patience.ts';
 
 /** A block of a document between fences. */
 export interface Block {
@@ -85,7 +86,7 @@ export function openShell(options: {
     const file = join(options.scratch, `block-${count}.sh`);
     writeFileSync(file, `${block}\necho '${mark}'\n`, { mode: 0o600 });
     blocks.write(`${file}\n`);
-    const deadline = performance.now() + limitMs;
+    const deadline = performance.now() + scaled(limitMs);
     while (!said.includes(mark)) {
       const isLate = performance.now() > deadline;
       const why = child.exitCode !== null ? `ended with ${child.exitCode}` : isLate ? 'took too long' : null;

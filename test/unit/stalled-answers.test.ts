@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { createApiServer } from '../../process/api/server.ts';
+import { scaled } from '../support/patience.ts';
 
 /** More than the kernels of both sides take in. */
 const ANSWER = Buffer.alloc(64 * 1024 * 1024);
@@ -17,7 +18,7 @@ test('a client that asks and never reads loses its connection, and its answer is
   try {
     client.pause().write('GET / HTTP/1.1\r\nhost: here\r\n\r\n');
     const [connection] = await opened;
-    await expect.poll(() => connection.destroyed, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => connection.destroyed, { timeout: scaled(20_000) }).toBe(true);
   } finally {
     client.destroy();
     server.closeAllConnections();

@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { answerCalls } from '../../process/api/calls.ts';
+import { scaled } from '../support/patience.ts';
 
 const MOST = 20;
 const begun: ServerResponse[] = [];
@@ -37,7 +38,7 @@ function send(socket: Socket, count: number): void {
 test('a connection with more calls than it may have without an answer is cut, and another one is answered', async () => {
   const [greedy, other] = [open(), open()];
   send(greedy, 5_000);
-  await expect.poll(() => greedy.destroyed, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => greedy.destroyed, { timeout: scaled(10_000) }).toBe(true);
   expect(begun.length).toBe(MOST);
   await expect.poll(calls).toBe(0);
   send(other, 1);

@@ -7,6 +7,7 @@ import { insertTenant } from '../support/ledger.ts';
 import { createNamespace } from '../support/namespace.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
+import { scaled } from '../support/patience.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { insertWaiting } from '../support/waiting-deliveries.ts';
@@ -60,7 +61,7 @@ const endpointRow = async (endpointId: string) =>
     )
   )[0];
 
-const poll = { timeout: 60_000 };
+const poll = { timeout: scaled(60_000) };
 
 /** Ends the workflows of deliveries that failed; their own schedules would go on for hours. */
 async function endRetries(ids: readonly string[]): Promise<void> {
@@ -71,9 +72,7 @@ async function endRetries(ids: readonly string[]): Promise<void> {
       .catch(() => undefined);
 }
 
-test('a cooling endpoint is probed with its oldest waiting delivery, one at a time, and the rest goes out when that succeeds', {
-  timeout: 300_000,
-}, async () => {
+test('a cooling endpoint is probed with its oldest waiting delivery, one at a time, and the rest goes out when that succeeds', async () => {
   const { receiver, tenantId, endpointId, answer, recovery, log } = await subscribe(500);
   const ids = (await insertWaiting(database, tenantId, endpointId, 30)).sort();
   await expect.poll(async () => (await endpointRow(endpointId))?.cools, poll).toBe(true);
@@ -109,7 +108,7 @@ test('a cooling endpoint is probed with its oldest waiting delivery, one at a ti
   await endRetries(ids);
 });
 
-test('410 to a probe disables the endpoint, and what waits fails instead of waiting for good', { timeout: 300_000 }, async () => {
+test('410 to a probe disables the endpoint, and what waits fails instead of waiting for good', async () => {
   const { tenantId, endpointId, answer, recovery, log } = await subscribe(500);
   const ids = await insertWaiting(database, tenantId, endpointId, 25);
   await expect.poll(async () => (await endpointRow(endpointId))?.cools, poll).toBe(true);
@@ -129,9 +128,7 @@ test('410 to a probe disables the endpoint, and what waits fails instead of wait
   await endRetries(ids);
 });
 
-test('a recovery that was lost is started again, and with nothing to probe with the endpoint is let go', {
-  timeout: 300_000,
-}, async () => {
+test('a recovery that was lost is started again, and with nothing to probe with the endpoint is let go', async () => {
   const { endpointId } = await subscribe(200);
   await database.query(
     "update webhook_endpoint set failures_in_row = 10, cooled_until = now() - interval '1 hour' where endpoint_id = $1",

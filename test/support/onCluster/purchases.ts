@@ -12,6 +12,7 @@ import { mintUsdc } from '../../../sandbox/parts/chain-setup.ts';
 import type { QuoteBody, SaleAnswer } from '../buying.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../buying.ts';
 import type { TestCluster } from '../cluster.ts';
+import { scaled } from '../patience.ts';
 import type { TestSite } from '../service.ts';
 import { balancesOf, openShop } from '../shop.ts';
 
@@ -54,7 +55,7 @@ export function testPurchases(given: () => { readonly cluster: TestCluster; read
   });
 
   test('plays the whole purchase from quote to webhook by one command, breaks Postgres while buyers buy, judges it, and ends by itself', {
-    timeout: 600_000,
+    timeout: scaled(600_000),
   }, async () => {
     const folder = join(inject('parts').folder, 'cluster-program');
     const env = { ...process.env, TEMPORAL_ADDRESS: '', ...Object.fromEntries(PORTS.map((name) => [name, '0'])) };
@@ -74,7 +75,7 @@ export function testPurchases(given: () => { readonly cluster: TestCluster; read
     expect(said).toMatch(/payer .*-0\.001 USDC\n(.*author .*\+0\.000\d USDC\n){3}/);
   });
 
-  test('sells a page to the stock buyer through the proxy', { timeout: 300_000 }, async () => {
+  test('sells a page to the stock buyer through the proxy', async () => {
     const shop = await openShop({ baseUrl: cluster.proxy.url }, site);
     const privateKey = newPrivateKey();
     const payer = privateKeyToAddress(privateKey);
@@ -112,7 +113,7 @@ export function testPurchases(given: () => { readonly cluster: TestCluster; read
         await cluster.startTemporal();
       },
     ],
-  ])('settles one payment sent fifty times at once %s: once, with equal answers', { timeout: 300_000 }, async ([, break_]) => {
+  ])('settles one payment sent fifty times at once %s: once, with equal answers', async ([, break_]) => {
     const payer = await cluster.service.payer(1_000_000n);
     const quote = await askQuote(cluster.proxy.url, site.key, 'trio');
     const before = await balancesOf(

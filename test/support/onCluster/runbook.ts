@@ -10,6 +10,7 @@ import type { ServiceProcess } from '../../../sandbox/processes-of-service.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../buying.ts';
 import type { TestCluster } from '../cluster.ts';
 import { checkService } from '../invariants.ts';
+import { scaled } from '../patience.ts';
 import type { TestSite } from '../service.ts';
 import { balancesOf } from '../shop.ts';
 
@@ -78,7 +79,7 @@ async function expectSettledOnce({ payer, quote, payment }: Purchase): Promise<v
 }
 
 const firing = (): string[] => watch.alerts().flatMap(({ alert, state }) => (state === 'firing' ? [alert] : []));
-const quiet = (alert: string) => expect.poll(firing, { timeout: 60_000 }).not.toContain(alert);
+const quiet = (alert: string) => expect.poll(firing).not.toContain(alert);
 
 async function metric(name: string): Promise<number[]> {
   const text = await (await fetch(`${watch.url}/metrics`)).text();
@@ -106,13 +107,13 @@ export function testRunbook(given: () => { readonly cluster: TestCluster; readon
   });
 
   test('both workers killed: the payment waits, GaugesStale fires, and the trace of the request ends on the chain once a worker is back', {
-    timeout: 480_000,
+    timeout: scaled(480_000),
   }, async () => {
     const workers = cluster.liveWorkers();
     await Promise.all(workers.map((worker) => worker.kill()));
     const purchase = await newPurchase();
     await expectPending(purchase);
-    await expect.poll(firing, { timeout: 60_000 }).toContain('GaugesStale');
+    await expect.poll(firing).toContain('GaugesStale');
     expect(await metric('svc_gauges_read_at')).toEqual([]);
     await Promise.all(workers.map(() => cluster.service.startWorker()));
     await expectSettledOnce(purchase);
@@ -122,28 +123,26 @@ export function testRunbook(given: () => { readonly cluster: TestCluster; readon
     );
     const whole = [/svc-api +POST \/_svc\/verify\n/, /svc-worker +RunActivity:sendSettlement\n/, / rpc eth_sendRawTransaction\n/];
     await expect
-      .poll(async () => (await traces('sendSettlement')).some((drawn) => whole.every((step) => step.test(drawn))), {
-        timeout: 60_000,
-      })
+      .poll(async () => (await traces('sendSettlement')).some((drawn) => whole.every((step) => step.test(drawn))))
       .toBe(true);
     await checkService(cluster.service);
   });
 
   test('Temporal killed: not ready, workers settle the payment all the same, and all is ready once Temporal is back', {
-    timeout: 480_000,
+    timeout: scaled(480_000),
   }, async () => {
     await cluster.killTemporal();
     const purchase = await newPurchase();
     await expectSettledOnce(purchase);
-    await expect.poll(readiness, { timeout: 60_000 }).toEqual([503, 503]);
+    await expect.poll(readiness).toEqual([503, 503]);
     await cluster.startTemporal();
-    await expect.poll(readiness, { timeout: 60_000 }).toEqual([200, 200]);
+    await expect.poll(readiness).toEqual([200, 200]);
     await quiet('PaymentsPendingTooLong');
     await checkService(cluster.service);
   });
 
   test('Postgres killed: payments are an outage without an offer, GaugesStale fires, and all goes on by itself once Postgres is back', {
-    timeout: 480_000,
+    timeout: scaled(480_000),
   }, async () => {
     const purchase = await newPurchase();
     await cluster.killPostgres();
@@ -151,11 +150,11 @@ export function testRunbook(given: () => { readonly cluster: TestCluster; readon
     const answer = await sell(cluster.proxy.url, site.key, purchase.quote, purchase.payment);
     expect([answer.status, answer.headers.get('payment-required')]).toEqual([503, null]);
     expect(answer.headers.get('retry-after')).not.toBeNull();
-    await expect.poll(readiness, { timeout: 60_000 }).toEqual([503, 503]);
-    await expect.poll(firing, { timeout: 60_000 }).toContain('GaugesStale');
+    await expect.poll(readiness).toEqual([503, 503]);
+    await expect.poll(firing).toContain('GaugesStale');
     await cluster.startPostgres();
     await expectSettledOnce(purchase);
-    await expect.poll(readiness, { timeout: 60_000 }).toEqual([200, 200]);
+    await expect.poll(readiness).toEqual([200, 200]);
     const listening = "select 1 from pg_stat_activity where query = 'listen svc_tenant' and datname = current_database()";
     await expect.poll(() => cluster.service.database.query(listening)).toHaveLength(cluster.liveApis().length);
     await quiet('GaugesStale');
@@ -163,12 +162,12 @@ export function testRunbook(given: () => { readonly cluster: TestCluster; readon
   });
 
   test('both APIs killed and held: ApiDown pages within a minute and no other alert does; it is over once one is back', {
-    timeout: 480_000,
+    timeout: scaled(480_000),
   }, async () => {
     expect(firing()).not.toContain('ApiDown');
     const startedMs = performance.now();
     await Promise.all(cluster.liveApis().map((api) => api.kill()));
-    await expect.poll(firing, { timeout: 60_000 }).toEqual(['ApiDown']);
+    await expect.poll(firing).toEqual(['ApiDown']);
     expect(performance.now() - startedMs).toBeLessThan(60_000);
     expect(watch.alerts().find(({ alert }) => alert === 'ApiDown')?.severity).toBe('page');
     await cluster.addApi();
