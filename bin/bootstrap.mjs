@@ -16,8 +16,8 @@ const SCRIPTS = { start: 'bin/sandbox.ts', test: 'tools/test.ts', check: 'tools/
 const LIGHT = ['start', 'bin/admin.ts'];
 /** What starts Temporal's server of development. */
 const WITH_TEMPORAL = ['start', 'test', 'bench/run.ts'];
-/** What starts a cluster, whose Temporal server is another program: all the tests do, towards their end, and the cluster itself. */
-const withServer = (name, args) => name === 'bin/cluster.ts' || (name === 'test' && args.length === 0);
+/** What starts a cluster, whose Temporal server is another program: the slow tests do, and the cluster itself. */
+const withServer = (name, args) => name === 'bin/cluster.ts' || (name === 'test' && args.includes('--slow'));
 /** How far a build stands back from what runs beside it. */
 const BEHIND = 10;
 const NEEDED_NODE = [24, 12];

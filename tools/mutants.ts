@@ -1,6 +1,7 @@
 /**
- * `npm run mutants [-- --quick] [--no-baseline] [ids…]`: puts each named bug into a copy of the working tree, one at a time, and
- * runs the test that must notice it. `--quick` keeps to bugs whose tests need nothing but Node; `--no-baseline` takes it as known that the
+ * `npm run mutants [-- --quick] [--touched] [--no-baseline] [ids…]`: puts each named bug into a copy of the working tree, one at a time, and
+ * runs the test that must notice it. `--quick` keeps to bugs whose tests need nothing but Node; `--touched` to those in files that were changed since
+ * main, or, on main itself, within a day, at most forty, and says how many it leaves out; `--no-baseline` takes it as known that the
  * tests pass without a bug. Status 0 only if every bug was noticed and every search text was found once.
  */
 import { readFileSync } from 'node:fs';
@@ -13,22 +14,39 @@ import type { Mutant } from '../test/mutants/mutant.ts';
 import { isCheap, problemsOf } from '../test/mutants/mutant.ts';
 import type { Workshop } from '../test/mutants/workshop.ts';
 import { openWorkshop } from '../test/mutants/workshop.ts';
+import { touchedFiles } from './test/tiers.ts';
 
+/** A bug takes ten seconds to a minute. */
+const MOST_TOUCHED = 40;
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, 'no-baseline': { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    touched: { type: 'boolean', default: false },
+    'no-baseline': { type: 'boolean', default: false },
+  },
 });
 
 const unknown = positionals.filter((id) => !MUTANTS.some((mutant) => mutant.id === id));
-const chosen = MUTANTS.filter(
-  (mutant) => (positionals.length === 0 || positionals.includes(mutant.id)) && (!values.quick || isCheap(mutant)),
+const touched = values.touched ? touchedFiles() : [];
+const wanted = MUTANTS.filter(
+  (mutant) =>
+    (positionals.length === 0 || positionals.includes(mutant.id)) &&
+    (!values.quick || isCheap(mutant)) &&
+    (!values.touched || mutant.edits.some(({ file }) => touched.includes(file))),
 );
+const chosen = values.touched ? wanted.slice(0, MOST_TOUCHED) : wanted;
+if (chosen.length < wanted.length) console.log(`NOT RUN: ${wanted.length - chosen.length} more bugs in files that were changed`);
 const problems = [
   ...unknown.map((id) => `${id}: there is no bug of that name`),
   ...chosen.flatMap((mutant) => problemsOf(mutant, (file) => readFileSync(join(ROOT, file), 'utf8'))),
 ];
 for (const problem of problems) console.log(problem);
+if (values.touched && chosen.length === 0) {
+  console.log('no bug is in a file that was changed');
+  process.exit(0);
+}
 if (problems.length > 0 || chosen.length === 0) process.exit(1);
 
 const workshop = await openWorkshop(ROOT);

@@ -1,10 +1,11 @@
 /**
- * `npm test [-- --quick, --durations, files or vitest options]`: runs the tests, tells which files took longest and which tests failed, and
+ * `npm test [-- --quick, --slow, --durations, files or vitest options]`: runs the tests, tells which files took longest and which tests failed, and
  * ends with the line `N passed, N failed`, from the run's own result. A file that failed is run once more, alone, at the end, where a slow machine may
  * be the reason (`filesToRunAgain`): one that passes then counts as passed and is told as `SLOW OR FLAKY`. Status 0 only if at least one test ran, none
  * failed and no error was left unhandled.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reporter, TestModule, TestSuite } from 'vitest/node';
 // biome-ignore lint/suspicious/noDeprecatedImports: only its former overload with a mode is deprecated
@@ -13,11 +14,12 @@ import { stopOnSignals } from '../sandbox/parts/signals.ts';
 import { DURATIONS } from '../test/support/sequencer.ts';
 import type { FileResult } from './test/again.ts';
 import { filesToRunAgain, settleResults } from './test/again.ts';
-import { chooseTests, DURATIONS_FLAG } from './test/choice.ts';
 import type { FailedTest } from './test/failed.ts';
 import { failedLines } from './test/failed.ts';
 import { slowestLines } from './test/slowest.ts';
 import { measureSlowness } from './test/slowness.ts';
+import type { Flag } from './test/tiers.ts';
+import { changedFiles, FLAGS, filesOf, withinBudget } from './test/tiers.ts';
 
 /** What a run of some files came to. */
 interface Run {
@@ -65,7 +67,11 @@ function lasted(module: TestModule): number {
 }
 
 const words = process.argv.slice(2);
-const { filter, options } = parseCLI(['vitest', 'run', ...chooseTests(words)]);
+const flags = new Set(FLAGS.filter((flag) => words.includes(flag)));
+const { filter, options } = parseCLI(['vitest', 'run', ...words.filter((word) => !FLAGS.includes(word as Flag))]);
+const changed = changedFiles();
+/** Named files, those of a tier, or, for another configuration, all that it has. */
+const files = filter.length > 0 || options.config !== undefined ? filter : filesOf({ flags, changed });
 process.env['TEST_SLOWNESS'] ??= String(await measureSlowness());
 process.stdout.write(`what a test waits for may take ${process.env['TEST_SLOWNESS']} times as long as on a quiet machine\n`);
 
@@ -96,19 +102,31 @@ async function runFiles(files: readonly string[], own: typeof options = {}): Pro
   return { results, unhandled };
 }
 
-const first = await runFiles(filter);
+const related = flags.has('--quick') ? await listRelated() : [];
+const first = await runFiles([...new Set([...files, ...related])]);
 const again = filesToRunAgain(first.results);
 if (again.length > 0) process.stdout.write(`once more, alone: ${again.join(', ')}\n`);
 const second =
   again.length > 0 ? await runFiles(again, { maxWorkers: 1, fileParallelism: false }) : { results: [], unhandled: 0 };
 const { results, lines } = settleResults(first.results, second.results);
 const unhandled = first.unhandled + second.unhandled;
-if (words.includes(DURATIONS_FLAG) && filter.length === 0) keepDurations();
+if (flags.has('--durations') && filter.length === 0) keepDurations();
 for (const line of [...slowestLines(first.results), ...lines, ...failedLines(results.flatMap(({ failures }) => failures))])
   process.stdout.write(`${line}\n`);
 const sum = (which: 'passed' | 'failed' | 'skipped'): number => results.reduce((total, result) => total + result[which], 0);
 process.stdout.write(`${unhandled > 0 ? `${unhandled} unhandled errors\n` : ''}${sentence()}\n`);
 process.exit(sum('passed') > 0 && sum('failed') === 0 && unhandled === 0 ? 0 : 1);
+
+/** Tests that import what was changed, the shortest first, as many as take a minute of work. */
+async function listRelated(): Promise<string[]> {
+  const code = changed.filter((file) => /\.(ts|mjs)$/.test(file) && !file.startsWith('test/'));
+  if (code.length === 0) return changed.filter((file) => file.endsWith('.test.ts'));
+  const vitest = await createVitest({ watch: false, run: true, related: code.map((file) => resolve(file)), reporters: [] });
+  const found = await vitest.getRelevantTestSpecifications([]);
+  await vitest.close();
+  const kept = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Readonly<Record<string, number>>;
+  return withinBudget([...new Set(found.map(({ moduleId }) => relative(process.cwd(), moduleId)))], kept);
+}
 
 /** What the next runs are ordered by. */
 function keepDurations(): void {

@@ -67,8 +67,8 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/hosts/removal.ts',
-        search: "'delete from tenant_host where tenant_id = $1 and host = $2'",
-        replace: "'select 1 from tenant_host where tenant_id = $1 and host = $2'",
+        search: "tables.deleteFrom('tenant_host').where('tenantId', '=', tenantId).where('host', '=', host)",
+        replace: "tables.selectFrom('tenant_host').select('host').where('tenantId', '=', tenantId).where('host', '=', host)",
       },
     ],
     test: { file: owner, name: changedHands },

@@ -229,8 +229,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'db/migrate.ts',
-        search: 'while (!(await hasLock(client))) await sleep(PAUSE_MS);',
-        replace: 'await hasLock(client);',
+        search: 'while (!(await hasLock(pool))) await sleep(PAUSE_MS);',
+        replace: 'await hasLock(pool);',
       },
     ],
     test: { file: 'test/integration/upgrade.test.ts', name: 'several migrators at once leave one schema' },

@@ -101,7 +101,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
         replace: '',
       },
     ],
-    test: { file: 'test/simulation/simulate.test.ts', name: 'ten thousand seeded schedules keep every invariant' },
+    test: { file: 'test/simulation/thorough.test.ts', name: 'ten thousand seeded schedules keep every invariant' },
   },
   {
     id: 'held-fails-when-spent',

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { FAULTS } from '../fault/list.ts';
 import { MUTANTS } from '../mutants/list.ts';
-import { isCheap, problemsOf } from '../mutants/mutant.ts';
+import { problemsOf } from '../mutants/mutant.ts';
 import type { NamedTest } from '../support/named-tests.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -39,21 +37,3 @@ test('every named bug can still be put in, and names a test that exists', () => 
   expect(MUTANTS.flatMap((mutant) => problemsOf(mutant, read))).toEqual([]);
   expect(MUTANTS.filter((mutant) => !exists(mutant.test)).map((mutant) => mutant.id)).toEqual([]);
 });
-
-const ids = MUTANTS.filter(isCheap).map((mutant) => mutant.id);
-/** Two at a time, each half in a copy of its own: one after the other they were the end of a run, which waited for them alone. */
-const HALVES = [0, 1].map((rest) => ids.filter((_, at) => at % 2 === rest));
-
-// One start of the tests a bug: a second or two on a quiet machine, six on one that is busy.
-test(
-  'the bugs in pure rules are caught by their tests',
-  async () => {
-    expect(ids.length).toBeGreaterThanOrEqual(4);
-    const find = (bugs: readonly string[]) =>
-      promisify(execFile)(process.execPath, ['tools/mutants.ts', '--no-baseline', ...bugs], { cwd: ROOT });
-    const found = await Promise.all(HALVES.map(find));
-    for (const [at, { stdout }] of found.entries())
-      expect(stdout).toContain(`${HALVES[at]?.length} of ${HALVES[at]?.length} bugs caught`);
-  },
-  ids.length * 15_000,
-);

@@ -4,18 +4,38 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { filesToRunAgain } from '../../tools/test/again.ts';
-import { chooseTests } from '../../tools/test/choice.ts';
 import { failedLines } from '../../tools/test/failed.ts';
 import { slowestLines } from '../../tools/test/slowest.ts';
+import type { Flag } from '../../tools/test/tiers.ts';
+import { filesOf, listTests, SLOW_FILES, withinBudget } from '../../tools/test/tiers.ts';
 import { DURATIONS, inTurns } from '../support/sequencer.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test('--quick stands for files that exist, and leaves every other word to vitest', () => {
-  const chosen = chooseTests(['-t', 'a name', '--quick']);
-  expect(chosen.slice(-2)).toEqual(['-t', 'a name']);
-  expect(chosen.slice(0, -2).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-  expect(chooseTests(['test/unit', '-t', 'a name'])).toEqual(['test/unit', '-t', 'a name']);
+const tier = (flag: Flag | null, changed: readonly string[] = []): string[] =>
+  filesOf({ flags: new Set(flag === null ? [] : [flag]), changed });
+
+test('what the default leaves out is what the slow tier runs, and together they are every test there is', () => {
+  expect(SLOW_FILES.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  expect([...tier(null), ...tier('--slow')].sort()).toEqual(listTests());
+  expect(tier('--durations')).toEqual(listTests());
+});
+
+test('a change of the code of money runs its faults in the default tier, too', () => {
+  expect(tier(null, ['services/settlement/accept/settle.ts'])).toContain('test/fault/crash.test.ts');
+  expect(tier(null, ['console/app.ts'])).not.toContain('test/fault/crash.test.ts');
+});
+
+test('--quick runs rules, contracts and the core of money, all of which the default runs, too', () => {
+  const quick = tier('--quick');
+  expect(quick).toContain('test/integration/settlement.test.ts');
+  expect(quick.filter((file) => file.startsWith('test/integration/'))).toHaveLength(12);
+  expect(quick.filter((file) => !tier(null).includes(file))).toEqual([]);
+});
+
+test('of the tests that a change concerns a quick run takes the shortest, a minute of work in all, and no slow one', () => {
+  const seconds = { 'test/a': 30, 'test/b': 20, 'test/c': 25, 'test/fault/crash.test.ts': 1 };
+  expect(withinBudget(Object.keys(seconds), seconds)).toEqual(['test/b', 'test/c']);
 });
 
 test('the files that took longest are told, the longest first', () => {
