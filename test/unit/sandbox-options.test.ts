@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { START_HELP } from '../../sandbox/help.mjs';
 import { readOptions } from '../../sandbox/options.ts';
 import { usdcText } from '../../sandbox/print.ts';
 
@@ -15,6 +16,12 @@ test('ports are overridden by the environment, 0 for any', () => {
 
 test.each(['-1', '65536', 'http', '80a'])('PORT=%s is refused by name', (port) => {
   expect(() => readOptions([], { PORT: port }, '/checkout')).toThrow(/^PORT must be a port/);
+});
+
+test('each option that the help names is taken', () => {
+  const named = [...START_HELP.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, name = '']) => name);
+  expect(named).toEqual(['--exit', '--fresh', '--no-history', '--folder', '--build-temporal', '--help']);
+  for (const name of named.slice(0, 3)) expect(() => readOptions([name], {}, '/checkout')).not.toThrow();
 });
 
 test('an unknown argument is refused', () => {

@@ -22,9 +22,9 @@ test.each([
 test('Temporal is cached in a folder of its version, below XDG_CACHE_HOME before HOME, and a relative one is ignored', () => {
   const at = (environment: NodeJS.ProcessEnv) => temporalSources(environment, '/last').cacheFolders;
   expect(at({ XDG_CACHE_HOME: '/x', HOME: '/h' })).toEqual([
-    '/x/content-settlement/temporal-1.5.1',
-    '/h/.cache/content-settlement/temporal-1.5.1',
-    '/last/temporal-1.5.1',
+    '/x/content-settlement/temporal-1.9.1',
+    '/h/.cache/content-settlement/temporal-1.9.1',
+    '/last/temporal-1.9.1',
   ]);
-  expect(at({ XDG_CACHE_HOME: 'x' })).toEqual(['/last/temporal-1.5.1']);
+  expect(at({ XDG_CACHE_HOME: 'x' })).toEqual(['/last/temporal-1.9.1']);
 });
