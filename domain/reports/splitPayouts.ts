@@ -49,7 +49,8 @@ interface Payout {
  * logs, so that whatever a stranger puts into the same transaction changes nothing. A split pays in two ways only. A group pays the
  * legs of the authorizations that its transaction brought in right before it. A flush pays the split of all that lies there, and
  * each inflow gets its part of that (`shareOut`); if the first flush pays more than we saw come in, the rest lay there before anybody
- * read this split. Authorizations whose money still lies there, or went in a way no rule explains, are absent.
+ * read this split. Authorizations whose money still lies there, or went in a way no rule explains, are absent: such a payout takes the oldest money and
+ * no more than it paid. Transfers of nothing, which anybody can make, are passed over.
  */
 export function traceSplit(payees: readonly WeightedPayee[], transfers: readonly SplitTransfer[]): ReadonlyMap<string, PaidOut> {
   const paid = new Map<string, PaidOut>();
@@ -61,12 +62,16 @@ export function traceSplit(payees: readonly WeightedPayee[], transfers: readonly
       continue;
     }
     const group = groupOf(payees, lying, step);
-    const paidNow = group ?? lying;
     const shares =
       group?.map(({ amountMicro }) => splitAmounts(amountMicro, payees)) ?? flushShares(payees, lying, step, isFirstFlush);
+    if (shares === null) {
+      takeOldest(lying, step.totalMicro);
+      continue;
+    }
+    const paidNow = group ?? lying;
     if (group === null) isFirstFlush = false;
     for (const [index, { authorization }] of paidNow.entries()) {
-      const amounts = shares?.[index];
+      const amounts = shares[index];
       if (authorization === null || !amounts) continue;
       const byPayee = new Map(payees.map(({ wallet }, place) => [wallet, amounts[place] ?? 0n]));
       paid.set(authorization, { txHash: step.txHash, byFlush: group === null, amounts: byPayee });
@@ -76,11 +81,23 @@ export function traceSplit(payees: readonly WeightedPayee[], transfers: readonly
   return paid;
 }
 
+/** Takes an amount off the oldest inflows; of one that it takes in part, what is left is nobody's any more. */
+function takeOldest(lying: Inflow[], amountMicro: bigint): void {
+  let left = amountMicro;
+  while (left > 0n) {
+    const oldest = lying.shift();
+    if (oldest === undefined) return;
+    if (oldest.amountMicro > left) lying.unshift({ ...oldest, authorization: null, amountMicro: oldest.amountMicro - left });
+    left -= oldest.amountMicro;
+  }
+}
+
 /** Inflows and whole payouts, in the order of logs. The first payee gets something of every payout, so that each begins with him. */
 function stepsOf(payees: readonly WeightedPayee[], transfers: readonly SplitTransfer[]): (Inflow | Payout)[] {
   const steps: (Inflow | Payout)[] = [];
   const placeOf = new Map<string, number>(payees.map(({ wallet }, place) => [wallet, place]));
   for (const { direction, txHash, authorization, to, amountMicro } of transfers) {
+    if (amountMicro === 0n) continue;
     if (direction === 'in') {
       steps.push({ txHash, authorization, amountMicro });
       continue;

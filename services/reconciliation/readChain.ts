@@ -90,7 +90,7 @@ async function readLogs(
   const logs: ChainLog[] = [];
   for (const to of chunks(recipients.payTos)) logs.push(...(await listTransfers(rpc, network, { ...range, to })));
   for (const from of chunks(recipients.splits)) logs.push(...(await listTransfers(rpc, network, { ...range, from })));
-  return logs;
+  return logs.filter(({ data }) => BigInt(data) > 0n); // a transfer of nothing is no evidence (transferRows)
 }
 
 function* chunks(addresses: readonly string[]): Generator<Address[]> {

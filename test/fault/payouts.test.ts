@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { routerAbi } from '../../chain/calls/abi.ts';
 import { transferCall } from '../../chain/calls/tokenCalls.ts';
 import { listBalances } from '../../chain/evidence/states.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import type { Terms } from '../../domain/pricing/terms.ts';
 import type { ParsedPayment } from '../../domain/x402/payload.ts';
 import { correctFlushed } from '../../services/reconciliation/corrections.ts';
@@ -10,10 +11,12 @@ import { readChain } from '../../services/reconciliation/readChain.ts';
 import { reconcileLegs } from '../../services/reconciliation/report.ts';
 import { age, attempt, mine, stateOf, strangerCalls, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
+import { newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
 const mintAbi = parseAbi(['function mint(address to, uint256 value)']);
+const transferFromAbi = parseAbi(['function transferFrom(address from, address to, uint256 value) returns (bool)']);
 
 let world: SettlementWorld;
 /** What authors got of gifts, by wallet. */
@@ -43,6 +46,12 @@ const flush = (terms: Terms) => ({
     functionName: 'flushAll',
     args: [world.network.asset, [...(terms.legWords ?? [])]],
   }),
+});
+
+/** Anybody may move nothing out of a split. */
+const nothing = (terms: Terms, to: Address) => ({
+  to: world.network.asset,
+  data: encodeFunctionData({ abi: transferFromAbi, functionName: 'transferFrom', args: [terms.payTo, to, 0n] }),
 });
 
 /** A payment of a new payer that waits for its batch. */
@@ -136,6 +145,21 @@ test('what lay at a split before we ever heard of it does not keep the first pay
   await finish(payment);
   await expectGifts(terms, 5n);
   expect(await report()).toMatchObject({ settled: { micro: 1_000n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+test.each([
+  ['a stranger', () => newWallet()],
+  ['the first author', (terms: Terms) => terms.legs[0]?.toAddress ?? newWallet()],
+])('a transfer of nothing out of a split to %s, between payment and flush, leaves the legs settled', async (_, to) => {
+  const terms = termsFor(world, newAuthors(5n, 3n, 2n), { slug: 'nothing', priceMicro: 1_001n });
+  const payment = await stored(terms);
+  await strangerCalls(world, [pull(payment)]);
+  await strangerCalls(world, [nothing(terms, to(terms))]);
+  await strangerCalls(world, [flush(terms)]);
+  await finish(payment);
+  await expectGifts(terms, 0n);
+  expect(await report()).toMatchObject({ settled: { micro: 1_001n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+  expect(await world.database.query('select 1 from chain_transfer where amount_micro = 0')).toEqual([]);
 });
 
 test('of fifty equal authors the first keeps what is his, although a flush rounds against him', async () => {

@@ -170,6 +170,22 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     test: traced,
   },
   {
+    id: 'nothing-is-a-payout',
+    rule: 4,
+    bug: 'a stranger’s transfer of nothing out of a split counts as a payout',
+    edits: [{ file: 'domain/reports/splitPayouts.ts', search: 'if (amountMicro === 0n) continue;', replace: '' }],
+    test: traced,
+  },
+  {
+    id: 'an-odd-payout-takes-all',
+    rule: 4,
+    bug: 'a payout that no rule explains takes all that lies at the split',
+    edits: [
+      { file: 'domain/reports/splitPayouts.ts', search: 'takeOldest(lying, step.totalMicro);', replace: 'lying.length = 0;' },
+    ],
+    test: { file: 'test/property/reconcile.test.ts', name: 'a payout that no rule explains takes the oldest money' },
+  },
+  {
     id: 'a-flush-loses-micros',
     rule: 4,
     bug: 'what rounding leaves of a flush is nobody’s',

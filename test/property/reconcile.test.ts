@@ -91,10 +91,47 @@ test('what still lies at a split, and a payout of which one micro is missing, is
   );
 });
 
+test('a payout that no rule explains takes the oldest money and no more than it paid: what came after is traced to its own payout', () => {
+  const list = canonicalPayees([1, 2].map((n) => ({ wallet: walletOf(n), weight: 1n })));
+  const bring = (txHash: string, amountMicro: bigint): SplitTransfer => ({
+    txHash,
+    direction: 'in',
+    to: 'split',
+    amountMicro,
+    authorization: txHash,
+  });
+  const out = (txHash: string, to: string, amountMicro: bigint): SplitTransfer => ({
+    txHash,
+    direction: 'out',
+    to,
+    amountMicro,
+    authorization: null,
+  });
+  const [first = '', second = ''] = list.map(({ wallet }) => wallet);
+  const odd = out('0xodd', walletOf(9), 1_000n);
+  const paid = traceSplit(list, [
+    bring('0xa', 1_000n),
+    bring('0xb', 2_000n),
+    odd,
+    out('0xf', first, 1_000n),
+    out('0xf', second, 1_000n),
+  ]);
+  expect([...paid.keys()]).toEqual(['0xb']);
+  const partly = traceSplit(list, [
+    bring('0xa', 3_000n),
+    bring('0xb', 2_000n),
+    odd,
+    out('0xf', first, 2_000n),
+    out('0xf', second, 2_000n),
+  ]);
+  expect([...partly.keys()]).toEqual(['0xb']);
+});
+
 /** What anybody can do to a split, and where one transaction ends. */
 const step = fc.oneof(
   { weight: 3, arbitrary: price.map((amountMicro) => ({ type: 'pull', amountMicro }) as const) },
-  { weight: 2, arbitrary: fc.bigInt(1n, 2_000n).map((amountMicro) => ({ type: 'gift', amountMicro }) as const) },
+  { weight: 2, arbitrary: fc.bigInt(0n, 2_000n).map((amountMicro) => ({ type: 'gift', amountMicro }) as const) },
+  { weight: 2, arbitrary: fc.integer({ min: -1, max: 3 }).map((payee) => ({ type: 'nothing', payee }) as const) },
   { weight: 3, arbitrary: fc.constant({ type: 'flush' } as const) },
   { weight: 3, arbitrary: fc.array(price, { minLength: 1, maxLength: 4 }).map((own) => ({ type: 'group', own }) as const) },
   { weight: 2, arbitrary: fc.constant({ type: 'next transaction' } as const) },
@@ -139,6 +176,11 @@ function playChain(
     if (one.type === 'next transaction') transaction += 1;
     if (one.type === 'pull') bring(`a${values.size}`, one.amountMicro);
     if (one.type === 'gift') bring(null, one.amountMicro);
+    if (one.type === 'nothing') {
+      // transferFrom(split, anybody, 0), which anybody may call
+      const to = list[one.payee]?.wallet ?? walletOf(0xfffff);
+      transfers.push({ txHash: `0x${transaction}`, direction: 'out', to, amountMicro: 0n, authorization: null });
+    }
     if (one.type === 'flush') flush();
     if (one.type !== 'group') continue;
     for (const amountMicro of one.own) bring(`a${values.size}`, amountMicro);
@@ -182,7 +224,7 @@ test('what all payouts gave an author is what the authorizations gave him and hi
       expect(paid.size).toBe(values.size);
       expect(gifts.every((gift) => gift >= 0n)).toBe(true);
       const given = transfers.filter(({ direction, authorization }) => direction === 'in' && authorization === null);
-      const isSeen = transfers.some(({ direction }) => direction === 'out');
+      const isSeen = transfers.some(({ direction, amountMicro }) => direction === 'out' && amountMicro > 0n);
       expect(sum(gifts)).toBe(isSeen ? before + sum(given.map(({ amountMicro }) => amountMicro)) : 0n);
     }),
     { numRuns: 500 },

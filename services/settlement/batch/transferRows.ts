@@ -4,7 +4,8 @@ import type { ChainTransferRow } from '../../../db/settlement/transfers.ts';
 
 /**
  * The rows that keep what the logs of mined transactions of one block prove: one for each transfer of the asset, with the nonce
- * where an authorization of its sender moved it (safety 1). Pure.
+ * where an authorization of its sender moved it (safety 1). Transfers of nothing are left out: USDC lets anybody call `transferFrom(split, x, 0)`, so
+ * that they prove nothing and cost whoever makes them only gas. Pure.
  */
 export function transferRows(
   network: Network,
@@ -14,18 +15,20 @@ export function transferRows(
   const nameOf = ({ txHash, position }: { readonly txHash: string; readonly position: number }): string =>
     `${txHash} ${position}`;
   const nonceOf = new Map(authorizations.map((entry) => [nameOf(entry), entry.nonce]));
-  return transfers.map((transfer) => ({
-    network: network.id,
-    txHash: transfer.txHash,
-    logPosition: transfer.position,
-    logIndex: transfer.logIndex,
-    blockNumber: transfer.blockNumber,
-    blockHash: transfer.blockHash,
-    blockTime,
-    token: network.asset,
-    from: transfer.from,
-    to: transfer.to,
-    amountMicro: transfer.value,
-    nonce: nonceOf.get(nameOf(transfer)) ?? null,
-  }));
+  return transfers
+    .filter(({ value }) => value > 0n)
+    .map((transfer) => ({
+      network: network.id,
+      txHash: transfer.txHash,
+      logPosition: transfer.position,
+      logIndex: transfer.logIndex,
+      blockNumber: transfer.blockNumber,
+      blockHash: transfer.blockHash,
+      blockTime,
+      token: network.asset,
+      from: transfer.from,
+      to: transfer.to,
+      amountMicro: transfer.value,
+      nonce: nonceOf.get(nameOf(transfer)) ?? null,
+    }));
 }
