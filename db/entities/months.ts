@@ -3,7 +3,7 @@ import { MIGRATED } from './columns.ts';
 import { crossing, leg } from './ledger.ts';
 import { chainTransfer } from './reconciliation.ts';
 import { crossingPart } from './reports.ts';
-import { paymentIntake, paymentState } from './settlement.ts';
+import { paymentIntake, paymentState, shownState } from './settlement.ts';
 
 export const ArchivedMonth = defineEntity({
   name: 'ArchivedMonth',
@@ -119,7 +119,7 @@ export const LedgerPayment = defineEntity({
   schema: 'ledger',
   view: true,
   expression: MIGRATED,
-  properties: { ...paymentState, ...paymentIntake },
+  properties: { ...shownState, ...paymentIntake },
 });
 
 export const LedgerCrossingPart = defineEntity({

@@ -85,6 +85,7 @@ export const paymentState = {
   state: p.text().$type<State>(),
   recorded: p.boolean().default(false),
   failureObserved: p.boolean().default(false),
+  forgone: p.boolean().default(false),
   watched: p.boolean().default(true),
   successorId: p.uuid().nullable(),
   reason: p.text().$type<FailureReason>().nullable(),
@@ -134,7 +135,9 @@ export const TransferClaim = defineEntity({
 
 /** Columns of the view `payment`: what came in, and what became of it. What only intake asks for is not in it. */
 const { waitMs: _waitMs, licenceSeconds: _licenceSeconds, signingKid: _signingKid, ...shownIntake } = paymentIntake;
-const payment = { ...paymentState, ...shownIntake };
+/** Columns of `payment_state` that views show. */
+export const { forgone: _forgone, ...shownState } = paymentState;
+const payment = { ...shownState, ...shownIntake };
 
 export const Payment = defineEntity({
   name: 'Payment',

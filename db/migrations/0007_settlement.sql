@@ -92,6 +92,8 @@ create table payment_state (
     'expired', 'review')),
   recorded boolean not null default false,
   failure_observed boolean not null default false,
+  -- True once it was held, decided against or superseded: should a reorganisation take back what settled it all the same, it is not sent.
+  forgone boolean not null default false,
   watched boolean not null default true,
   successor_id uuid, -- the payment whose receipt answers for this one (superseded)
   reason text check (reason in ('insufficient_funds', 'authorization_invalid', 'malformed_payment',
@@ -150,7 +152,7 @@ create index payment_unusual on payment_state (tenant_id, accepted_at desc, paym
 create index payment_settled_in_time on payment_state (tenant_id, accepted_at) where stage in ('settled', 'final');
 grant select, insert on payment_state to svc_app;
 -- Of what became of it, only what the machine decides.
-grant update (payer_kind, settler, state, attempts, batch_size, recorded, failure_observed, watched, batch_id, successor_id, reason, raw_reason,
+grant update (payer_kind, settler, state, attempts, batch_size, recorded, failure_observed, forgone, watched, batch_id, successor_id, reason, raw_reason,
   sentence, unused_at_block, tx_hash, log_position, block_number, block_time, decided_at, settled_at, final_at, checked_at, licence_jti,
   licence_issued_at, licence_expires_at, licence_kid, review_closed_at, review_closed_reason, own_finality) on payment_state to svc_app;
 

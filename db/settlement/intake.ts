@@ -49,7 +49,7 @@ const INTAKE = [
 /** What becomes of it begins with these. */
 const STATE = [
   ...(['tenant_id', 'payment_id', 'network', 'mode', 'payer', 'pay_to', 'planned_gas', 'payer_kind', 'state'] as const),
-  ...(['successor_id', 'unused_at_block'] as const),
+  ...(['successor_id', 'unused_at_block', 'forgone'] as const),
 ] as const;
 
 /** What intake found: a first row, an earlier one of the same authorization (whoever's it is), or a budget that refuses it. */
@@ -351,6 +351,7 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INT
     agent: payment.agent,
     key_id: payment.keyId,
     state: decision.state,
+    forgone: decision.state !== 'accepted',
     successor_id: superseded?.successorId ?? null,
     repeats_licence: superseded?.repeatsLicence ?? false,
     unused_at_block: payment.unusedAtBlock?.toString() ?? null,

@@ -98,7 +98,7 @@ export interface StoredLicence {
 export const PAYMENT_COLUMNS = `s.tenant_id, s.payment_id, i.mode, i.network, i.asset, i.payer, i.pay_to, i.nonce, i.valid_after, i.valid_before,
   i.signature, s.payer_kind, i.x402_version, i.host, i.slug, i.resource, i.resource_key, i.kind, i.amount_micro, i.legs, i.leg_words, i.router,
   i.binding, i.purpose, i.account_id, i.licence_offer_id, i.agent, s.state, s.batch_id, s.batch_size, s.attempts, s.reason, s.raw_reason,
-  s.sentence, s.recorded, s.failure_observed, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position,
+  s.sentence, s.recorded, s.failure_observed, s.forgone, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position,
   s.block_number, i.accepted_at, i.at, s.decided_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid,
   i.wait_ms, i.licence_seconds, i.signing_kid, ${finalWithBatch('s')} as final_with_batch`;
 
@@ -142,6 +142,7 @@ export interface PaymentRow {
   sentence: string | null;
   recorded: boolean;
   failure_observed: boolean;
+  forgone: boolean;
   watched: boolean;
   successor_id: string | null;
   repeats_licence: boolean;
@@ -225,6 +226,7 @@ function factsFromRow(row: PaymentRow): PaymentFacts {
     reason: row.reason,
     recorded: row.recorded,
     failureObserved: row.failure_observed,
+    forgone: row.forgone,
     watched: row.watched && !isFinal,
     evidence: evidenceFromRow(row),
   };

@@ -78,7 +78,7 @@ export async function writeStates(sql: Sql, changes: readonly Change[]): Promise
        select decided.*, clock_timestamp() as moment, key.kid,
            key.kid is not null and clock_timestamp() < decided.awaited_until as is_awaited
          from jsonb_to_recordset($1::jsonb) as decided (tenant_id uuid, payment_id uuid, state text, batch_id uuid, attempts int,
-           reason text, recorded bool, failure_observed bool, watched bool, tx_hash text, log_position int, block_number bigint,
+           reason text, recorded bool, failure_observed bool, forgone bool, watched bool, tx_hash text, log_position int, block_number bigint,
            block_time timestamptz, raw_reason text, sentence text, successor_id uuid, decision text,
            jti uuid, awaited_until timestamptz, licence_seconds int, signing_kid text)
          left join signing_key as key on key.kid = decided.signing_kid and key.retired_at is null
@@ -86,10 +86,10 @@ export async function writeStates(sql: Sql, changes: readonly Change[]): Promise
        select batch.* from (select distinct batch_id from new where state = 'settled' order by batch_id) as named cross join lateral (
          select batch_id, final_at from settlement_batch where batch_id = named.batch_id for key share) as batch
      ), written as (
-       ${UPSERT} state, batch_id, attempts, reason, recorded, failure_observed, watched, tx_hash, log_position, block_number, block_time,
+       ${UPSERT} state, batch_id, attempts, reason, recorded, failure_observed, forgone, watched, tx_hash, log_position, block_number, block_time,
          raw_reason, sentence, successor_id, decided_at, licence_jti, licence_issued_at, licence_expires_at, licence_kid,
          own_finality)
-       select ${KEYED} state, batch_id, attempts, reason, recorded, failure_observed, watched, tx_hash, log_position, block_number, block_time,
+       select ${KEYED} state, batch_id, attempts, reason, recorded, failure_observed, forgone, watched, tx_hash, log_position, block_number, block_time,
          raw_reason, sentence, successor_id, case decision when 'now' then moment when 'kept' then 'infinity' end,
          case when is_awaited then jti end, case when is_awaited then floor(extract(epoch from moment)) end,
          case when is_awaited then floor(extract(epoch from moment)) + licence_seconds end, case when is_awaited then kid end,
@@ -97,7 +97,7 @@ export async function writeStates(sql: Sql, changes: readonly Change[]): Promise
          from new left join carrier using (batch_id)
        on conflict (tenant_id, payment_id) do update set
          state = excluded.state, batch_id = excluded.batch_id, attempts = excluded.attempts, reason = excluded.reason,
-         recorded = excluded.recorded, failure_observed = excluded.failure_observed, watched = excluded.watched,
+         recorded = excluded.recorded, failure_observed = excluded.failure_observed, forgone = excluded.forgone, watched = excluded.watched,
          tx_hash = excluded.tx_hash, log_position = excluded.log_position, block_number = excluded.block_number,
          block_time = coalesce(excluded.block_time, s.block_time),
          raw_reason = coalesce(excluded.raw_reason, s.raw_reason), sentence = coalesce(excluded.sentence, s.sentence),
@@ -132,6 +132,7 @@ function rowOf(decisions: readonly Change[]): Record<string, unknown> {
     reason: next.reason,
     recorded: next.recorded,
     failure_observed: next.failureObserved,
+    forgone: next.forgone,
     watched: next.watched,
     tx_hash: next.evidence?.txHash ?? null,
     log_position: next.evidence?.logIndex ?? null,

@@ -87,7 +87,7 @@ export function decide(facts: PaymentFacts, event: PaymentEvent): Decision {
         ? to(facts, { state: 'final', watched: false })
         : stay(facts);
     case 'released':
-      return facts.state === 'held' ? to(facts, { state: 'accepted' }) : stay(facts);
+      return facts.state === 'held' ? to(facts, { state: 'accepted', forgone: false }) : stay(facts);
     case 'superseded':
       return facts.state === 'held' ? to(facts, { state: 'superseded' }) : stay(facts);
     case 'lapsed':
@@ -128,7 +128,8 @@ function fail(facts: PaymentFacts, reason: FailureReason, watched = true): Decis
   if (facts.recorded) effects.push({ type: 'correctCrossing' }, { type: 'correctPaid' });
   if (!facts.failureObserved) effects.push({ type: 'observeFailed', reason });
   effects.push({ type: 'releaseHeld' });
-  return to(facts, { state: 'failed', reason, recorded: false, failureObserved: true, evidence: null, watched }, effects);
+  const change = { state: 'failed', reason, recorded: false, failureObserved: true, forgone: true } as const;
+  return to(facts, { ...change, evidence: null, watched }, effects);
 }
 
 /** Money moved: whatever we thought before, it is recorded and paid out (safety 3, 14). */
@@ -163,8 +164,9 @@ function unusable(facts: PaymentFacts): Decision {
 }
 
 /**
- * The block is gone: the same bytes again; a crossing stays until the chain decides otherwise (safety 5). Without bytes of
- * ours (it was held, failed or accepted when someone else submitted it) it is only watched: what was held is never sent.
+ * The block is gone: the same bytes again; a crossing stays until the chain decides otherwise (safety 5). What was accepted when someone else
+ * submitted it is accepted again, and goes out: its page was given, and its authorization may still be good. What was held, decided against or
+ * superseded then is only watched.
  */
 function reorged(facts: PaymentFacts): Decision {
   if (!isSettled(facts.state)) return stay(facts);
@@ -172,5 +174,6 @@ function reorged(facts: PaymentFacts): Decision {
   if (facts.state === 'final') effects.push({ type: 'correctCrossing' }, { type: 'correctPaid' }, { type: 'alert' });
   if (facts.batchId !== null) effects.push({ type: 'resend' });
   const recorded = facts.state === 'final' ? false : facts.recorded;
-  return to(facts, { state: 'broadcast', evidence: null, recorded, watched: true }, effects);
+  const state = facts.batchId === null && !facts.forgone ? 'accepted' : 'broadcast';
+  return to(facts, { state, evidence: null, recorded, watched: true }, effects);
 }

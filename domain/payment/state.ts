@@ -103,6 +103,11 @@ export interface PaymentFacts {
   readonly recorded: boolean;
   /** True when a `payment-failed` observation stands uncorrected. */
   readonly failureObserved: boolean;
+  /**
+   * True once it was held, decided against or superseded: its buyer was told that nothing goes out, or another one does. Should a reorganisation take
+   * back what settled it all the same, we do not send it. False again when it is released.
+   */
+  readonly forgone: boolean;
   /** The Transfer that proves it; null without evidence. */
   readonly evidence: EvidenceRef | null;
   /** True until the authorization can no longer move money unnoticed. */
@@ -121,6 +126,7 @@ export function newPayment(state: 'accepted' | 'held' | 'superseded'): PaymentFa
     reason: null,
     recorded: false,
     failureObserved: false,
+    forgone: state !== 'accepted',
     evidence: null,
     watched: true,
   };

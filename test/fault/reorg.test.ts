@@ -1,6 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blockNumbers } from '../../chain/evidence/receipts.ts';
+import { listBalances } from '../../chain/evidence/states.ts';
 import { transactionCount } from '../../chain/transaction.ts';
 import { readChain } from '../../services/reconciliation/readChain.ts';
 import { age, attempt, cancel, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
@@ -79,6 +80,34 @@ test('a reorg in which a stranger submits the payment first keeps it settled, by
   expect(await crossings('other-hash')).toEqual(['1000']);
   await sweep(world, 4);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
+});
+
+test('a sale that its payer submitted before us, answered and then lost to a reorg, is sent by us: the authors are paid once', async () => {
+  const { terms, payment } = await newPayment('own-hash');
+  await submitAlone(world, payment);
+  await age(world);
+  await sweep(world, 2);
+  expect((await attempt(world, terms, payment)).code).toBe('settled');
+  expect(await world.database.query('select 1 from settlement_batch')).toEqual([]);
+  await readChain(world.deps, world.network.id);
+  const head = Number(await chainCall<string>(world, 'eth_blockNumber'));
+  const [found] = await world.database.query<{ block_number: string }>('select block_number from payment_state');
+  await chainCall(world, 'anvil_reorg', head - Number(found?.block_number) + 1, []);
+  await chainCall(world, 'anvil_dropAllTransactions');
+  await readChain(world.deps, world.network.id);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted' });
+  await age(world);
+  await sendAll(world);
+  await mine(world, 3);
+  await sweep(world, 4);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
+  expect((await crossings('own-hash')).reduce((sum, micro) => sum + Number(micro), 0)).toBe(1_000);
+  const paid = await listBalances(
+    world.rpc,
+    world.network,
+    terms.legs.map(({ toAddress }) => toAddress),
+  );
+  expect(paid).toEqual(terms.legs.map(({ amountMicro }) => amountMicro));
 });
 
 test('a reorg after which the payer is poor is decided from the batch mined again, long before the authorization ends', async () => {

@@ -39,14 +39,43 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: { file: machineTest, name: 'crossings, observations and transfer claims net to what the state says' },
   },
   {
+    id: 'orphan-is-never-sent',
+    rule: 3,
+    bug: 'a sale that somebody else’s transaction settled is only watched after a reorganisation, though its page was given',
+    edits: [
+      {
+        file: machine,
+        search: "facts.batchId === null && !facts.forgone ? 'accepted'",
+        replace: "facts.batchId === null && !facts.forgone ? 'broadcast'",
+      },
+    ],
+    test: { file: machineTest, name: 'a reorg of an accepted payment that somebody else sent makes it go out' },
+  },
+  {
+    id: 'forgone-is-sent',
+    rule: 14,
+    bug: 'what was held or decided against goes out after a reorganisation took back what settled it',
+    edits: [
+      {
+        file: machine,
+        search: "facts.batchId === null && !facts.forgone ? 'accepted'",
+        replace: "facts.batchId === null ? 'accepted'",
+      },
+    ],
+    test: {
+      file: machineTest,
+      name: 'a reorg of a payment that somebody else sent does not send it: what was held is never sent',
+    },
+  },
+  {
     id: 'failed-is-forgotten',
     rule: 3,
     bug: 'what failed is not watched any more',
     edits: [
       {
         file: machine,
-        search: 'failureObserved: true, evidence: null, watched }',
-        replace: 'failureObserved: true, evidence: null, watched: false }',
+        search: '...change, evidence: null, watched }',
+        replace: '...change, evidence: null, watched: false }',
       },
     ],
     test: { file: machineTest, name: 'a payment whose authorization was spent otherwise is watched until that block is safe' },

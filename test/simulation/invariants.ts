@@ -29,6 +29,8 @@ interface Remembered {
   readonly insertedAt: number;
   settledAt: number;
   failures: number;
+  /** Held, decided against or superseded, and not released since: never sent by us. */
+  forgone: boolean;
   /** How often its bytes were decided to have moved nothing, and how often its payer was struck for it. */
   misses: number;
   strikes: number;
@@ -66,6 +68,8 @@ export class History {
     this.clock += 1;
     if (change.after.state === 'settled' && !change.before.recorded) known.settledAt = this.clock;
     if (change.after.state === 'failed' && change.before.state !== 'failed') known.failures += 1;
+    if (['held', 'failed', 'superseded', 'expired'].includes(change.after.state)) known.forgone = true;
+    if (change.event === 'released') known.forgone = false;
     if (change.event === 'unsent' || change.event === 'itemFailed') known.misses += 1;
     return known;
   }
@@ -82,7 +86,8 @@ export class History {
     this.clock += 1;
     const { state } = row.facts;
     const counts = { settledAt: 0, failures: 0, misses: 0, strikes: 0, reorgsAtEvidence: 0 };
-    this.payments.set(row.id, { row, state, born: state, insertedAt: this.clock, ...counts });
+    const forgone = state !== 'accepted';
+    this.payments.set(row.id, { row, state, born: state, forgone, insertedAt: this.clock, ...counts });
   }
 }
 
@@ -199,6 +204,10 @@ export function checkChange(world: World, change: Change): void {
       return;
     case 'reorged':
       hold(world.chain.reorgs > known.reorgsAtEvidence, `${row.id} lost its evidence although no block was taken back`);
+      hold(
+        change.after.state === (change.before.batchId === null && !known.forgone ? 'accepted' : 'broadcast'),
+        `${row.id} is ${change.after.state} after its block went, ${known.forgone ? 'forgone' : 'not forgone'}`,
+      );
       return;
     case 'itemFailed':
     case 'unsent':

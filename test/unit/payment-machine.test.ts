@@ -166,6 +166,22 @@ test('a reorg of a payment that somebody else sent does not send it: what was he
   expect(run(waiting, { type: 'claimed', batchId: 'b2' })).toBe(waiting);
 });
 
+test('a reorg of an accepted payment that somebody else sent makes it go out: its page was given', () => {
+  const frontRun = run(accepted, { type: 'evidence', transfer });
+  expect(effectsOf(frontRun, { type: 'reorged', transfer })).toEqual(['unclaimTransfer']);
+  const again = run(frontRun, { type: 'reorged', transfer });
+  expect(again).toMatchObject({ state: 'accepted', batchId: null, recorded: true });
+  expect(run(again, { type: 'claimed', batchId: 'b2' }).state).toBe('broadcast');
+  expect(effectsOf(again, { type: 'refused', reason: 'authorization_invalid' })).toContain('correctCrossing');
+});
+
+test('a payment that was released from behind another one goes out after a reorg, one that was decided against does not', () => {
+  const released = run(run(newPayment('held'), { type: 'released' }), { type: 'evidence', transfer });
+  expect(run(released, { type: 'reorged', transfer }).state).toBe('accepted');
+  const failed = run(run(accepted, { type: 'refused', reason: 'insufficient_funds' }), { type: 'evidence', transfer });
+  expect(run(failed, { type: 'reorged', transfer }).state).toBe('broadcast');
+});
+
 test('a reorg below the safe block corrects the crossing and alerts', () => {
   const final = run(settled, { type: 'safe', transfer });
   const effects = effectsOf(final, { type: 'reorged', transfer });

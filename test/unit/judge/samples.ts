@@ -23,8 +23,8 @@ const FACTS: Readonly<Record<PaymentState, PaymentFacts>> = {
   broadcast: { ...BARE, state: 'broadcast', batchId: BATCH },
   settled: { ...BARE, state: 'settled', batchId: BATCH, recorded: true, evidence: PROOF },
   final: { ...BARE, state: 'final', batchId: BATCH, recorded: true, evidence: PROOF, watched: false },
-  failed: { ...BARE, state: 'failed', batchId: BATCH, reason: 'settlement_failed', failureObserved: true },
-  expired: { ...BARE, state: 'expired' },
+  failed: { ...BARE, state: 'failed', batchId: BATCH, reason: 'settlement_failed', failureObserved: true, forgone: true },
+  expired: { ...BARE, state: 'expired', forgone: true },
   review: { ...BARE, state: 'review', batchId: BATCH },
 };
 
