@@ -7,6 +7,7 @@ import type { Progress } from './progress.mjs';
 import type { Temporal } from './temporal.ts';
 import { checkServer } from './temporal.ts';
 import type { TemporalSources } from './temporal-binary.mjs';
+import { TEMPORAL_SERVER_VERSION } from './temporal-binary.mjs';
 import type { TemporalDatabase } from './temporal-database.ts';
 import { prepareTemporalDatabase } from './temporal-database.ts';
 import { findTemporalServer } from './temporal-server-binary.mjs';
@@ -74,7 +75,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   void process.exited.then(() => Object.values(ports).forEach(releasePort));
   const address = `127.0.0.1:${ports.frontend}`;
   try {
-    await untilReady(process, () => checkServer(address), 180_000);
+    await untilReady(process, () => checkServer(address, TEMPORAL_SERVER_VERSION), 180_000);
     await ensureNamespace(address, namespace);
   } catch (error) {
     await process.stop();

@@ -141,13 +141,13 @@ async function prepareNamespace(address: string, namespace: string): Promise<voi
   await raiseRetention(address, namespace);
 }
 
-/** Waits for nothing: throws when the server does not answer or is of another version. */
-export async function checkServer(address: string): Promise<void> {
+/** Waits for nothing: throws when the server does not answer or is of another version; that of development unless told. */
+export async function checkServer(address: string, wanted = TEMPORAL_DEV_SERVER_VERSION): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {
     const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    if (serverVersion !== TEMPORAL_DEV_SERVER_VERSION) {
-      throw new Error(`the Temporal server is ${serverVersion}, needed is ${TEMPORAL_DEV_SERVER_VERSION}`);
+    if (serverVersion !== wanted) {
+      throw new Error(`the Temporal server is ${serverVersion}, needed is ${wanted}`);
     }
   } finally {
     await connection.close();
