@@ -5,6 +5,13 @@ import type { Address } from '../domain/money/legs.ts';
 import type { Hex, ParsedPayment } from '../domain/x402/payload.ts';
 import { tokenAbi } from './calls/abi.ts';
 import type { Rpc } from './rpc/rpc.ts';
+import { isChainUnavailable } from './rpc/rpc.ts';
+
+/**
+ * Which block a network's nodes call safe from being taken back: the one at their tag `safe` or `finalized`, or the one so many blocks below the head.
+ * Nodes of Polygon know no block at `safe`.
+ */
+export type Finality = 'safe' | 'finalized' | number;
 
 /** One network. `maxFeePerGasWei` is the most we ever offer for gas, replacements included. */
 export interface Network {
@@ -23,6 +30,8 @@ export interface Network {
   readonly blockTimeMs: number;
   /** First row whose `belowMicro` is above the amount (null: any amount) says how many blocks a grant needs. */
   readonly confirmations: readonly { readonly belowMicro: bigint | null; readonly blocks: number }[];
+  /** `safe` unless told. What is settled waits for confirmations alone; what is final, for this. */
+  readonly finality?: Finality;
   readonly maxFeePerGasWei: bigint;
   readonly priorityFeePerGasWei: bigint;
   /** One coin of the native currency in micro-USDC, to compare gas with money; never too low. Unless told, 5,000 USDC (an ether). */
@@ -108,7 +117,8 @@ export class Networks {
 }
 
 /**
- * Compares configuration and chain at every RPC URL that answers: chain id, code of asset and router, EIP-712 name and version. Throws
+ * Compares configuration and chain at every RPC URL that answers: chain id, a block at the tag of finality, code of asset and router, EIP-712 name and
+ * version. Throws
  * an Error that names what differs (never an address with credentials); `chain_unavailable` when no URL answers. One that does not is
  * told to `onSilent` by its place from 1: it is compared with the chain id before it is ever asked.
  */
@@ -124,6 +134,13 @@ export async function verifyNetwork(
   }
   const answering = new Set(chainIds.map(({ index }) => index));
   for (const index of network.rpcUrls.keys()) if (!answering.has(index)) onSilent(index + 1);
+  const final = await placesWithSafeBlock(rpc);
+  for (const index of answering) {
+    if (!final.has(index))
+      throw wrong(
+        `RPC URL ${index + 1} knows no block at the tag ${network.finality ?? 'safe'}: set finality to a tag it knows, or to a number of blocks`,
+      );
+  }
   if (`eip155:${network.chainId}` !== network.id) throw wrong(`its chain id is ${network.chainId}`);
   for (const [what, address] of [['asset', network.asset] as const, ['router', network.router] as const]) {
     const codes = await rpc.each<Hex>('eth_getCode', [address, 'latest']);
@@ -136,5 +153,16 @@ export async function verifyNetwork(
       const onChain = decodeFunctionResult({ abi: tokenAbi, functionName, data });
       if (onChain !== network[what]) throw wrong(`the asset's ${functionName} is "${onChain}", configured is "${network[what]}"`);
     }
+  }
+}
+
+/** The places of the nodes that know a block at the network's finality. */
+async function placesWithSafeBlock(rpc: Rpc): Promise<ReadonlySet<number>> {
+  try {
+    const answers = await rpc.each<object | null>('eth_getBlockByNumber', ['safe', false]);
+    return new Set(answers.flatMap(({ index, result }) => (result === null ? [] : [index])));
+  } catch (error) {
+    if (isChainUnavailable(error)) return new Set();
+    throw error;
   }
 }

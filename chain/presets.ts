@@ -31,8 +31,12 @@ const ARBITRUM = {
   maxFeePerGasWei: 5n * GWEI,
   priorityFeePerGasWei: 0n,
 };
-/** Validators take nothing below a tip of 25 gwei. A POL was above one USDC for the last time in 2024. */
+/**
+ * Validators take nothing below a tip of 25 gwei. A POL was above one USDC for the last time in 2024. Its node knows milestones at the tag `finalized`,
+ * and no block at `safe`.
+ */
 const POLYGON = {
+  finality: 'finalized' as const,
   blockTimeMs: 2_000,
   confirmations: VALIDATED,
   maxFeePerGasWei: 1_000n * GWEI,

@@ -103,7 +103,7 @@ export async function waitForReceipt(
   }
 }
 
-/** Numbers of the newest and of the safe block. */
+/** Numbers of the newest and of the safe block; `chain_unavailable` where a node shows no safe one. */
 export async function blockNumbers(rpc: Rpc): Promise<{ readonly latest: bigint; readonly safe: bigint }> {
   const [latest, safe] = await Promise.all([askNode<Hex>(rpc, 'eth_blockNumber', []), blockAt(rpc, 'safe')]);
   return { latest: BigInt(latest), safe: safe.number };

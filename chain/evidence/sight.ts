@@ -48,7 +48,7 @@ const MOST_LOG_QUERIES = 24;
 /**
  * Reads what the chain shows of at most 200 authorizations. `atSafe` asks for the state of the nonces at the safe block too. What a
  * node does not show consistently (a log without its receipt, or in another block) is no spending: the nonce is used and nothing more
- * is said. Reads only. Throws ServiceError `chain_unavailable` in an outage.
+ * is said. Where no node shows a safe block, `safe` is null: what is settled needs confirmations alone. Reads only. Throws ServiceError `chain_unavailable` in an outage.
  */
 export async function readSights(
   rpc: Rpc,
@@ -60,7 +60,7 @@ export async function readSights(
   const reader = new ReceiptReader(rpc, network, options.receipts ?? []);
   const [head, safe] = await Promise.all([
     askNode<Hex>(rpc, 'eth_blockNumber', []).then(BigInt),
-    blockAt(rpc, 'safe'),
+    blockAt(rpc, 'safe').catch(unknownWhereAway),
     reader.read(asks.flatMap((ask) => ask.hashes)),
   ]);
   const found = new Map<SightAsk, Spending>();
@@ -68,7 +68,7 @@ export async function readSights(
   const open = asks.filter((ask) => !found.has(ask));
   const [used, usedAtSafe] = await Promise.all([
     listUsedNonces(rpc, network, open),
-    options.atSafe ? listUsedNonces(rpc, network, open, quantity(safe.number)).catch(unknownWhereAway) : null,
+    options.atSafe && safe ? listUsedNonces(rpc, network, open, quantity(safe.number)).catch(unknownWhereAway) : null,
   ]);
   const spent = open.filter((_, at) => used[at]);
   for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
@@ -80,7 +80,7 @@ export async function readSights(
     return {
       head,
       nonce: isUsed ? 'used' : 'unused',
-      safe: { blockNumber: safe.number, timeSeconds: safe.timestamp, nonce: atSafe },
+      safe: safe && { blockNumber: safe.number, timeSeconds: safe.timestamp, nonce: atSafe },
       spending: found.get(ask) ?? null,
     };
   });

@@ -5,7 +5,7 @@ import { aggregate, blockNumberCall } from '../calls/multicall.ts';
 import { authorizationStateCall, balanceOfCall } from '../calls/tokenCalls.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { chainUnavailable } from '../rpc/rpc.ts';
+import { chainUnavailable, RpcError } from '../rpc/rpc.ts';
 
 /** Which of up to 200 (payer, nonce) pairs are used at a block, in one call. Throws ServiceError in an outage. */
 export async function listUsedNonces(
@@ -48,9 +48,14 @@ export async function listBalances(rpc: Rpc, network: Pick<Network, 'asset'>, ac
   ];
 }
 
-/** A relayer's transaction count at the safe block. */
-export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<bigint> {
-  return BigInt(await rpc.request<string>('eth_getTransactionCount', [address, 'safe']));
+/** A relayer's transaction count at the safe block; null where the node knows no such block. Throws `chain_unavailable`. */
+export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<bigint | null> {
+  try {
+    return BigInt(await rpc.request<string>('eth_getTransactionCount', [address, 'safe']));
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
 }
 
 /** The words that reads which cannot fail on a token of ours return; one that does fail is an outage. */

@@ -1,6 +1,8 @@
 /** One URL and what is known of its health: a breaker, its chain, the age and height of its head. */
 import type { Hex } from '../../domain/x402/payload.ts';
+import type { Finality } from '../network.ts';
 import type { NodeFacts } from './choice.ts';
+import { finalityTag } from './finality.ts';
 import type { Ask } from './transport.ts';
 import { Outage, RpcError } from './transport.ts';
 
@@ -17,6 +19,8 @@ export interface NodeSettings {
   readonly chainId: number | null;
   readonly blockTimeMs: number;
   readonly lookLimitMs: number;
+  /** Where its safe block is asked for. */
+  readonly finality: Finality;
 }
 
 /** So many calls without an answer one after the other open the breaker. */
@@ -115,13 +119,18 @@ export class ChainNode implements NodeFacts {
   }
 
   async #look(): Promise<void> {
-    const { chainId, lookLimitMs } = this.#settings;
+    const { chainId, lookLimitMs, finality } = this.#settings;
     const block = (tag: string) => this.ask<RawBlock | null>('eth_getBlockByNumber', [tag, false], lookLimitMs);
     const expected = this.#isVerified ? null : chainId;
+    const latest = block('latest');
+    const below = async (): Promise<RawBlock | null> => {
+      const newest = typeof finality === 'number' ? await latest : null;
+      return await block(finalityTag(finality, newest && BigInt(newest.number)));
+    };
     const [id, head, safe] = await Promise.all([
       expected === null ? null : this.ask<Hex | null>('eth_chainId', [], lookLimitMs),
-      block('latest'),
-      block('safe').catch(noneWhereUnknown),
+      latest,
+      below().catch(noneWhereUnknown),
     ]);
     if (expected !== null && id === null) return;
     this.isForeign = expected !== null && Number(id) !== expected;

@@ -55,6 +55,11 @@ export class NodePool {
     if (!isUsable || ageMs >= 2 * this.#everyMs) await look;
   }
 
+  /** The best head that is known now; null: none is. */
+  knownHead(): bigint | null {
+    return bestHead(this.nodes);
+  }
+
   /** The newest block that any node shows, after a look that begins now: one on its way may have seen less. Never rejects. */
   async newestBlock(): Promise<bigint | null> {
     await this.#looking;

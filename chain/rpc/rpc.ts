@@ -4,15 +4,15 @@
  * outage is never a payment failure).
  */
 import { isServiceError, ServiceError } from '../../domain/errors.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
 import type { Network } from '../network.ts';
 import { chooseNodes, questionOf } from './choice.ts';
+import { finalityTag, quantity } from './finality.ts';
 import { firstAnswer } from './hedge.ts';
 import type { NodeReport } from './pool.ts';
 import { NodePool } from './pool.ts';
 import { isEvmRefusal, Outage, openTransport, RpcError } from './transport.ts';
 
-export { isEvmRefusal, RpcError };
+export { isEvmRefusal, quantity, RpcError };
 
 /** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
 export interface Rpc {
@@ -39,14 +39,19 @@ const BLOCK_TIME_MS = 2_000;
 
 /** Opens connections lazily; `timeoutMs` (3,000 unless told) holds for each URL. */
 export function createRpc(
-  network: Pick<Network, 'id' | 'rpcUrls'> & Partial<Pick<Network, 'blockTimeMs'>>,
+  network: Pick<Network, 'id' | 'rpcUrls'> & Partial<Pick<Network, 'blockTimeMs' | 'finality'>>,
   options: { readonly timeoutMs?: number } = {},
 ): Rpc {
-  const { id, rpcUrls, blockTimeMs = BLOCK_TIME_MS } = network;
+  const { id, rpcUrls, blockTimeMs = BLOCK_TIME_MS, finality = 'safe' } = network;
   const timeoutMs = options.timeoutMs ?? 3_000;
   const transport = openTransport(timeoutMs);
-  const settings = { chainId: chainIdOf(id), blockTimeMs, lookLimitMs: Math.min(timeoutMs, LOOK_LIMIT_MS) };
+  const settings = { chainId: chainIdOf(id), blockTimeMs, lookLimitMs: Math.min(timeoutMs, LOOK_LIMIT_MS), finality };
   const pool = new NodePool(rpcUrls, transport.ask, settings, HEDGE_MS);
+  /** What is asked at `safe` is asked at the network's finality. Below a head that is not known yet, nothing is. */
+  const atFinality = (params: readonly unknown[]): readonly unknown[] => {
+    if (finality === 'safe' || !params.includes('safe')) return params;
+    return params.map((param) => (param === 'safe' ? finalityTag(finality, pool.knownHead()) : param));
+  };
   return {
     networkId: id,
     close: () => transport.close(),
@@ -55,7 +60,8 @@ export function createRpc(
     async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
       await pool.ready();
       const limitMs = own.timeoutMs ?? timeoutMs;
-      const tries = chooseNodes(pool.nodes, questionOf(method, params)).map((node) => () => node.ask<T>(method, params, limitMs));
+      const given = atFinality(params);
+      const tries = chooseNodes(pool.nodes, questionOf(method, params)).map((node) => () => node.ask<T>(method, given, limitMs));
       try {
         return await firstAnswer(tries, HEDGE_MS);
       } catch (error) {
@@ -63,7 +69,9 @@ export function createRpc(
       }
     },
     async each<T>(method: string, params: readonly unknown[]) {
-      const asked = rpcUrls.map((url) => transport.ask<T>(url, method, params, timeoutMs));
+      if (typeof finality === 'number' && params.includes('safe')) await pool.ready();
+      const given = atFinality(params);
+      const asked = rpcUrls.map((url) => transport.ask<T>(url, method, given, timeoutMs));
       const answers = (await Promise.allSettled(asked)).flatMap((answer, index) =>
         answer.status === 'fulfilled' ? [{ index, result: answer.value }] : [],
       );
@@ -98,9 +106,4 @@ export async function askNode<T>(rpc: Rpc, method: string, params: readonly unkn
   } catch (error) {
     throw error instanceof RpcError ? chainUnavailable(rpc.networkId) : error;
   }
-}
-
-/** Hex quantity of a number for RPC parameters. */
-export function quantity(value: bigint | number): Hex {
-  return `0x${value.toString(16)}`;
 }

@@ -44,6 +44,9 @@ const settings = {
   maxFeePerGasWei: z.exactOptional(wei),
   priorityFeePerGasWei: z.exactOptional(wei),
   nativePriceMicro: z.exactOptional(micro),
+  finality: z.exactOptional(
+    z.union([z.enum(['safe', 'finalized']), z.int().min(1).max(10_000)], 'must be safe, finalized or a number of blocks'),
+  ),
   dataFeeWeiPerByte: z.exactOptional(wei),
   blockNumberFrom: z.exactOptional(z.enum(['multicall3', 'arbsys'], 'must be multicall3 or arbsys')),
   settler: z.exactOptional(z.enum(['relayer', 'facilitator'], 'must be relayer or facilitator')),

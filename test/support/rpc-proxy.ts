@@ -19,6 +19,8 @@ export type LineAction =
   | { readonly kind: 'refuse'; readonly status: number }
   /** The node stands still: nothing after this block exists for it. What is sent through it goes on all the same. */
   | { readonly kind: 'freeze'; readonly block: number }
+  /** The node knows no block at this tag, and says so in the words of Polygon's. */
+  | { readonly kind: 'no tag'; readonly tag: string }
   /** The node is always so many blocks behind. */
   | { readonly kind: 'behind'; readonly blocks: number };
 
@@ -45,12 +47,16 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     (await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })).text();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await textOf(request);
-    const { method, id } = JSON.parse(body) as { method: string; id: number };
+    const { method, id, params = [] } = JSON.parse(body) as { method: string; id: number; params?: unknown[] };
     const count = (calls.get(method) ?? 0) + 1;
     calls.set(method, count);
     const action = actions.get(method) ?? actions.get('*');
     if (action?.kind === 'cut') return void request.socket.destroy();
     if (action?.kind === 'refuse') return void response.writeHead(action.status).end('{}');
+    if (action?.kind === 'no tag' && params.includes(action.tag)) {
+      const error = { code: -32000, message: `${action.tag} block not found` };
+      return void response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    }
     if (action?.kind === 'delay') await sleep(action.ms);
     if (action?.kind === 'duplicate') await forward(body);
     if (action?.kind === 'duplicate' && action.isMinedBetween) await forward(MINE);

@@ -1,6 +1,7 @@
 import type { Receipt } from '../../../chain/evidence/receipts.ts';
 import { blockNumbers, listReceipts } from '../../../chain/evidence/receipts.ts';
-import { chainUnavailable } from '../../../chain/rpc/rpc.ts';
+import type { Rpc } from '../../../chain/rpc/rpc.ts';
+import { chainUnavailable, isChainUnavailable } from '../../../chain/rpc/rpc.ts';
 import type { RelayerTransaction } from '../../../db/settlement/attempts.ts';
 import { listAttemptsOf } from '../../../db/settlement/attempts.ts';
 import type { PaymentRef } from '../../../db/settlement/payment.ts';
@@ -40,7 +41,7 @@ export async function sweepBatches(deps: SettlementDeps, networkId: string, budg
     const ids = batches.map(({ batchId }) => batchId);
     const attempts = await listAttemptsOf(deps.database, ids);
     const hashes = attempts.map(({ txHash }) => txHash);
-    const [receipts, { safe }] = await Promise.all([listReceipts(call.rpc, hashes), blockNumbers(call.rpc)]);
+    const [receipts, safe] = await Promise.all([listReceipts(call.rpc, hashes), safeBlock(call.rpc)]);
     const seen = { safeCount, safeBlock: safe, receipts };
     const attemptsOf = Map.groupBy(attempts, ({ batchId }) => batchId);
     for (const batch of batches) {
@@ -53,6 +54,16 @@ export async function sweepBatches(deps: SettlementDeps, networkId: string, budg
     }
   }
   return rest;
+}
+
+/** The safe block; below all blocks where no node shows one: batches are decided then, and none is done with. */
+async function safeBlock(rpc: Rpc): Promise<bigint> {
+  try {
+    return (await blockNumbers(rpc)).safe;
+  } catch (error) {
+    if (!isChainUnavailable(error)) throw error;
+    return -1n;
+  }
 }
 
 const NOTHING_LEFT: ConfirmResult = { undecided: 0, rest: [] };

@@ -21,6 +21,7 @@ export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise
   const rpc = deps.rpcOf(ref.network);
   const address = ref.address as `0x${string}`;
   const safeCount = await safeTransactionCount(rpc, address);
+  if (safeCount === null) return 0n; // nothing is known to be overtaken
   const latestCount = BigInt(await transactionCount(rpc, address, 'latest'));
   // Bytes of ours behind a nonce that was set back may be mined before the queue comes there: they are no use elsewhere.
   const nextNonce = safeCount > known.nextNonce ? await passHeldNonces(deps.database, ref) : known.nextNonce;
