@@ -7,12 +7,10 @@ import type { TemporalServerPorts } from '../parts/temporal-server.ts';
 import { startTemporalServer } from '../parts/temporal-server.ts';
 import type { ApiProcess, ServiceProcess } from '../processes-of-service.ts';
 import type { Service, ServiceProcesses, ServiceStart, TemporalStart, Topology } from '../topology.ts';
-import { readAlertRules } from './alerts.ts';
 import { startBalancer } from './balancer.ts';
+import { findPrometheus, startPrometheus } from './prometheus.ts';
 import type { ReplicaOptions } from './replicas.ts';
 import { metricsUrlOf, REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
-import type { WatchTarget } from './watch.ts';
-import { startWatch } from './watch.ts';
 
 /**
  * Settings of Postgres beside the sandbox's. When Postgres comes back all processes and the four services of Temporal connect at
@@ -20,7 +18,6 @@ import { startWatch } from './watch.ts';
  */
 export const CLUSTER_POSTGRES: readonly string[] = ['max_connections=500'];
 
-const ALERT_RULES = new URL('../../deploy/alerts.yml', import.meta.url);
 const MIGRATION = fileURLToPath(new URL('../../bin/migrate.ts', import.meta.url));
 
 /**
@@ -73,13 +70,19 @@ export async function runMigration(ownerUrl: string, logs: string): Promise<void
 
 async function startService({ options, environment: given, lifetime, stage, say, waits }: ServiceStart): Promise<Service> {
   const urls = new Map<string, string>();
-  const targets = () => new Map([...urls].map(([name, url]) => [name, { job: jobOf(name), url }]));
-  const watch = await startWatch({ rules: readAlertRules(ALERT_RULES), targets, say });
-  lifetime.onEnd(stage - 1, () => watch.close());
+  const logs = join(options.folder, 'logs');
+  const program = findPrometheus(options.environment['PATH'] ?? '');
+  const prometheus = program === null ? null : await startPrometheus(program, join(options.folder, 'prometheus'), logs);
+  if (prometheus === null) say('alerts are not judged: there is no prometheus on PATH (docs/operations.md, Watching)');
+  else lifetime.onEnd(stage - 1, () => prometheus.process.stop());
   const proxy = await startBalancer(options.ports.api);
   lifetime.onEnd(stage, () => proxy.close());
-  const logs = join(options.folder, 'logs');
-  const telemetry = { METRICS_PORT: '0', METRICS_INTERVAL_MS: '5000', OTEL_EXPORTER_OTLP_ENDPOINT: watch.url };
+  const collector = options.environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const telemetry = {
+    METRICS_PORT: '0',
+    METRICS_INTERVAL_MS: '5000',
+    ...(collector ? { OTEL_EXPORTER_OTLP_ENDPOINT: collector } : {}),
+  };
   // One issuer of licences, whichever process signs.
   const environment = { ...given, ...telemetry, PUBLIC_BASE_URL: proxy.url, TRUSTED_PROXIES: '127.0.0.1/32' };
   keepAdminEnvironment({ folder: options.folder, stage, lifetime }, environment);
@@ -90,6 +93,7 @@ async function startService({ options, environment: given, lifetime, stage, say,
     pids.set(name, one.process.pid);
     const url = metricsUrlOf(one);
     if (url !== null) urls.set(name, url);
+    prometheus?.follow(urls);
     return one;
   };
   const apis = numbers(REPLICAS.api).map(async (number) => {
@@ -110,7 +114,7 @@ async function startService({ options, environment: given, lifetime, stage, say,
   const processes = (): ServiceProcesses => {
     const { Postgres: postgres, Temporal: temporal } = lifetime.pids();
     const parts = { ...(postgres === undefined ? {} : { postgres }), ...(temporal === undefined ? {} : { temporal }) };
-    const places = { alerts: `${watch.url}/alerts`, metrics: `${watch.url}/metrics`, traces: `${watch.url}/traces` };
+    const places: Record<string, string> = prometheus === null ? {} : { alerts: `${prometheus.url}/alerts` };
     const ids = { ...Object.fromEntries([...pids].sort()), ...parts };
     return { apis: apiUrls, logs, pids: ids, metrics: Object.fromEntries([...urls].sort()), places };
   };
@@ -122,10 +126,6 @@ async function startService({ options, environment: given, lifetime, stage, say,
     return api;
   };
   return { url: proxy.url, processes, cluster: { proxy, startApi } };
-}
-
-function jobOf(name: string): WatchTarget['job'] {
-  return name.startsWith('api') ? 'api' : 'worker';
 }
 
 function numbers(count: number): number[] {

@@ -1,6 +1,6 @@
 /**
  * Everything that needs a Temporal server on Postgres and processes behind a proxy, on one cluster: it takes longer to start than most of
- * these tests. The runbook is first: its alerts look at all processes that ever ran.
+ * these tests.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,30 +10,33 @@ import type { TestCluster } from '../support/cluster.ts';
 import { CLUSTER_LIMIT_MS, startTestCluster, whyNoCluster } from '../support/cluster.ts';
 import { startReports } from '../support/clusterFaults.ts';
 import { testPurchases } from '../support/onCluster/purchases.ts';
-import type { ClusterWatch } from '../support/onCluster/runbook.ts';
-import { testRunbook, watchCluster } from '../support/onCluster/runbook.ts';
+import { testRunbook } from '../support/onCluster/runbook.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
 import type { TestSite } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 
 let cluster: TestCluster;
-let watched: ClusterWatch;
+let collector: Receiver;
 let site: TestSite;
 
 beforeAll(async () => {
   if (whyNoCluster !== null) return;
-  watched = await watchCluster();
+  collector = await startReceiver();
   cluster = await startTestCluster({
     environment: {
       SETTLE_WAIT_MS: '5000',
       METRICS_PORT: '0',
       METRICS_INTERVAL_MS: '500',
-      OTEL_EXPORTER_OTLP_ENDPOINT: watched.watch.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     },
   });
-  watched.follow(cluster);
   site = await cluster.service.site();
 }, CLUSTER_LIMIT_MS);
-afterAll(() => cluster?.stop());
+afterAll(async () => {
+  await cluster?.stop();
+  await collector?.stop();
+});
 
 /** A payer, a quote and his payment for it. */
 async function newPurchase(slug = 'trio') {
@@ -78,7 +81,7 @@ async function loseDatabase(end: () => Promise<void>): Promise<void> {
 const skipped = whyNoCluster === null ? '' : ` (skipped: ${whyNoCluster})`;
 const on = describe.skipIf(whyNoCluster !== null);
 
-on(`the runbook${skipped}`, () => testRunbook(() => ({ ...watched, cluster, site })));
+on(`the runbook${skipped}`, () => testRunbook(() => ({ cluster, site, collector })));
 on(`a cluster and its buyers${skipped}`, () => testPurchases(() => ({ cluster, site })));
 /** Parts killed under load: what was acknowledged stays, nothing is charged twice, all comes back by itself. */
 on(`a cluster${skipped}`, () => {

@@ -136,12 +136,13 @@ async function playActs({ acts, stage, read, publisherUrl, service, say }: Runni
     const began = performance.now();
     const [first, firstError] = [trickle.purchases.length, trickle.errors.length];
     const seen = new Set<string>();
-    const stopLooking = lookForAlerts(read().cluster.places['alerts'] ?? '', seen);
+    const stopLooking = lookForAlerts(read().cluster.places['alerts'], seen);
     await act.play(stage);
     await sleep(CALM_MS);
     await stopLooking();
+    const alerts = read().cluster.places['alerts'] === undefined ? null : seen;
     const times = trickle.purchases.slice(first).map(({ tookMs }) => tookMs);
-    const shown = { seconds: (performance.now() - began) / 1_000, times, errors: trickle.errors.slice(firstError), alerts: seen };
+    const shown = { seconds: (performance.now() - began) / 1_000, times, errors: trickle.errors.slice(firstError), alerts };
     say(lineOf(act, shown));
   }
   await trickle.stop();
@@ -162,7 +163,8 @@ interface ActFigures {
   /** Of purchases that ended meanwhile, ms. */
   readonly times: readonly number[];
   readonly errors: readonly string[];
-  readonly alerts: ReadonlySet<string>;
+  /** Null: nothing judged them. */
+  readonly alerts: ReadonlySet<string> | null;
 }
 
 /** One line: what, how long, what buyers saw, which alerts fired, and in brackets those that would have, in time. */
@@ -170,19 +172,19 @@ function lineOf({ what }: Act, { seconds, times, errors, alerts }: ActFigures): 
   const counted = Map.groupBy(errors, (error) => error);
   const shown = [...counted].map(([error, list]) => `${error}×${list.length}`).join(' ') || 'none';
   const [middle, slow] = [quantile(times, 0.5), quantile(times, 0.95)].map((ms) => (ms / 1_000).toFixed(1));
-  const told = [...alerts].sort().join(', ') || 'none';
+  const told = alerts === null ? 'not judged' : [...alerts].sort().join(', ') || 'none';
   const bought = `${String(times.length).padStart(3)} bought  p50 ${middle} s  p95 ${slow} s`;
   return `${what.padEnd(56)} ${seconds.toFixed(0).padStart(3)} s  ${bought}  errors ${shown}  alerts ${told}`;
 }
 
-/** Collects the alerts of a watch, with their state while they do not fire yet; the returned function ends it. */
-function lookForAlerts(url: string, seen: Set<string>): () => Promise<void> {
-  let isOver = false;
+/** Collects the alerts of Prometheus, in brackets while they do not fire yet; the returned function ends it. Without an address it does nothing. */
+function lookForAlerts(page: string | undefined, seen: Set<string>): () => Promise<void> {
+  let isOver = page === undefined;
   const look = async (): Promise<void> => {
     while (!isOver) {
-      const answer = await fetch(url).catch(() => null);
-      const alerts = answer ? ((await answer.json()) as { readonly alert: string; readonly state: string }[]) : [];
-      for (const { alert, state } of alerts) seen.add(state === 'firing' ? alert : `(${alert})`);
+      const answer = await fetch(new URL('/api/v1/alerts', page)).catch(() => null);
+      const { data } = answer?.ok ? ((await answer.json()) as PrometheusAlerts) : { data: { alerts: [] } };
+      for (const { labels, state } of data.alerts) seen.add(state === 'firing' ? labels.alertname : `(${labels.alertname})`);
       await sleep(1_000);
     }
   };
@@ -191,6 +193,10 @@ function lookForAlerts(url: string, seen: Set<string>): () => Promise<void> {
     isOver = true;
     return looking;
   };
+}
+
+interface PrometheusAlerts {
+  readonly data: { readonly alerts: readonly { readonly labels: { readonly alertname: string }; readonly state: string }[] };
 }
 
 /** What authors have, on the chain and in legs. */
