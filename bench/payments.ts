@@ -8,33 +8,21 @@ import { makeFigure, median } from './harness/figure.ts';
 import { startBenchService } from './harness/service.ts';
 import { fundBuyers } from './settling/buyers.ts';
 import { openCounters } from './settling/counters.ts';
-import { workThrough } from './settling/official.ts';
 import { startOfficials } from './settling/officials.ts';
 import type { Load, Round, World } from './settling/rounds.ts';
-import {
-  MIXED_AUTHORS,
-  MIXED_SITES,
-  mixedRound,
-  newRelayer,
-  officialRound,
-  plainRound,
-  timed,
-  transfersOf,
-} from './settling/rounds.ts';
-import { openShop, PRODUCT_INTERVALS } from './settling/shop.ts';
-import { startWorkflowEach } from './settling/workflowEach.ts';
+import { MIXED_AUTHORS, MIXED_SITES, mixedRound, newRelayer, officialRound, plainRound } from './settling/rounds.ts';
+import { PRODUCT_INTERVALS } from './settling/shop.ts';
 
 const FULL: Load = { rounds: 3, pages: 25, buyers: 80, parallel: 300, references: 400, settlesMs: 11_000 };
 const QUICK: Load = { rounds: 1, pages: 5, buyers: 8, parallel: 20, references: 20, settlesMs: 0 };
 /** Callers of each process of the reference: more only make them slower. */
 const OFFICIAL_PARALLEL = 20;
-const EACH_PARALLEL = 100;
 const ALLOWED_WAL_BYTES = 7_000;
 const YARDSTICK =
   'the target is judged with chain and callers on both sides, as the 3.9 times (18.7 / 4.73 ms) were that it was set against: a batch ' +
   'that saves the chain work is the design; both ratios are in cpuRatio';
 
-/** Payments a second over HTTP, everything on this machine, beside the official facilitator and beside one workflow a payment. */
+/** Payments a second over HTTP, everything on this machine, beside the official facilitator. */
 export const paymentsBench: Bench = {
   id: 'payments',
   title: 'Payments a second',
@@ -49,7 +37,7 @@ export const paymentsBench: Bench = {
       await plainRound(world);
       await officialRound(world);
       await counters.analyze();
-      return [...(await besideOfficial(world)), await mixed(world), await besideWorkflows(world)];
+      return [...(await besideOfficial(world)), await mixed(world)];
     } finally {
       await officials.stop();
       await counters.close();
@@ -181,31 +169,4 @@ async function mixed(world: World): Promise<Figure> {
       statements: middle(({ statements }) => statements),
     },
   });
-}
-
-async function besideWorkflows(world: World): Promise<Figure> {
-  const { service, buyers, load } = world;
-  const each = await startWorkflowEach(service, await newRelayer(service));
-  try {
-    const shop = await openShop(service, load.pages);
-    const reference = async (): Promise<Round> => {
-      const transfers = transfersOf(shop, buyers, load.references);
-      const round = await timed(
-        () => each.parts,
-        () => workThrough(transfers, EACH_PARALLEL, (transfer) => each.settle(transfer)),
-      );
-      return { ...round, walBytes: 0, statements: 0 };
-    };
-    const { rates } = await inTurns(load, { ours: () => plainRound(world), reference });
-    return makeFigure({
-      id: 'payments.workflow',
-      what: 'POST /_svc/verify, single-author pages',
-      unit: 'payments/s',
-      referenceName: `one workflow a payment on the same server, without HTTP and checks, ${EACH_PARALLEL} at once`,
-      rounds: rates,
-      target: { atLeast: 10 },
-    });
-  } finally {
-    await each.stop();
-  }
 }

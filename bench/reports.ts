@@ -1,24 +1,20 @@
 /**
  * Reports of a busy site over HTTP, over 1 and 10 million crossings and as many observations of 200 sites, beside the plain aggregate
- * of the same rows, whose answers must be the same; the CSV beside COPY, the PDF beside quotes, the newest page.
+ * of the same rows, whose answers must be the same.
  */
 import type { Bench, BenchOptions } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure } from './harness/figure.ts';
 import { startRecordsApi } from './records/api.ts';
-import { measureCsv, measurePage, measurePdf } from './records/exports.ts';
-import { BUSY, HOSTS } from './records/load.ts';
 import type { RecordStore } from './records/store.ts';
 import { sharedRecordStore } from './records/store.ts';
 import type { Measured } from './records/totals.ts';
 import { bytesFigure, figuresOf, LENGTHS, measurePair, pairsOf } from './records/totals.ts';
 
-const DAY_MS = 86_400_000;
-
-/** Figures of reports and exports. */
+/** Figures of reports. */
 export const reportsBench: Bench = {
   id: 'reports',
-  title: 'Reports and exports',
+  title: 'Reports',
   run: async (options) => {
     const [few, many] = options.quick ? [null, 20_000] : [1_000_000, 10_000_000];
     const small = few === null ? null : await measureTotals(await sharedRecordStore(few, options), few, options);
@@ -28,9 +24,7 @@ export const reportsBench: Bench = {
     const flat = LENGTHS.flatMap(({ id }) =>
       ['earnings', 'audit'].map((name) => flatness(`${name}-${id}`, (small ?? large).p50, large.p50)),
     );
-    const csv = await measureCsv(store, options.quick);
-    options.log('CSV measured');
-    return [...large.figures, ...flat, ...bytes, await bytesFigure(store, many), ...csv, ...(await overHttp(store, options))];
+    return [...large.figures, ...flat, ...bytes, await bytesFigure(store, many)];
   },
 };
 
@@ -74,40 +68,4 @@ function flatness(name: string, small: Totals['p50'], large: Totals['p50']): Fig
     isDetail: true,
     target: { atMost: 2 },
   });
-}
-
-/** An API process on the records: the newest page, and quotes beside a PDF. */
-async function overHttp(store: RecordStore, options: BenchOptions): Promise<Figure[]> {
-  const { database, nowMs } = store;
-  const { api, key } = await startRecordsApi(store);
-  try {
-    const newest = async (): Promise<number> => {
-      const startedAt = performance.now();
-      await database.query('select * from crossing where tenant_id = $1 order by at desc, crossing_id desc limit 50', [BUSY]);
-      return performance.now() - startedAt;
-    };
-    const week = `from=${nowMs - 7 * DAY_MS}&limit=50`;
-    const month = `from=${nowMs - 30 * DAY_MS}`;
-    const [{ author = '' } = {}] = await database.query<{ author: string }>(
-      "select author_id as author from leg where tenant_id = $1 and author_id is not null and role <> 'platform' order by at desc limit 1",
-      [BUSY],
-    );
-    const asked = { quote: `/_svc/quote?resource=${encodeURIComponent(`https://${HOSTS[0]}/news/solo`)}`, key };
-    return [
-      await measurePage(api.url, `/_svc/earnings?${week}`, key, newest, options.quick),
-      await measurePdf(api.url, { ...asked, id: 'reports.pdf', statement: 'a site', pdf: '/_svc/earnings/export.pdf' }, options),
-      await measurePdf(
-        api.url,
-        {
-          ...asked,
-          id: 'reports.pdf-author',
-          statement: 'an author',
-          pdf: `/_svc/earnings/export.pdf?${month}&author=${encodeURIComponent(author)}`,
-        },
-        options,
-      ),
-    ];
-  } finally {
-    await api.stop();
-  }
 }

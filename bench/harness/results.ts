@@ -31,7 +31,8 @@ export function keepResults(
   for (const result of fresh) kept.set(result.id, result);
   const results = order.flatMap(({ id }) => kept.get(id) ?? []);
   const unmeasured = order.filter(({ id }) => !kept.has(id));
-  writeFileSync(JSON_FILE, `${JSON.stringify(results, null, 2)}\n`);
+  // A line a bench: a run changes the lines of what it measured.
+  writeFileSync(JSON_FILE, `[\n${results.map((result) => JSON.stringify(result)).join(',\n')}\n]\n`);
   writeFileSync(README_FILE, renderReadme(results, unmeasured));
   writeFileSync(SCALING_FILE, writePerCore(readFileSync(SCALING_FILE, 'utf8'), results));
 }

@@ -1,8 +1,4 @@
-import { BUSY, HOSTS } from './load.ts';
 import type { Answer, BenchWindow } from './plain.ts';
-
-/** The busy site, as its key would ask. */
-export const BUSY_SITE = { tenantId: BUSY, hosts: HOSTS, plan: 'studio' as const, keyId: 'bench' };
 
 interface EarningsBody {
   readonly totals: { readonly events: number; readonly reads: number; readonly grossMicroUsdc: number; readonly authors: number };
