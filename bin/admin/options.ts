@@ -9,6 +9,7 @@ import { PAYMENT_STATES } from '../../domain/payment/state.ts';
 import type { DefaultPayee } from '../../domain/pricing/pricing.ts';
 import type { Month } from '../../domain/reports/months.ts';
 import { monthOf } from '../../domain/reports/months.ts';
+import { requireWallet } from '../../services/credits/payees.ts';
 import type { PageAsked } from '../../services/operations/finds.ts';
 import { MOST_ROWS } from '../../services/operations/finds.ts';
 
@@ -54,10 +55,13 @@ export function parseMonth(text: string): Month {
   return month;
 }
 
-/** A wallet, lower case. */
+/** A wallet, lower case; mixed case must carry the right checksum. */
 export function parseWallet(text: string): `0x${string}` {
-  if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new InvalidArgumentError('0x and 40 hex digits.');
-  return text.toLowerCase() as `0x${string}`;
+  try {
+    return requireWallet(text, 'wallet');
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 /** A UUID. */

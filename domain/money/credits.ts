@@ -7,6 +7,8 @@ import { hasControlCharacter } from '../hosts/host.ts';
 import type { Address, LegRole } from './legs.ts';
 import { canonicalPayees, MAX_LEGS } from './legs.ts';
 import { parseDecimal } from './money.ts';
+import type { PayeeRule } from './wallet.ts';
+import { parseWallet } from './wallet.ts';
 
 /** Deepest tree: a contributor of a page is at depth 1. */
 export const MAX_CREDITS_DEPTH = 8;
@@ -45,17 +47,19 @@ interface Leaf {
 
 /**
  * Checks and flattens the credits of one page. Throws ServiceError invalid_parameter that names the place (`parameter`): not a
- * leaf XOR a composite, deeper than 8, more than 50 distinct wallets, a wallet that is malformed, zero or in `forbidden` (the
- * asset, the router), a weight that is not positive, or weights too fine for the contract (2^96).
+ * leaf XOR a composite, deeper than 8, more than 50 distinct wallets, a wallet that is malformed, zero, forbidden (the asset, the router) or
+ * of a wrong checksum, a weight that is not positive, or weights too fine for the contract (2^96). `rule` is what a door asks of what comes
+ * in; credits that were taken before are read without it.
  */
-export function flattenCredits(entry: unknown, place: string, forbidden: readonly string[] = []): PageCredits {
+export function flattenCredits(entry: unknown, place: string, rule: PayeeRule | null = null): PageCredits {
   const page = requireObject(entry, place);
   const title = page['title'] ?? undefined;
   if (title !== undefined && !isText(title, MAX_TITLE_CHARS)) refuse(`${place}.title`, 'a title is text');
   const leaves: Leaf[] = [];
-  collect(page['contributors'], { place: `${place}.contributors`, depth: 1, share: { numerator: 1n, denominator: 1n } }, leaves);
+  const whole = { place: `${place}.contributors`, depth: 1, share: { numerator: 1n, denominator: 1n }, rule };
+  collect(page['contributors'], whole, leaves);
   for (const { wallet } of leaves) {
-    if (forbidden.includes(wallet)) refuse(place, 'the token and the router cannot be paid');
+    if (rule?.forbidden.includes(wallet)) refuse(place, 'the token and the router cannot be paid');
   }
   const authors = weigh(leaves, place);
   return title === undefined ? { authors } : { title: title as string, authors };
@@ -66,9 +70,10 @@ interface Group {
   readonly place: string;
   readonly depth: number;
   readonly share: Fraction;
+  readonly rule: PayeeRule | null;
 }
 
-function collect(list: unknown, { place, depth, share }: Group, leaves: Leaf[]): void {
+function collect(list: unknown, { place, depth, share, rule }: Group, leaves: Leaf[]): void {
   if (depth > MAX_CREDITS_DEPTH) refuse(place, `credits nest at most ${MAX_CREDITS_DEPTH} deep`);
   if (!Array.isArray(list) || list.length === 0) refuse(place, 'at least one contributor');
   const members = (list as unknown[]).map((member, index) => requireObject(member, `${place}.${index}`));
@@ -81,12 +86,17 @@ function collect(list: unknown, { place, depth, share }: Group, leaves: Leaf[]):
     if (!isText(authorId, MAX_AUTHOR_ID_CHARS)) refuse(`${here}.authorId`, 'an authorId is text');
     if ((wallet === undefined) === (inner === undefined)) refuse(here, 'a contributor has either a wallet or members');
     if (inner !== undefined) {
-      collect(inner, { place: `${here}.members`, depth: depth + 1, share: part }, leaves);
+      collect(inner, { place: `${here}.members`, depth: depth + 1, share: part, rule }, leaves);
       continue;
     }
     if (leaves.length >= MAX_LEAVES) refuse(place, `at most ${MAX_LEAVES} contributors`);
     const role = depth === 1 ? 'author' : 'coauthor';
-    leaves.push({ authorId: authorId as string, wallet: requireWallet(wallet, `${here}.wallet`), share: part, role });
+    const payee = requireWallet(
+      wallet,
+      { place: `${here}.wallet`, whose: `the wallet of author ${authorId}${ofPage(rule)}` },
+      rule,
+    );
+    leaves.push({ authorId: authorId as string, wallet: payee, share: part, role });
   }
 }
 
@@ -117,10 +127,13 @@ function requireObject(value: unknown, place: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function requireWallet(value: unknown, place: string): Address {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) refuse(place, 'a wallet is 0x and 40 hex digits');
-  const wallet = (value as string).toLowerCase() as Address;
-  if (wallet === ZERO_ADDRESS) refuse(place, 'the zero address cannot be paid');
+function ofPage(rule: PayeeRule | null): string {
+  return rule?.page === undefined ? '' : ` of page ${rule.page}`;
+}
+
+function requireWallet(value: unknown, at: { readonly place: string; readonly whose: string }, rule: PayeeRule | null): Address {
+  const wallet = parseWallet(value, at, rule?.checksum ?? (() => value as string));
+  if (wallet === ZERO_ADDRESS) refuse(at.place, 'the zero address cannot be paid');
   return wallet;
 }
 

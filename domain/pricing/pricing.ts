@@ -8,6 +8,7 @@ import { hasControlCharacter } from '../hosts/host.ts';
 import type { PageCredits } from '../money/credits.ts';
 import { flattenCredits } from '../money/credits.ts';
 import { formatUsdc, MAX_PRICE_MICRO, parseDecimal, priceToMicro } from '../money/money.ts';
+import type { PayeeRule } from '../money/wallet.ts';
 import { MAX_SLUG_CHARS, normalisePrefix, plainSlug } from '../pages/resource.ts';
 import { exactPattern } from '../pages/scope.ts';
 import type { PriceClass } from '../rules/classes.ts';
@@ -115,8 +116,8 @@ export interface CompiledPricing {
   changesBetween(afterMs: number, untilMs: number): readonly number[];
 }
 
-/** Refuses a pricing that could not be quoted: invalid_parameter with the place. `forbidden` wallets: the asset, the router. */
-export function validatePricing(pricing: Pricing, forbidden: readonly string[] = []): void {
+/** Refuses a pricing that could not be quoted: invalid_parameter with the place. `rule`: what a new payee must keep to. */
+export function validatePricing(pricing: Pricing, rule: PayeeRule | null): void {
   requirePrices(pricing);
   for (const prefix of pricing.articlePrefixes ?? []) {
     const isText = !hasControlCharacter(prefix) && prefix.isWellFormed();
@@ -126,9 +127,9 @@ export function validatePricing(pricing: Pricing, forbidden: readonly string[] =
   for (const slug of pricing.creditsFreeSlugs ?? []) if (!isSlug(slug)) refuse('credits_free_slugs', 'each entry is a slug');
   for (const [slug, entry] of Object.entries(pricing.creditsInline ?? {})) {
     if (!isSlug(slug)) refuse('credits_inline', 'each key is a slug');
-    flattenCredits(entry, `credits_inline.${slug}`, forbidden);
+    flattenCredits(entry, `credits_inline.${slug}`, rule && { ...rule, page: slug });
   }
-  defaultCreditsOf(pricing, forbidden);
+  defaultCreditsOf(pricing, rule);
   const { readAgainHours = null } = pricing;
   const isHours =
     readAgainHours !== null && Number.isInteger(readAgainHours) && readAgainHours >= 1 && readAgainHours <= MAX_READ_AGAIN_HOURS;
@@ -288,8 +289,8 @@ function openCredits(pricing: Pricing) {
 }
 
 /** The credits of pages that name nobody; null: they are free. Throws as `flattenCredits`. */
-function defaultCreditsOf({ defaultPayee }: Pricing, forbidden: readonly string[] = []): PageCredits | null {
-  return defaultPayee ? flattenCredits({ contributors: [defaultPayee] }, 'default_payee', forbidden) : null;
+function defaultCreditsOf({ defaultPayee }: Pricing, rule: PayeeRule | null = null): PageCredits | null {
+  return defaultPayee ? flattenCredits({ contributors: [defaultPayee] }, 'default_payee', rule) : null;
 }
 
 function isPriceZero({ priceUsdc }: Prices): boolean {

@@ -10,6 +10,7 @@ import { PRICING_GRACE_MS } from '../../domain/pricing/pricing.ts';
 import type { Log } from '../settlement/deps.ts';
 import { fetchCredits } from './client.ts';
 import { readCredits } from './contract.ts';
+import { payeeRule } from './payees.ts';
 import { openCreditsToken } from './token.ts';
 
 /**
@@ -56,41 +57,42 @@ const MAX_HELD = 50_000;
 
 /** Opens a book; memory is this process's, the copies behind it are everybody's and outlive a restart. */
 export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
-  const { database, outbound, secretBox, clock, log, forbidden } = options;
+  const { database, outbound, secretBox, clock, log } = options;
+  const rule = payeeRule(options.forbidden);
   const freshMs = options.freshMs ?? 300_000;
   const staleMs = options.staleMs ?? 86_400_000;
   const pauseMs = options.pauseMs ?? 10_000;
   const held = new LRUCache<string, Held>({ max: MAX_HELD });
   const loading = new Map<string, Promise<void>>();
-  const read = (entry: unknown): KnownCredits => (entry === null ? 'none' : readCredits(entry, forbidden));
-  const readKept = (entry: unknown): KnownCredits => {
+  const read = (entry: unknown, page: string): KnownCredits => (entry === null ? 'none' : readCredits(entry, { ...rule, page }));
+  const readKept = (entry: unknown, page: string): KnownCredits => {
     try {
-      return read(entry);
+      return read(entry, page);
     } catch {
       return 'failed';
     }
   };
-  const heldOf = (copy: NonNullable<Awaited<ReturnType<typeof findCreditsCopy>>>, untilMs: number): Held => {
+  const heldOf = (copy: NonNullable<Awaited<ReturnType<typeof findCreditsCopy>>>, page: string, untilMs: number): Held => {
     const before = copy.previous;
-    const previous = before && { known: readKept(before.credits), untilMs: before.until.getTime() };
-    return { known: readKept(copy.credits), untilMs, ...(previous ? { previous } : {}) };
+    const previous = before && { known: readKept(before.credits, page), untilMs: before.until.getTime() };
+    return { known: readKept(copy.credits, page), untilMs, ...(previous ? { previous } : {}) };
   };
   const ask = async (key: CreditsKey): Promise<Held> => {
     const nowMs = clock();
     const copy = await findCreditsCopy(database, key).catch(() => null);
     const ageMs = copy ? nowMs - copy.fetchedAt.getTime() : Number.POSITIVE_INFINITY;
-    if (copy && ageMs < freshMs) return heldOf(copy, copy.fetchedAt.getTime() + freshMs);
+    if (copy && ageMs < freshMs) return heldOf(copy, key.slug, copy.fetchedAt.getTime() + freshMs);
     try {
       const token = await openCreditsToken({ database, secretBox }, key);
       const answer = await fetchCredits(outbound, { ...key, token });
       const entry = answer.kind === 'none' ? null : answer.entry;
-      const known = read(entry); // before it is kept: a broken answer never replaces a good copy
+      const known = read(entry, key.slug); // before it is kept: a broken answer never replaces a good copy
       const kept = await storeCreditsCopy(database, key, entry, new Date(nowMs)).catch(() => null);
-      return kept ? heldOf(kept, nowMs + freshMs) : { known, untilMs: nowMs + freshMs };
+      return kept ? heldOf(kept, key.slug, nowMs + freshMs) : { known, untilMs: nowMs + freshMs };
     } catch (error) {
       const isUsable = copy !== null && ageMs < staleMs;
       log.warn({ tenantId: key.tenantId, slug: key.slug, error: String(error), stale: isUsable }, 'a credits API failed');
-      return isUsable ? heldOf(copy, nowMs + pauseMs) : { known: 'failed', untilMs: nowMs + pauseMs };
+      return isUsable ? heldOf(copy, key.slug, nowMs + pauseMs) : { known: 'failed', untilMs: nowMs + pauseMs };
     }
   };
   return {

@@ -8,6 +8,7 @@ import { normaliseHost } from '../../domain/hosts/host.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import { coverSteps } from '../../domain/pages/cover.ts';
 import { compilePattern, isExactPath, isWithin, MAX_PATTERNS } from '../../domain/pages/scope.ts';
+import { requireWallet } from '../credits/payees.ts';
 import { atDatabase } from '../outage.ts';
 import { issuerOf } from './check.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -117,7 +118,7 @@ function* narrowSteps(
 }
 
 function holderOf(licence: LicenceRecord, asked: string | undefined): Address | null {
-  const holder = asked === undefined ? null : (asked.toLowerCase() as Address);
+  const holder = asked === undefined ? null : requireWallet(asked, 'holder');
   if (licence.holder !== null && holder !== null && holder !== licence.holder) {
     throw new ServiceError('conflict', 'this licence is bound to another holder');
   }

@@ -6,8 +6,10 @@ import { hasControlCharacter, plainPath } from '../../domain/hosts/host.ts';
 import type { PeriodFactor } from '../../domain/licence/period.ts';
 import { validatePeriodFactors } from '../../domain/licence/period.ts';
 import { flattenCredits } from '../../domain/money/credits.ts';
+import type { PayeeRule } from '../../domain/money/wallet.ts';
 import { MAX_SLUG_CHARS } from '../../domain/pages/resource.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
+import { payeeRule } from '../credits/payees.ts';
 import { atDatabase } from '../outage.ts';
 
 /** A page to import; its address may be anywhere on the site. */
@@ -42,10 +44,10 @@ export async function importPages(
   },
   request: { readonly tenantId: string; readonly pages: readonly PageInput[] },
 ): Promise<{ readonly imported: number }> {
-  const forbidden = deps.networks?.contracts ?? [];
+  const rule = payeeRule(deps.networks?.contracts);
   if (!Array.isArray(request.pages) || request.pages.length > MAX_IMPORT)
     throw new ServiceError('invalid_parameter', `pages: at most ${MAX_IMPORT} at once`);
-  const rows = request.pages.map((page, index) => importedRow(page, `pages.${index}`, forbidden));
+  const rows = request.pages.map((page, index) => importedRow(page, `pages.${index}`, rule));
   if (new Set(rows.map(({ slug }) => slug)).size !== rows.length) {
     throw new ServiceError('invalid_parameter', 'pages: a slug is given twice', { parameter: 'pages' });
   }
@@ -66,13 +68,13 @@ function limitOf({ sitePages = SITE_PAGES }: ImportLimits): (count: number) => v
   };
 }
 
-function importedRow({ slug, path, title, credits }: PageInput, place: string, forbidden: readonly string[]) {
+function importedRow({ slug, path, title, credits }: PageInput, place: string, rule: PayeeRule) {
   const isText = (text: unknown): boolean =>
     typeof text === 'string' && text !== '' && text.isWellFormed() && !hasControlCharacter(text);
   if (!isText(slug) || slug.length > MAX_SLUG_CHARS) refuse(`${place}.slug`, 'must be a slug');
   if (!isText(path) || path.length > MAX_SLUG_CHARS || !path.startsWith('/')) refuse(`${place}.path`, 'must begin with a slash');
   if (title !== undefined && (!isText(title) || title.length > 500)) refuse(`${place}.title`, 'must be text');
-  if (credits !== undefined && credits !== null) flattenCredits(credits, `${place}.credits`, forbidden);
+  if (credits !== undefined && credits !== null) flattenCredits(credits, `${place}.credits`, { ...rule, page: slug });
   return { slug, path: canonicalPath(plainPath(path)), title: title ?? null, credits: credits ?? null };
 }
 

@@ -9,6 +9,7 @@ import { requireResource } from '../../domain/pages/resource.ts';
 import type { CompiledPattern } from '../../domain/pages/scope.ts';
 import { compilePattern, parseScope } from '../../domain/pages/scope.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import { requireWallet } from '../credits/payees.ts';
 import { atDatabase } from '../outage.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -63,7 +64,7 @@ export async function understandRequest(
   }
   const tenant = site === null ? null : await deps.snapshots.tenant(site.tenantId, site.version);
   if (!tenant || tenant.status === 'closed') throw new ServiceError('not_found', 'there is no such site');
-  const holder = request.holder === undefined ? null : (request.holder.toLowerCase() as Address);
+  const holder = request.holder === undefined ? null : requireWallet(request.holder, 'holder');
   const { kind, periodDays } = request;
   const asked = [tenant.tenantId, host, scope.patterns, terms, periodDays, startsAt, kind, holder];
   const requestHash = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');

@@ -17,7 +17,7 @@ import type { CredentialDeps } from '../credentials/keys.ts';
 import { generateToken } from '../credentials/keys.ts';
 import type { Pepper } from '../credentials/pepper.ts';
 import { hashCredential } from '../credentials/pepper.ts';
-import { requireChecksum } from '../credits/contract.ts';
+import { payeeRule } from '../credits/payees.ts';
 import { atDatabase } from '../outage.ts';
 
 /** What is set is judged by; with the networks, credits that a router of theirs would refuse are refused here already. */
@@ -168,13 +168,12 @@ export function completePricing(input: PricingInput): Pricing {
  * when it is what is `set`: one that was stored below it does not keep its site from changing anything else.
  */
 export function requirePricing(limits: PricingLimits, pricing: Pricing, set: Partial<PricingInput>): void {
-  validatePricing(pricing, limits.networks?.contracts ?? []);
+  validatePricing(pricing, payeeRule(limits.networks?.contracts));
   const setsPrice = set.priceUsdc !== undefined || set.citationMultiplier !== undefined;
   if (setsPrice && limits.priceFloorMicro !== undefined) requireFloor(pricing, limits.priceFloorMicro);
   const setsRules = set.rules !== undefined || set.citationMultiplier !== undefined;
   if (setsRules && limits.priceFloorMicro !== undefined) requireRuleFloor(pricing, limits.priceFloorMicro);
-  const { creditsApiUrl, defaultPayee } = pricing;
-  if (defaultPayee) requireChecksum(defaultPayee.wallet, 'default_payee');
+  const { creditsApiUrl } = pricing;
   if (creditsApiUrl === null) return;
   if (!checkOutboundUrl(creditsApiUrl, { allowLoopback: false }).ok || /[?#]/.test(creditsApiUrl)) {
     throw new ServiceError('invalid_parameter', 'credits_api_url: must be an https URL of a public host, without a query', {

@@ -108,17 +108,13 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    id: 'default-payee-unread',
+    id: 'checksum-unread',
     rule: 18,
-    bug: 'the wallet of a default payee is taken with a wrong checksum',
+    bug: 'a wallet with a wrong checksum is taken, printed with a right one and paid for good',
     edits: [
-      {
-        file: 'services/tenants/tenants.ts',
-        search: "if (defaultPayee) requireChecksum(defaultPayee.wallet, 'default_payee');",
-        replace: 'requireChecksum;',
-      },
+      { file: 'domain/money/wallet.ts', search: 'if (right === text) return wallet;', replace: 'if (right) return wallet;' },
     ],
-    test: { file: 'test/integration/api-quote.test.ts', name: 'a wrong checksum cannot be the default payee' },
+    test: { file: 'test/integration/wallet-doors.test.ts', name: 'a wallet with a wrong checksum is refused' },
   },
   {
     id: 'token-to-any-origin',

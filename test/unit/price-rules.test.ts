@@ -17,7 +17,7 @@ function resolve(pricing: Partial<Pricing>, asked: Partial<Asked> = {}) {
 
 function refusal(rules: readonly PriceRule[], pricing: Partial<Pricing> = {}): string {
   try {
-    validatePricing(pricingOf({ ...pricing, rules }));
+    validatePricing(pricingOf({ ...pricing, rules }), null);
     requireRuleFloor(pricingOf({ ...pricing, rules }), FLOOR);
     return 'set';
   } catch (error) {

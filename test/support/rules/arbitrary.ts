@@ -63,7 +63,7 @@ function settable(articlePrefixes: Pricing['articlePrefixes'], rules: readonly P
   const kept: PriceRule[] = [];
   for (const one of rules) {
     try {
-      validatePricing(pricingOf({ articlePrefixes, rules: [...kept, one] }));
+      validatePricing(pricingOf({ articlePrefixes, rules: [...kept, one] }), null);
       kept.push(one);
     } catch {
       // not to be set beside the others
