@@ -32,6 +32,14 @@ const PORTS = {
   chain: ['CHAIN_PORT', 8545],
 } as const;
 
+/** Explained by `help.mjs`. */
+const OPTIONS = {
+  exit: { type: 'boolean' },
+  fresh: { type: 'boolean' },
+  folder: { type: 'string' },
+  'no-history': { type: 'boolean' },
+} as const;
+
 /** Reads arguments and environment. Throws an `Error` with one sentence for an unknown argument or a port that is none. */
 export function readOptions(
   args: readonly string[],
@@ -39,15 +47,7 @@ export function readOptions(
   root: string,
   defaultFolder = '.sandbox',
 ): SandboxOptions {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      exit: { type: 'boolean' },
-      fresh: { type: 'boolean' },
-      folder: { type: 'string' },
-      'no-history': { type: 'boolean' },
-    },
-  });
+  const values = readFlags(args);
   const ports = Object.entries(PORTS).map(([part, [name, fallback]]) => [part, readPort(name, environment[name], fallback)]);
   return {
     folder: values.folder === undefined ? join(root, defaultFolder) : resolve(values.folder),
@@ -57,6 +57,15 @@ export function readOptions(
     ports: Object.fromEntries(ports) as SandboxPorts,
     environment,
   };
+}
+
+function readFlags(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    const [said] = (error as Error).message.split('. ');
+    throw new Error(`${said}; npm start -- --help lists the options`);
+  }
 }
 
 function readPort(name: string, text: string | undefined, fallback: number): number {

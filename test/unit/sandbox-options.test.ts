@@ -24,8 +24,10 @@ test('each option that the help names is taken', () => {
   for (const name of named.slice(0, 3)) expect(() => readOptions([name], {}, '/checkout')).not.toThrow();
 });
 
-test('an unknown argument is refused', () => {
-  expect(() => readOptions(['--fersh'], {}, '/checkout')).toThrow(/--fersh/);
+test('an unknown argument is refused, with what lists the known ones', () => {
+  expect(() => readOptions(['--fersh'], {}, '/checkout')).toThrow(
+    /^Unknown option '--fersh'; npm start -- --help lists the options$/,
+  );
 });
 
 test.each([
