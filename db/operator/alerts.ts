@@ -3,6 +3,8 @@ import type { Sql } from '../database.ts';
 /** Everything an operator is alerted of; docs/operations.md says of each what it means. */
 export const ALERT_KINDS = [
   'evidence_conflict',
+  'evidence_disputed',
+  'evidence_late',
   'facilitator_locked_out',
   'facilitator_unproven',
   'gas_budget_spent',

@@ -101,6 +101,38 @@ export async function recordRound(database: Database, round: ChainRound): Promis
   });
 }
 
+/** A payment that was decided against, and a transaction that pays it. */
+export interface Contradicted {
+  readonly tenantId: string;
+  readonly paymentId: string;
+  readonly txHash: string;
+}
+
+/** Payments that were decided against and are watched no more, although one of these transfers moved just what they ask for to whom they pay. */
+export async function listContradicted(sql: Sql, rows: readonly ChainTransferRow[]): Promise<Contradicted[]> {
+  const moved = rows.filter(({ nonce }) => nonce !== null);
+  if (moved.length === 0) return [];
+  const column = <T>(read: (row: ChainTransferRow) => T): T[] => moved.map(read);
+  return await sql.query<Contradicted & Record<string, unknown>>(
+    `select s.tenant_id as "tenantId", s.payment_id as "paymentId", moved.tx_hash as "txHash"
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
+              as moved (network, token, payer, nonce, pay_to, micro, tx_hash)
+         join authorization_claim as claim on claim.digest = authorization_digest(moved.network, moved.token, moved.payer, moved.nonce)
+         join payment_intake as i on i.tenant_id = claim.tenant_id and i.payment_id = claim.payment_id
+         join payment_state as s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id
+      where i.pay_to = moved.pay_to and i.amount_micro = moved.micro and not s.watched and s.state in ('failed', 'expired', 'superseded')`,
+    [
+      column(({ network }) => network),
+      column(({ token }) => token),
+      column(({ from }) => from),
+      column(({ nonce }) => nonce),
+      column(({ to }) => to),
+      column(({ amountMicro }) => amountMicro.toString()),
+      column(({ txHash }) => txHash),
+    ],
+  );
+}
+
 /** Splits whose weights were not taken apart yet. */
 export async function listUnreadSplits(sql: Sql): Promise<{ network: string; payTo: string; legWords: string[] }[]> {
   const rows = await sql.query<{ network: string; pay_to: string; leg_words: string[] }>(

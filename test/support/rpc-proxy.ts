@@ -21,6 +21,8 @@ export type LineAction =
   | { readonly kind: 'freeze'; readonly block: number }
   /** The node knows no block at this tag, and says so in the words of Polygon's. */
   | { readonly kind: 'no tag'; readonly tag: string }
+  /** The node tells a story: what it would answer, rewritten. */
+  | { readonly kind: 'rewrite'; readonly change: (reply: string) => string }
   /** The node is always so many blocks behind. */
   | { readonly kind: 'behind'; readonly blocks: number };
 
@@ -64,7 +66,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (action?.kind === 'drop reply') return void request.socket.destroy();
     const nothing = action?.kind === 'flip' && count % 2 === 0;
     response.setHeader('content-type', 'application/json');
-    response.end(nothing ? JSON.stringify({ jsonrpc: '2.0', id, result: null }) : reply);
+    const told = action?.kind === 'rewrite' ? action.change(reply) : reply;
+    response.end(nothing ? JSON.stringify({ jsonrpc: '2.0', id, result: null }) : told);
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

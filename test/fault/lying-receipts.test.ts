@@ -1,0 +1,92 @@
+/** Nodes that alter the logs of receipts: a paid payment is never lost to one of several, and not for good to all of them. */
+import { afterEach, expect, test } from 'vitest';
+import { readChain } from '../../services/reconciliation/readChain.ts';
+import { attempt, cancel, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { newWallet } from '../support/payments.ts';
+import type { RpcProxy } from '../support/rpc-proxy.ts';
+import { startRpcProxy } from '../support/rpc-proxy.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+let lines: RpcProxy[] = [];
+afterEach(async () => {
+  try {
+    for (const line of lines) line.set('eth_getTransactionReceipt', null);
+    await checkInvariants(world, { isIdle: false });
+  } finally {
+    await world.close();
+    await Promise.all(lines.map((line) => line.close()));
+  }
+});
+
+/** So many URLs of one chain, of which the first `lying` give receipts whose transfers went to a stranger. */
+async function start({ urls, lying }: { readonly urls: number; readonly lying: number }): Promise<void> {
+  const inFront = async (url: string): Promise<readonly string[]> => {
+    lines = await Promise.all(Array.from({ length: urls }, () => startRpcProxy(url)));
+    return lines.map((line) => line.url);
+  };
+  world = await startSettlement({ automine: true, runBatches: false, waitMs: 30, inFront });
+  await mine(world, 8);
+  lie(lying);
+}
+
+function lie(lying: number): void {
+  for (const [at, line] of lines.entries()) {
+    const stranger = newWallet().slice(2).padStart(64, '0');
+    const change = (reply: string): string => {
+      const answer = JSON.parse(reply) as { result: { logs: { topics: string[] }[] } | null };
+      for (const { topics } of answer.result?.logs ?? [])
+        if (topics.length === 3 && topics[0]?.startsWith('0xddf252ad')) topics[2] = `0x${stranger}`;
+      return JSON.stringify(answer);
+    };
+    line.set('eth_getTransactionReceipt', at < lying ? { kind: 'rewrite', change } : null);
+  }
+}
+
+async function buy() {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'page' });
+  const payer = await newPayer(world, 5_000n);
+  const payment = await paymentFor(world, payer, terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  return { terms, payer, payment };
+}
+
+const alerts = async (): Promise<string[]> =>
+  (await world.database.query<{ kind: string }>('select kind from operator_alert order by kind')).map(({ kind }) => kind);
+
+test('one of two nodes alters the logs of a receipt: the sale is settled by the other, and an operator hears which ones differ', async () => {
+  await start({ urls: 2, lying: 1 });
+  const { terms, payment } = await buy();
+  await look(world, await sendAll(world));
+  await mine(world, 10);
+  await sweep(world, 2);
+  expect((await stateOf(world, payment))?.state).toMatch(/^(settled|final)$/);
+  expect((await attempt(world, terms, payment)).code).toBe('settled');
+  expect(await alerts()).toContain('evidence_disputed');
+});
+
+test('where all nodes altered it and agree again later, the stored transfer has the payment judged again, and the same payment gets its page', async () => {
+  await start({ urls: 1, lying: 1 });
+  const { terms, payment } = await buy();
+  await look(world, await sendAll(world));
+  await mine(world, 10);
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  lie(0);
+  await readChain(world.deps, world.network.id);
+  expect(await alerts()).toContain('evidence_late');
+  await sweep(world, 2);
+  expect((await stateOf(world, payment))?.state).toMatch(/^(settled|final)$/);
+  expect((await attempt(world, terms, payment)).code).toBe('settled');
+});
+
+test('an authorization that two nodes show to be cancelled fails as before, without a word to the operator', async () => {
+  await start({ urls: 2, lying: 0 });
+  const { payer, payment } = await buy();
+  await cancel(world, payer, payment.authorization.nonce);
+  await sendAll(world);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  expect(await alerts()).toEqual([]);
+});
