@@ -1,6 +1,9 @@
 /** Rows of the reconciler: where it stands on a chain, whom it looks for, and what it read. */
+
+import { LOOSE_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import { hexOf } from '../hex.ts';
+import { sqlStates } from '../settlement/states.ts';
 import type { ChainTransferRow } from '../settlement/transfers.ts';
 import { recordTransfers } from '../settlement/transfers.ts';
 
@@ -120,7 +123,7 @@ export async function listContradicted(sql: Sql, rows: readonly ChainTransferRow
          join authorization_claim as claim on claim.digest = authorization_digest(moved.network, moved.token, moved.payer, moved.nonce)
          join payment_intake as i on i.tenant_id = claim.tenant_id and i.payment_id = claim.payment_id
          join payment_state as s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id
-      where i.pay_to = moved.pay_to and i.amount_micro = moved.micro and not s.watched and s.state in ('failed', 'expired', 'superseded')`,
+      where i.pay_to = moved.pay_to and i.amount_micro = moved.micro and not s.watched and s.state in (${sqlStates(LOOSE_STATES)})`,
     [
       column(({ network }) => network),
       column(({ token }) => token),
