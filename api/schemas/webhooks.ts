@@ -12,6 +12,8 @@ const SettlementLeg = z
     authorId: z.exactOptional(z.string()),
     settlementRef: z.string().nullable(),
     settlementRefKind: z.enum(['txHash', 'transferId', 'mock', 'none']),
+    receiptId: z.string().meta({ description: 'The sale; a leg and the one that takes it back have the same.' }),
+    reverses: z.exactOptional(z.string().meta({ description: 'The transaction whose payout this leg takes back.' })),
   })
   .meta({ id: 'SettlementLeg' });
 

@@ -78,7 +78,7 @@ export async function findPagePayment(sql: Sql, network: string, authorization: 
 
 /**
  * Makes the ledger show what each author got of a payment: its standing crossing is taken back and recorded again with these
- * amounts, which sum to the same price (safety 5: rows never change). False when it shows that already, or no crossing stands.
+ * amounts, which sum to the same price (safety 5: rows never change), and announced, so that events add up to the ledger by author. False when it shows that already, or no crossing stands.
  */
 export async function recordActualLegs(
   database: Database,
@@ -107,7 +107,11 @@ export async function recordActualLegs(
          from crossing as old, (values (1, -1, $3::jsonb), (2, 1, $4::jsonb)) as next (step, sign, legs)
          where old.tenant_id = $1 and old.crossing_id = $2
          returning *
-       ), ${crossingRollups('made')}
+       ), ${crossingRollups('made')}, told as (
+         insert into unannounced_crossing (tenant_id, crossing_id, host, crossing_ids)
+         select tenant_id, ids[1], host, ids from (
+           select tenant_id, host, array_agg(crossing_id order by sequence) as ids from made group by tenant_id, host) as of_host
+       )
          insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host,
            slug, kind, at)
          select made.tenant_id, made.crossing_id, n - 1, made.payment_id, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint,

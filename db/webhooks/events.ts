@@ -1,7 +1,7 @@
 import type { LegRole } from '../../domain/money/legs.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { EventData, EventType, Profile, UnannouncedCrossing } from '../../domain/webhook/event.ts';
-import { MAX_CROSSINGS_IN_EVENT, settlementRefKind } from '../../domain/webhook/event.ts';
+import { MAX_CROSSINGS_AT_ONCE, settlementRefKind } from '../../domain/webhook/event.ts';
 import type { Sql } from '../database.ts';
 
 /** The channel that is notified, after the commit, when deliveries wait for their first attempt. */
@@ -67,7 +67,7 @@ export async function recordWindowClosed(sql: Sql, tenantId: string, host: strin
 }
 
 /**
- * Takes the unannounced crossings recorded before `toMs`, oldest first, at most one event's worth, out of the outbox and reads
+ * Takes the unannounced crossings recorded before `toMs`, oldest first, at most `MAX_CROSSINGS_AT_ONCE`, out of the outbox and reads
  * them with their legs and the reference that current evidence gives their payment. A row of the outbox is a list of crossings: what of
  * the last one does not fit stays.
  */
@@ -89,7 +89,14 @@ export async function takeUnannounced(sql: Sql, tenantId: string, host: string, 
      ), taken as (
        select unnest(ids) as crossing_id from member
      )
-     select c.crossing_id, c.kind, c.sequence, c.recorded_at, p.tx_hash, p.mode,
+     select c.crossing_id, c.payment_id, c.kind, c.sequence, c.recorded_at, p.tx_hash, p.mode,
+       case when c.sequence % 2 = 1 then coalesce((
+         select shown ->> 'settlementRef' from crossing as stood
+           join webhook_event_leg as told on told.tenant_id = $1 and told.crossing_id = stood.crossing_id and told.ordinal = 0
+           join webhook_event as event on event.tenant_id = $1 and event.event_id = told.event_id
+           cross join lateral jsonb_array_elements(event.detailed::jsonb -> 'legs') as shown
+          where stood.tenant_id = $1 and stood.payment_id = c.payment_id and stood.sequence = c.sequence - 1
+            and shown ->> 'receiptId' = c.payment_id::text and not shown ? 'reverses' limit 1), p.tx_hash) end as reverses,
        (select json_agg(json_build_object('ordinal', l.ordinal, 'toAddress', l.to_address, 'amountMicro', l.amount_micro::text,
            'role', l.role, 'authorId', l.author_id) order by l.ordinal)
         from leg l where l.tenant_id = $1 and l.crossing_id = c.crossing_id) as legs
@@ -97,13 +104,15 @@ export async function takeUnannounced(sql: Sql, tenantId: string, host: string, 
      join crossing c on c.tenant_id = $1 and c.crossing_id = t.crossing_id
      join payment_state p on p.tenant_id = $1 and p.payment_id = c.payment_id
      order by c.recorded_at, c.crossing_id`,
-    [tenantId, host, new Date(toMs), MAX_CROSSINGS_IN_EVENT],
+    [tenantId, host, new Date(toMs), MAX_CROSSINGS_AT_ONCE],
   );
   return taken.map(toCrossing);
 }
 
 interface CrossingRow {
   readonly crossing_id: string;
+  readonly payment_id: string;
+  readonly reverses: string | null;
   readonly kind: CrossingKind;
   readonly sequence: number;
   readonly tx_hash: string | null;
@@ -122,6 +131,8 @@ interface LegRow {
 function toCrossing(row: CrossingRow): UnannouncedCrossing {
   return {
     crossingId: row.crossing_id,
+    paymentId: row.payment_id,
+    reverses: row.reverses,
     kind: row.kind,
     isCorrection: row.sequence % 2 !== 0,
     settlementRef: row.tx_hash,

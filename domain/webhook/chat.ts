@@ -1,6 +1,6 @@
 import type { AnomalyData } from '../anomaly/event.ts';
 import type { Channel } from './endpoint.ts';
-import type { EventData, EventType, SettlementSummary } from './event.ts';
+import type { EventData, EventType, SettlementDetails, SettlementSummary } from './event.ts';
 
 /** An event as a chat message needs it. */
 export interface ChatEvent extends EventData {
@@ -22,7 +22,7 @@ const TITLES: Readonly<Record<EventType, string>> = {
  * mention, whatever stands in a host or slug.
  */
 export function buildChatBody(channel: ChatChannel, event: ChatEvent): string {
-  const title = TITLES[event.type];
+  const title = titleOf(event);
   if (channel === 'slack') return JSON.stringify({ text: inertLine(`${title}: ${lineOf(event)}`, escapeSlack), mrkdwn: false });
   if (channel === 'discord') {
     const line = inertLine(lineOf(event), escapeMarkdown);
@@ -40,14 +40,30 @@ export function buildChatBody(channel: ChatChannel, event: ChatEvent): string {
 
 /** The line that a chat shows of an event, as people read it: what `buildChatBody` makes inert for each chat. */
 export function chatLine(event: ChatEvent): string {
-  return inertLine(`${TITLES[event.type]}: ${lineOf(event)}`, (character) => character);
+  return inertLine(`${titleOf(event)}: ${lineOf(event)}`, (character) => character);
+}
+
+/** What took nothing but payouts back is not titled a settlement. */
+function titleOf(event: ChatEvent): string {
+  const isCorrection = event.type === 'settlement.completed' && (event.summary as SettlementSummary).announced === 0;
+  return isCorrection ? 'Settlement corrected' : TITLES[event.type];
 }
 
 function lineOf(event: ChatEvent): string {
   if (event.type === 'anomaly.detected') return (event.detailed as AnomalyData).detail;
   const { announced } = event.summary as SettlementSummary;
   const place = event.host === null ? '' : ` on ${event.host}`;
-  return `${announced} ${announced === 1 ? 'payout' : 'payouts'} settled${place}.`;
+  if (announced > 0) return `${payouts(announced)} settled${place}.`;
+  const { legs = [], gross } = event.detailed as Partial<SettlementDetails>;
+  const takenBack = legs.filter(({ amountMicro }) => amountMicro < 0).length;
+  if (takenBack === 0) return `0 payouts settled${place}.`;
+  const were = takenBack === 1 ? 'was' : 'were';
+  if (gross?.microUsdc === 0) return `${payouts(takenBack)}${place} ${were} corrected to what the chain shows.`;
+  return `${payouts(takenBack)}${place} ${were} taken back by a chain reorganisation.`;
+}
+
+function payouts(count: number): string {
+  return `${count} ${count === 1 ? 'payout' : 'payouts'}`;
 }
 
 /** One line, each character made inert, cut so that what is sent has at most 300 characters. */

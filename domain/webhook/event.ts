@@ -17,6 +17,10 @@ export type SettlementRefKind = 'txHash' | 'transferId' | 'mock' | 'none';
 /** A crossing no event has announced yet, with its legs in ledger order. A correction has negative amounts. */
 export interface UnannouncedCrossing {
   readonly crossingId: string;
+  /** The payment, which its receipt is about. */
+  readonly paymentId: string;
+  /** The transaction that a correction takes back, where an event named it or the payment still does. */
+  readonly reverses: string | null;
   readonly kind: CrossingKind;
   readonly isCorrection: boolean;
   readonly settlementRef: string | null;
@@ -30,7 +34,10 @@ export interface UnannouncedCrossing {
   }[];
 }
 
-/** A leg as `settlement.completed` shows it. `authorId` is absent where several authors share a wallet. */
+/**
+ * A leg as `settlement.completed` shows it. `authorId` is absent where several authors share a wallet, `reverses` on a leg that takes none
+ * back or whose transaction nobody was told.
+ */
 export interface SettlementLeg {
   readonly toAddress: string;
   readonly amountMicro: number;
@@ -38,6 +45,9 @@ export interface SettlementLeg {
   readonly authorId?: string;
   readonly settlementRef: string | null;
   readonly settlementRefKind: SettlementRefKind;
+  /** The sale: a leg and the one that takes it back have the same. */
+  readonly receiptId: string;
+  readonly reverses?: string;
 }
 
 /** `data` of `settlement.completed`, profile `detailed`. `gross.microUsdc` = Σ legs. */
@@ -51,7 +61,7 @@ export interface SettlementDetails {
   readonly settlementRefs: readonly string[];
 }
 
-/** `data` of `settlement.completed`, profile `summary`: how many legs the event announces. */
+/** `data` of `settlement.completed`, profile `summary`: how many legs settled, less those taken back, and never below 0. */
 export interface SettlementSummary {
   readonly tenant: string;
   readonly announced: number;
@@ -63,8 +73,10 @@ export interface EventData {
   readonly summary: object;
 }
 
-/** Most crossings in one event: what is beyond goes into a further event of the same window, so that bodies stay small. */
-export const MAX_CROSSINGS_IN_EVENT = 1000;
+/** Most crossings that are read at once to be announced. */
+export const MAX_CROSSINGS_AT_ONCE = 1000;
+/** Most bytes of one event's data: common receivers read 100 KiB, and the envelope needs a few hundred bytes of them. */
+export const MAX_EVENT_BYTES = 96_000;
 
 /** A reference's kind by its form; test-mode output is `mock` whatever it looks like. */
 export function settlementRefKind(ref: string | null, mode: 'live' | 'mock'): SettlementRefKind {
@@ -75,7 +87,7 @@ export function settlementRefKind(ref: string | null, mode: 'live' | 'mock'): Se
 
 /**
  * The data of one `settlement.completed`. Negative corrections are legs like others, so that the events of a host always add
- * up to its ledger; only crossings that settled (not their corrections) of kind citation count in `citations.settled`.
+ * up to its ledger; citations that were taken back are taken off `citations.settled`, which is never below 0.
  * Throws RangeError when a sum leaves the range of JSON integers.
  */
 export function buildSettlementData(
@@ -85,7 +97,8 @@ export function buildSettlementData(
   const legs = crossings.flatMap(showLegs);
   const grossMicro = crossings.flatMap(({ legs: own }) => own).reduce((sum, leg) => sum + leg.amountMicro, 0n);
   const refs = new Set(crossings.map(({ settlementRef }) => settlementRef).filter((ref) => ref !== null));
-  const settled = crossings.filter(({ kind, isCorrection }) => kind === 'citation' && !isCorrection).length;
+  const citations = crossings.filter(({ kind }) => kind === 'citation');
+  const settled = netOf(citations, () => 1);
   return {
     detailed: {
       tenant: place.tenantId,
@@ -96,12 +109,42 @@ export function buildSettlementData(
       legs,
       settlementRefs: [...refs],
     },
-    summary: { tenant: place.tenantId, announced: legs.length },
+    summary: { tenant: place.tenantId, announced: netOf(crossings, ({ legs: own }) => own.length) },
   };
 }
 
+/**
+ * Divides crossings among events so that each event's data has at most `maxBytes`; a crossing is never divided, since its legs belong together.
+ */
+export function splitByBytes(
+  crossings: readonly UnannouncedCrossing[],
+  maxBytes = MAX_EVENT_BYTES,
+): readonly (readonly UnannouncedCrossing[])[] {
+  const parts: UnannouncedCrossing[][] = [];
+  let room = 0;
+  for (const crossing of crossings) {
+    const bytes = new TextEncoder().encode(JSON.stringify([showLegs(crossing), crossing.settlementRef])).length;
+    if (bytes > room) {
+      parts.push([]);
+      room = maxBytes - PLACE_BYTES;
+    }
+    parts.at(-1)?.push(crossing);
+    room -= bytes;
+  }
+  return parts;
+}
+
+/** What an event's data has beside legs and references: a site, a host of at most 253 characters, a window and sums. */
+const PLACE_BYTES = 1_000;
+
+/** A count of what settled less what was taken back; what earlier events announced is not taken back here. */
+function netOf(crossings: readonly UnannouncedCrossing[], count: (crossing: UnannouncedCrossing) => number): number {
+  const net = crossings.reduce((sum, crossing) => sum + (crossing.isCorrection ? -count(crossing) : count(crossing)), 0);
+  return Math.max(0, net);
+}
+
 function showLegs(crossing: UnannouncedCrossing): SettlementLeg[] {
-  const { settlementRef, settlementRefKind: kind } = crossing;
+  const { settlementRef, settlementRefKind: kind, paymentId: receiptId, reverses } = crossing;
   return crossing.legs.map(({ toAddress, amountMicro, role, authorId }) => ({
     toAddress,
     amountMicro: microToJson(amountMicro),
@@ -109,6 +152,8 @@ function showLegs(crossing: UnannouncedCrossing): SettlementLeg[] {
     ...(authorId === null ? {} : { authorId }),
     settlementRef,
     settlementRefKind: kind,
+    receiptId,
+    ...(crossing.isCorrection && reverses !== null ? { reverses } : {}),
   }));
 }
 

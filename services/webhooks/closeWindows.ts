@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
 import { listOpenHosts, lockWindow, recordEventLegs, recordWindowClosed, takeUnannounced } from '../../db/webhooks/events.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
-import { buildSettlementData, MAX_CROSSINGS_IN_EVENT, settlementEventKey } from '../../domain/webhook/event.ts';
+import { buildSettlementData, MAX_CROSSINGS_AT_ONCE, settlementEventKey, splitByBytes } from '../../domain/webhook/event.ts';
 import type { EventWindow } from '../../domain/webhook/window.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../domain/webhook/window.ts';
 import { storeEvent } from './storeEvent.ts';
@@ -49,11 +49,11 @@ async function closeWindow(sql: Sql, tenantId: string, host: string, spanMs: num
   let events = 0;
   for (;;) {
     const crossings = await takeUnannounced(sql, tenantId, host, window.toMs);
-    if (crossings.length > 0) {
-      await announce(sql, { tenantId, host, window }, crossings);
+    for (const part of splitByBytes(crossings)) {
+      await announce(sql, { tenantId, host, window }, part);
       events += 1;
     }
-    if (crossings.length < MAX_CROSSINGS_IN_EVENT) break;
+    if (crossings.length < MAX_CROSSINGS_AT_ONCE) break;
   }
   await recordWindowClosed(sql, tenantId, host, window.toMs);
   return events;

@@ -12,6 +12,7 @@ import { labelAgents } from '../../services/gate/agentLabels.ts';
 import type { SettleDeps } from '../../services/settlement/accept/settle.ts';
 import { PaymentError } from '../../services/settlement/answer/receipt.ts';
 import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
+import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -177,6 +178,12 @@ test('settled payments become final once their block is safe, and their batch is
     .toBe('final');
 });
 
+/** Closes windows of a millisecond until the outbox is empty. */
+async function announceAll(): Promise<void> {
+  const waiting = () => world.database.query('select 1 from unannounced_crossing limit 1');
+  while ((await waiting()).length > 0) await closeDueWindows(world.database, 1);
+}
+
 test('a reorg takes back what a flush had corrected the legs to, to the micro; the sale is recorded again as the chain shows it', async () => {
   const terms = termsFor(world, newAuthors(2n, 1n), { slug: 'corrected' });
   await pay(world, terms, await paymentFor(world, await newPayer(world), terms));
@@ -203,6 +210,8 @@ test('a reorg takes back what a flush had corrected the legs to, to the micro; t
     [first ?? '', 666n],
     [second ?? '', 334n],
   ]);
+  const original = payment.facts.evidence?.txHash;
+  await announceAll();
   expect(await recordActualLegs(world.database, payment, got)).toBe(true);
   const transfer = payment.facts.evidence;
   if (!transfer) throw new Error('a final payment has no evidence');
@@ -216,6 +225,16 @@ test('a reorg takes back what a flush had corrected the legs to, to the micro; t
   expect((await net()).map((row) => row.net)).toEqual(['0', '0']);
   await untilState('final');
   expect((await net()).map((row) => row.net)).toEqual(['333', '667']);
+  await announceAll();
+  const events = await world.database.query<{ to_address: string; net: string; reversed: string[] }>(
+    `select leg ->> 'toAddress' as to_address, sum((leg ->> 'amountMicro')::bigint)::text as net,
+       array_agg(distinct leg ->> 'reverses') filter (where (leg ->> 'amountMicro')::bigint < 0) as reversed
+     from webhook_event cross join lateral json_array_elements(detailed -> 'legs') as leg
+     where leg ->> 'receiptId' = $1 group by 1 order by 2`,
+    [paymentId],
+  );
+  expect(events.map((row) => row.net)).toEqual(['333', '667']);
+  for (const { reversed } of events) expect(reversed).toContain(original);
 });
 
 test('forty payers at once settle in few transactions, and a mixed-in empty wallet fails alone', async () => {

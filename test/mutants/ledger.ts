@@ -11,6 +11,19 @@ const traced = {
 /** Bugs in what is decided once, what waits for it, and what the legs of it are. */
 export const LEDGER_MUTANTS: readonly Mutant[] = [
   {
+    id: 'corrections-untold',
+    rule: 4,
+    bug: 'what a payout corrects is announced to nobody, so that events by author are not the ledger',
+    edits: [
+      {
+        file: 'db/reconciliation/corrections.ts',
+        search: 'from made group by tenant_id, host) as of_host',
+        replace: 'from made where false group by tenant_id, host) as of_host',
+      },
+    ],
+    test: { file: settlement, name: 'a reorg takes back what a flush had corrected the legs to' },
+  },
+  {
     id: 'hashes-decide',
     rule: 14,
     bug: 'two wallets whose hashes are equal are one payer',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { buildDeliveryId } from '../../domain/webhook/deliveryId.ts';
 import { BUCKETS, bucketsOfShard } from '../../domain/webhook/endpoint.ts';
 import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
-import { buildSettlementData } from '../../domain/webhook/event.ts';
+import { buildSettlementData, MAX_EVENT_BYTES, splitByBytes } from '../../domain/webhook/event.ts';
 import { ATTEMPT_DELAYS_MS, delayBefore, parseRetryAfter } from '../../domain/webhook/retrySchedule.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../domain/webhook/window.ts';
 
@@ -16,6 +16,8 @@ const leg = fc.record({
 });
 const crossing: fc.Arbitrary<UnannouncedCrossing> = fc.record({
   crossingId: fc.uuid(),
+  paymentId: fc.uuid(),
+  reverses: fc.option(fc.constant('0x1'), { nil: null }),
   kind: fc.constantFrom('read' as const, 'citation' as const),
   isCorrection: fc.boolean(),
   settlementRef: fc.option(fc.constantFrom('0x1', '0x2'), { nil: null }),
@@ -32,10 +34,38 @@ test('gross is the sum of the legs, each leg appears once, and the formatted amo
       expect(BigInt(detailed.gross.microUsdc)).toBe(expected);
       expect(detailed.legs.reduce((sum, { amountMicro }) => sum + amountMicro, 0)).toBe(detailed.gross.microUsdc);
       expect(Math.round(Number(detailed.gross.usdc) * 1e6)).toBe(detailed.gross.microUsdc);
-      expect(summary.announced).toBe(detailed.legs.length);
+      const net = crossings.reduce((sum, { isCorrection, legs }) => sum + (isCorrection ? -legs.length : legs.length), 0);
+      expect(summary.announced).toBe(Math.max(0, net));
       expect(new Set(detailed.settlementRefs).size).toBe(detailed.settlementRefs.length);
     }),
   );
+});
+
+test('no event is larger than its bytes, however many authors and sales there are, and each crossing is in one event', () => {
+  const authors = Array.from({ length: 50 }, (_, ordinal) => ({
+    ordinal,
+    toAddress: `0x${'a'.repeat(40)}`,
+    amountMicro: 1_000_000n,
+    role: 'coauthor' as const,
+    authorId: 'é'.repeat(64),
+  }));
+  const crossings = Array.from({ length: 1_000 }, (_, n) => ({
+    crossingId: `${n}`,
+    paymentId: '00000000-0000-7000-8000-000000000000',
+    reverses: null,
+    kind: 'citation' as const,
+    isCorrection: false,
+    settlementRef: `0x${n.toString(16).padStart(64, '0')}`,
+    settlementRefKind: 'txHash' as const,
+    legs: authors,
+  }));
+  const parts = splitByBytes(crossings);
+  expect(parts.flat()).toEqual(crossings);
+  const place = { tenantId: crossings[0]?.paymentId ?? '', host: 'h'.repeat(253), window: { toMs: 1e15, spanMs: 1e9 } };
+  for (const part of parts) {
+    const { detailed } = buildSettlementData(place, part);
+    expect(Buffer.byteLength(JSON.stringify(detailed))).toBeLessThanOrEqual(MAX_EVENT_BYTES);
+  }
 });
 
 test('a wait stays within ten percent of the schedule and never below the floor of at most ten hours', () => {

@@ -52,6 +52,21 @@ test('each chat gets its own form, with the one-line summary', () => {
   expect(teams.attachments[0].content).toMatchObject({ type: 'AdaptiveCard', version: '1.2', body: [{ type: 'TextBlock' }] });
 });
 
+test.each([
+  [-1, '1 payout on a.example was taken back by a chain reorganisation.'],
+  [-2, '2 payouts on a.example were taken back by a chain reorganisation.'],
+])('a reversal of %s payouts is never told as a settlement', (count, line) => {
+  const legs = Array.from({ length: -count }, () => ({ amountMicro: -5 }));
+  const back = { ...settled, detailed: { legs, gross: { microUsdc: count * 5 } }, summary: { tenant: 't', announced: 0 } };
+  expect(chatLine(back)).toBe(`Settlement corrected: ${line}`);
+});
+
+test('a correction of shares is told as one', () => {
+  const detailed = { legs: [{ amountMicro: -5 }, { amountMicro: 5 }], gross: { microUsdc: 0 } };
+  const line = 'Settlement corrected: 1 payout on a.example was corrected to what the chain shows.';
+  expect(chatLine({ ...settled, detailed, summary: { tenant: 't', announced: 0 } })).toBe(line);
+});
+
 const HOSTILE =
   '<!channel> <@U1> @everyone @here <at>Bob</at> [x](https://evil.example) *b* _i_ `c` ~s~ # h\n> q | t \u202e \u0000';
 

@@ -16,6 +16,8 @@ const HASH = `0x${'ab'.repeat(32)}`;
 function crossing(change: Partial<UnannouncedCrossing> = {}): UnannouncedCrossing {
   return {
     crossingId: 'c1',
+    paymentId: 'p1',
+    reverses: null,
     kind: 'citation',
     isCorrection: false,
     settlementRef: HASH,
@@ -49,11 +51,12 @@ test('the closing workflow sleeps until the first open window ends, at most a sp
   expect(sleepBeforeNextClose([900], 1_000, 300)).toBe(0);
 });
 
-test('the detailed data of an event adds up its legs and counts settled citations only', () => {
+test('the detailed data of an event adds up its legs, counts citations net of those taken back, and says which transaction a leg takes back', () => {
   const place = { tenantId: 't', host: 'alpha.example', window: { toMs: 9, spanMs: 2 } };
   const correction = crossing({
     crossingId: 'c3',
     isCorrection: true,
+    reverses: HASH,
     settlementRef: null,
     settlementRefKind: 'none',
     legs: [{ ordinal: 0, toAddress: '0xa', amountMicro: -1_500n, role: 'author', authorId: 'ann' }],
@@ -67,18 +70,57 @@ test('the detailed data of an event adds up its legs and counts settled citation
     tenant: 't',
     host: 'alpha.example',
     window: { toMs: 9, spanMs: 2 },
-    citations: { settled: 1 },
+    citations: { settled: 0 },
     gross: { microUsdc: 8_500, usdc: '0.008500' },
     legs: [
-      { toAddress: '0xa', amountMicro: 3_000, role: 'author', authorId: 'ann', settlementRef: HASH, settlementRefKind: 'txHash' },
-      { toAddress: '0xb', amountMicro: 2_000, role: 'coauthor', settlementRef: HASH, settlementRefKind: 'txHash' },
-      { toAddress: '0xa', amountMicro: 3_000, role: 'author', authorId: 'ann', settlementRef: HASH, settlementRefKind: 'txHash' },
-      { toAddress: '0xb', amountMicro: 2_000, role: 'coauthor', settlementRef: HASH, settlementRefKind: 'txHash' },
-      { toAddress: '0xa', amountMicro: -1_500, role: 'author', authorId: 'ann', settlementRef: null, settlementRefKind: 'none' },
+      {
+        toAddress: '0xa',
+        amountMicro: 3_000,
+        role: 'author',
+        authorId: 'ann',
+        settlementRef: HASH,
+        settlementRefKind: 'txHash',
+        receiptId: 'p1',
+      },
+      {
+        toAddress: '0xb',
+        amountMicro: 2_000,
+        role: 'coauthor',
+        settlementRef: HASH,
+        settlementRefKind: 'txHash',
+        receiptId: 'p1',
+      },
+      {
+        toAddress: '0xa',
+        amountMicro: 3_000,
+        role: 'author',
+        authorId: 'ann',
+        settlementRef: HASH,
+        settlementRefKind: 'txHash',
+        receiptId: 'p1',
+      },
+      {
+        toAddress: '0xb',
+        amountMicro: 2_000,
+        role: 'coauthor',
+        settlementRef: HASH,
+        settlementRefKind: 'txHash',
+        receiptId: 'p1',
+      },
+      {
+        toAddress: '0xa',
+        amountMicro: -1_500,
+        role: 'author',
+        authorId: 'ann',
+        settlementRef: null,
+        settlementRefKind: 'none',
+        receiptId: 'p1',
+        reverses: HASH,
+      },
     ],
     settlementRefs: [HASH],
   });
-  expect(summary).toEqual({ tenant: 't', announced: 5 });
+  expect(summary).toEqual({ tenant: 't', announced: 3 });
 });
 
 test('an event key depends on place, window and members, not on their order', () => {
