@@ -45,19 +45,7 @@ interface RawReceipt {
 
 /** The receipt of a transaction, or null: not mined, not mined yet, or not known to this node. Null proves nothing. */
 export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
-  return receiptFrom(rpc, await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]));
-}
-
-/** What every node says of a transaction, by its place from 0; null where it knows no receipt. One that does not answer is absent. */
-export async function receiptsOfEach(
-  rpc: Rpc,
-  hash: Hex,
-): Promise<readonly { readonly index: number; readonly receipt: Receipt | null }[]> {
-  const answers = await rpc.each<RawReceipt | null>('eth_getTransactionReceipt', [hash]);
-  return answers.map(({ index, result }) => ({ index, receipt: receiptFrom(rpc, result) }));
-}
-
-function receiptFrom(rpc: Rpc, raw: RawReceipt | null): Receipt | null {
+  const raw = await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]);
   if (raw === null || raw.blockNumber === null || raw.blockHash === null) return null;
   return {
     hash: raw.transactionHash,

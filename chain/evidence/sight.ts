@@ -3,7 +3,6 @@
  * are used, and the receipts that the logs stand in.
  */
 
-import type { Address } from '../../domain/money/legs.ts';
 import type { Sight, Spending } from '../../domain/payment/sight.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import type { Network } from '../network.ts';
@@ -12,7 +11,7 @@ import { askNode, isChainUnavailable, quantity } from '../rpc/rpc.ts';
 import type { ChainEvidence } from './evidence.ts';
 import { evidenceFromLogs, TOPICS } from './evidence.ts';
 import type { Receipt } from './receipts.ts';
-import { blockAt, blockTimeSeconds, listLogs, receiptOf, receiptsOfEach, topicOf } from './receipts.ts';
+import { blockAt, blockTimeSeconds, listLogs, receiptOf, topicOf } from './receipts.ts';
 import type { NonceKey } from './spending.ts';
 import { spendingIn } from './spending.ts';
 import { listUsedNonces } from './states.ts';
@@ -23,8 +22,6 @@ export interface SightAsk extends NonceKey {
   readonly hashes: readonly Hex[];
   /** Where its log can stand at the earliest; null: near the head. */
   readonly sinceBlock: bigint | null;
-  /** What was agreed; a spending that is none of this decides against a payment, and is not believed of one node alone. Left out by who decides nothing. */
-  readonly agreed?: { readonly to: Address; readonly valueMicro: bigint };
 }
 
 /** A receipt that was read, decoded once. */
@@ -38,15 +35,8 @@ export interface ReadReceipt {
 export type ChainSight = Pick<Sight, 'head' | 'nonce' | 'safe' | 'spending'>;
 
 /** Sights in the order asked, and the receipts that were read for them, by transaction. */
-/** Nodes that show different logs of one transaction, by their place from 1. */
-export interface Dispute {
-  readonly hash: Hex;
-  readonly nodes: readonly number[];
-}
-
 export interface Sights {
   readonly sights: readonly ChainSight[];
-  readonly disputes: readonly Dispute[];
   readonly receipts: ReadonlyMap<string, ReadReceipt>;
 }
 
@@ -62,11 +52,11 @@ const MOST_LOG_QUERIES = 24;
  */
 export async function readSights(
   rpc: Rpc,
-  network: Pick<Network, 'asset' | 'router' | 'rpcUrls'>,
+  network: Pick<Network, 'asset' | 'router'>,
   asks: readonly SightAsk[],
   options: { readonly atSafe: boolean; readonly receipts?: readonly Receipt[] },
 ): Promise<Sights> {
-  if (asks.length === 0) return { sights: [], receipts: new Map(), disputes: [] };
+  if (asks.length === 0) return { sights: [], receipts: new Map() };
   const reader = new ReceiptReader(rpc, network, options.receipts ?? []);
   const [head, safe] = await Promise.all([
     askNode<Hex>(rpc, 'eth_blockNumber', []).then(BigInt),
@@ -82,7 +72,6 @@ export async function readSights(
   ]);
   const spent = open.filter((_, at) => used[at]);
   for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
-  const disputes = await doubtAll({ rpc, network, reader }, found, safe?.number ?? null);
   const place = new Map(open.map((ask, at) => [ask, at]));
   const sights = asks.map((ask): ChainSight => {
     const at = place.get(ask);
@@ -95,73 +84,13 @@ export async function readSights(
       spending: found.get(ask) ?? null,
     };
   });
-  return { sights, receipts: reader.receipts, disputes };
+  return { sights, receipts: reader.receipts };
 }
 
 /** A receipt with its logs read and its block's time. Throws `chain_unavailable` when the node does not have the block. */
 export async function readReceipt(rpc: Rpc, network: Pick<Network, 'asset' | 'router'>, receipt: Receipt): Promise<ReadReceipt> {
   const timeSeconds = await blockTimeSeconds(rpc, receipt.blockNumber);
   return { receipt, evidence: evidenceFromLogs(receipt.logs, network), timeSeconds };
-}
-
-/**
- * Asks every node about spendings that are not what was agreed, since a node that lies or errs would have a paid payment fail for good. Where a node
- * shows the agreed transfer, that is taken. Where nodes differ otherwise, or one alone says it of a block that is not safe yet, nothing is known:
- * the nonce is used and it is looked at again. Returns what nodes differ about.
- */
-async function doubtAll(
-  {
-    rpc,
-    network,
-    reader,
-  }: { readonly rpc: Rpc; readonly network: Pick<Network, 'asset' | 'router' | 'rpcUrls'>; readonly reader: ReceiptReader },
-  found: Map<SightAsk, Spending>,
-  safe: bigint | null,
-): Promise<readonly Dispute[]> {
-  const disputes: Dispute[] = [];
-  for (const [ask, spending] of found) {
-    const hash = reader.hashOf(ask);
-    if (isAgreed(ask, spending) || hash === null || network.rpcUrls.length < 2) continue;
-    const said = await receiptsOfEach(rpc, hash).catch(noneWhereAway);
-    const shown = said.flatMap(({ index, receipt }) => {
-      const one = receipt && spendingIn(evidenceFromLogs(receipt.logs, network), ask, timeOf(spending));
-      return receipt ? [{ index, spending: one }] : [];
-    });
-    const paying = shown.find((one) => one.spending && isAgreed(ask, one.spending));
-    const isOne = shown.every((one) => nameOf(one.spending) === nameOf(spending));
-    if (!isOne) disputes.push({ hash, nodes: shown.map(({ index }) => index + 1) });
-    const isBelieved = isOne && (shown.length > 1 || (safe !== null && blockOf(spending) <= safe));
-    if (paying?.spending) found.set(ask, paying.spending);
-    else if (!isBelieved) found.delete(ask);
-  }
-  return disputes;
-}
-
-function isAgreed({ agreed }: SightAsk, spending: Spending): boolean {
-  if (agreed === undefined) return true;
-  return spending.kind === 'transfer' && spending.to === agreed.to && spending.valueMicro === agreed.valueMicro;
-}
-
-function blockOf(spending: Spending): bigint {
-  return spending.kind === 'transfer' ? spending.transfer.blockNumber : spending.blockNumber;
-}
-
-function timeOf(spending: Spending): bigint {
-  return spending.kind === 'transfer' ? spending.timeSeconds : 0n;
-}
-
-/** What two nodes must say alike. */
-function nameOf(spending: Spending | null): string {
-  if (spending === null) return 'nothing';
-  const { kind } = spending;
-  return kind === 'transfer'
-    ? [kind, spending.to, spending.valueMicro, blockOf(spending)].join(' ')
-    : `${kind} ${spending.blockNumber}`;
-}
-
-function noneWhereAway(error: unknown): [] {
-  if (!isChainUnavailable(error)) throw error;
-  return [];
 }
 
 /** At a block that this node cannot read, nothing is known to be unused. */
@@ -230,17 +159,11 @@ class ReceiptReader {
   readonly #network: Pick<Network, 'asset' | 'router'>;
   readonly #given: ReadonlyMap<string, Receipt>;
   readonly #times = new Map<bigint, Promise<bigint>>();
-  readonly #proofs = new Map<NonceKey, Hex>();
 
   constructor(rpc: Rpc, network: Pick<Network, 'asset' | 'router'>, given: readonly Receipt[]) {
     this.#rpc = rpc;
     this.#network = network;
     this.#given = new Map(given.map((receipt) => [receipt.hash, receipt]));
-  }
-
-  /** The transaction in which the spending of this one was found; null: none was. */
-  hashOf(key: NonceKey): Hex | null {
-    return this.#proofs.get(key) ?? null;
   }
 
   async read(hashes: readonly Hex[]): Promise<void> {
@@ -266,7 +189,6 @@ class ReceiptReader {
     for (const hash of hashes) {
       const read = this.receipts.get(hash);
       const spending = read && spendingIn(read.evidence, key, read.timeSeconds);
-      if (spending) this.#proofs.set(key, hash);
       if (spending) return spending;
     }
     return null;

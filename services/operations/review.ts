@@ -1,3 +1,4 @@
+import { readSights } from '../../chain/evidence/sight.ts';
 import { requestRecheck } from '../../db/operator/admin.ts';
 import { findTenantOfPayment } from '../../db/operator/operations.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
@@ -9,7 +10,6 @@ import { hasControlCharacter } from '../../domain/hosts/host.ts';
 import { whyReviewStays } from '../../domain/payment/review.ts';
 import type { Sight } from '../../domain/payment/sight.ts';
 import { railWords } from '../rails/rails.ts';
-import { askOf, lookAt } from '../settlement/batch/round.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
 import { chainOf } from '../settlement/deps.ts';
 import { lookAgain } from '../settlement/watch/watch.ts';
@@ -84,7 +84,9 @@ export async function recheckPayment(deps: Pick<SettlementDeps, 'database'>, act
 }
 
 async function sightOf(deps: SettlementDeps, payment: Payment): Promise<Sight> {
-  const { sights } = await lookAt(chainOf(deps, payment.network), [askOf(payment)], { atSafe: true });
+  const { network, rpc } = chainOf(deps, payment.network);
+  const ask = { payer: payment.payer, nonce: payment.nonce, hashes: [], sinceBlock: payment.unusedAtBlock };
+  const { sights } = await readSights(rpc, network, [ask], { atSafe: true });
   if (!sights[0]) throw new ServiceError('chain_unavailable', 'no node has answered about this payment');
   const rail = (await railWords(deps, [payment])).get(payment.paymentId) ?? null;
   return { ...sights[0], carrier: null, rail, simulation: null };

@@ -1,3 +1,4 @@
+import { readSights } from '../../../chain/evidence/sight.ts';
 import { raiseAlert } from '../../../db/operator/alerts.ts';
 import type { Occurrence } from '../../../db/settlement/applyEvents.ts';
 import { recordPrecheck } from '../../../db/settlement/claim.ts';
@@ -8,7 +9,7 @@ import type { Sight } from '../../../domain/payment/sight.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { isReadable } from './batchItem.ts';
 import type { Judged } from './round.ts';
-import { askOf, evidenceOf, lookAt, momentOf, occurrencesOf } from './round.ts';
+import { evidenceOf, momentOf, occurrencesOf } from './round.ts';
 import type { Simulated } from './simulate.ts';
 import { simulate } from './simulate.ts';
 
@@ -30,7 +31,7 @@ export async function examine(
   payments: readonly Payment[],
   blocked: ReadonlySet<string>,
 ): Promise<Examined> {
-  const { deps } = call;
+  const { deps, network, rpc } = call;
   const readable = payments.filter(isReadable);
   const broken = await Promise.all(
     payments.filter((payment) => !isReadable(payment)).map((payment) => unreadable(deps, payment)),
@@ -55,8 +56,7 @@ export async function examine(
     else if (decide(payment, { ...UNUSED, head: check.blockNumber, simulation }))
       sendable.push({ ...payment, payerKind: check.payerKind });
   }
-  const asks = used.map((payment) => askOf(payment));
-  const { sights, receipts } = await lookAt(call, asks, { atSafe: false });
+  const { sights, receipts } = await readSights(rpc, network, used.map(askOf), { atSafe: false });
   for (const [at, payment] of used.entries()) decide(payment, { ...UNUSED, ...sights[at] });
   const transfers = evidenceOf(call, judged, receipts);
   return { sendable, occurrences: [...broken, ...occurrencesOf(call, judged)], transfers };
@@ -64,6 +64,10 @@ export async function examine(
 
 const UNUSED: Sight = { head: 0n, nonce: 'unused', safe: null, spending: null, carrier: null, simulation: null, rail: null };
 const PAYEE_BLOCKED: Sight = { ...UNUSED, simulation: { kind: 'payee_blocked' } };
+
+function askOf({ payer, nonce, unusedAtBlock }: Payment) {
+  return { payer, nonce, hashes: [], sinceBlock: unusedAtBlock };
+}
 
 /** A row that no calldata can be made of fails alone, and an operator looks. */
 async function unreadable(deps: SettlementDeps, { tenantId, paymentId }: Payment): Promise<Occurrence> {

@@ -1,8 +1,7 @@
 import type { Receipt } from '../../../chain/evidence/receipts.ts';
-import type { ReadReceipt, SightAsk, Sights } from '../../../chain/evidence/sight.ts';
+import type { ReadReceipt } from '../../../chain/evidence/sight.ts';
 import { readSights } from '../../../chain/evidence/sight.ts';
 import { confirmationsFor } from '../../../chain/network.ts';
-import { raiseAlert } from '../../../db/operator/alerts.ts';
 import type { Applied, Occurrence } from '../../../db/settlement/applyEvents.ts';
 import { applyEvents, mergeApplied } from '../../../db/settlement/applyEvents.ts';
 import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
@@ -56,8 +55,13 @@ export async function runRound(
   lookups: readonly Lookup[],
   options: { readonly atSafe: boolean; readonly receipts?: readonly Receipt[]; readonly leaveSafe?: true },
 ): Promise<Round> {
-  const asks = lookups.map(({ payment, hashes }) => askOf(payment, hashes));
-  const { sights, receipts } = await lookAt(call, asks, options);
+  const asks = lookups.map(({ payment, hashes }) => ({
+    payer: payment.payer,
+    nonce: payment.nonce,
+    hashes,
+    sinceBlock: payment.facts.evidence?.blockNumber || payment.unusedAtBlock,
+  }));
+  const { sights, receipts } = await readSights(call.rpc, call.network, asks, options);
   const now = momentOf(call);
   const judged: Judged[] = [];
   const unexplained: { lookup: Lookup; sight: Sight }[] = [];
@@ -85,31 +89,6 @@ export async function runRound(
     return verdict === 'wait' ? [] : [{ lookup, verdict }];
   });
   return merge(proven, await write(call, diagnosed, receipts, new Set()));
-}
-
-/** How the chain is asked about a payment. */
-export function askOf(
-  { payer, nonce, payTo, amountMicro, facts, unusedAtBlock }: Payment,
-  hashes: readonly Hex[] = [],
-): SightAsk {
-  const sinceBlock = facts.evidence?.blockNumber || unusedAtBlock;
-  return { payer, nonce, hashes, sinceBlock, agreed: { to: payTo, valueMicro: amountMicro } };
-}
-
-/** What the chain shows of payments; an operator hears of nodes that show different logs of one transaction. Throws `chain_unavailable`. */
-export async function lookAt(
-  { deps, network, rpc }: Chain,
-  asks: readonly SightAsk[],
-  options: { readonly atSafe: boolean; readonly receipts?: readonly Receipt[] },
-): Promise<Sights> {
-  const seen = await readSights(rpc, network, asks, options);
-  for (const { hash, nodes } of seen.disputes)
-    await raiseAlert(
-      deps.database,
-      'evidence_disputed',
-      `${network.id} ${hash}: RPC URLs ${nodes.join(', ')} show different logs`,
-    );
-  return seen;
 }
 
 /** Judges payments that no node said anything of: only clocks speak. A second call changes nothing. */
