@@ -43,6 +43,11 @@ export interface Network {
    * the number of a block of another chain.
    */
   readonly blockNumberFrom?: 'multicall3' | 'arbsys';
+  /**
+   * From this amount on, a second URL must show the same transfer in the same block before a payment is settled, or the safe block must
+   * have passed it; 1 USDC unless told. A network of one URL has nobody else to ask.
+   */
+  readonly secondSourceFromMicro?: bigint;
   /** Who moves the money: our own relayer (unless told), or an x402 facilitator that is configured besides. */
   readonly settler?: 'relayer' | 'facilitator';
 }
@@ -52,6 +57,9 @@ export type NetworkSettings = Pick<Network, 'rpcUrls' | 'router'> & Partial<Netw
 
 /** An ether in micro-USDC when nothing is configured: rather too much, since a flush that waits loses nothing. */
 export const DEFAULT_NATIVE_PRICE_MICRO = 5_000_000_000n;
+
+/** An amount from which one node's word is too little when nothing is configured: 1 USDC. */
+export const DEFAULT_SECOND_SOURCE_MICRO = 1_000_000n;
 
 /** Blocks a payment of this amount must be deep before anything is granted; 1 means: mined. */
 export function confirmationsFor(network: Pick<Network, 'confirmations'>, amountMicro: bigint): number {

@@ -76,7 +76,7 @@ const ANSWERS: readonly (readonly [RegExp, SendOutcome['kind']])[] = [
 ];
 
 /**
- * Sends signed bytes. Never throws; the same bytes may be sent any number of times. What no rule knows is `unavailable`:
+ * Sends signed bytes to every node. Never throws; the same bytes may be sent any number of times. What no rule knows is `unavailable`:
  * calling a transaction refused that a node holds would free its nonce for another one.
  */
 export async function sendRaw(rpc: Rpc, raw: Hex): Promise<SendOutcome> {
@@ -85,7 +85,11 @@ export async function sendRaw(rpc: Rpc, raw: Hex): Promise<SendOutcome> {
   } catch (error) {
     if (!(error instanceof RpcError))
       return { kind: 'unavailable', detail: error instanceof Error ? error.message : 'no answer' };
-    return { kind: ANSWERS.find(([pattern]) => pattern.test(error.message))?.[1] ?? 'unavailable', detail: error.message };
+    const outcomes = [error, ...error.besides].map(({ message }): SendOutcome => {
+      return { kind: ANSWERS.find(([pattern]) => pattern.test(message))?.[1] ?? 'unavailable', detail: message };
+    });
+    // Refused by one and held by another is not refused.
+    return (outcomes.find(({ kind }) => kind !== 'refused') ?? outcomes[0]) as SendOutcome;
   }
 }
 

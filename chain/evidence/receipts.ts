@@ -45,7 +45,16 @@ interface RawReceipt {
 
 /** The receipt of a transaction, or null: not mined, not mined yet, or not known to this node. Null proves nothing. */
 export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
-  const raw = await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]);
+  return receiptFrom(rpc, await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]));
+}
+
+/** The receipts of a transaction at every URL that has one, by the order of the configuration. Throws `chain_unavailable` when none answers. */
+export async function receiptsOfAll(rpc: Rpc, hash: Hex): Promise<readonly Receipt[]> {
+  const answers = await rpc.each<RawReceipt | null>('eth_getTransactionReceipt', [hash]);
+  return answers.flatMap(({ result }) => receiptFrom(rpc, result) ?? []);
+}
+
+function receiptFrom(rpc: Rpc, raw: RawReceipt | null): Receipt | null {
   if (raw === null || raw.blockNumber === null || raw.blockHash === null) return null;
   return {
     hash: raw.transactionHash,
@@ -64,10 +73,19 @@ export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
  * no other from being looked at.
  */
 export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<ReadonlyMap<string, Receipt | null>> {
-  const answers = await Promise.allSettled(hashes.map(async (hash) => [hash, await receiptOf(rpc, hash)] as const));
+  const read = async (hash: Hex) => (await receiptOf(rpc, hash)) ?? (await receiptOfOthers(rpc, hash));
+  const answers = await Promise.allSettled(hashes.map(async (hash) => [hash, await read(hash)] as const));
   return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
 }
 
+/** A receipt that the node asked first does not have may be at another one. Null where nobody else has it. Throws `chain_unavailable`. */
+async function receiptOfOthers(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
+  if ((rpc.urlCount ?? 1) < 2) return null;
+  return (await receiptsOfAll(rpc, hash))[0] ?? null;
+}
+
+/** Between two looks at all nodes for a receipt that the first one does not have. */
+const OTHERS_EVERY_MS = 1_000;
 /** Pauses between the first looks for a receipt: a chain that mines at once has it within a few milliseconds. */
 const FIRST_PAUSES_MS = [2, 3, 5, 8, 13, 21];
 /** Between all later ones. */
@@ -89,12 +107,19 @@ export async function waitForReceipt(
   { timeoutMs, pollMs, signal }: { readonly timeoutMs: number; readonly pollMs?: number; readonly signal?: AbortSignal },
 ): Promise<Receipt | null> {
   const deadline = performance.now() + timeoutMs;
+  let othersAt = performance.now() + OTHERS_EVERY_MS;
   for (let looks = 0; ; looks += 1) {
     const last = performance.now() >= deadline || signal?.aborted === true;
     try {
       const receipts = await Promise.all(hashes.map((hash) => receiptOf(rpc, hash)));
       const mined = receipts.find((receipt) => receipt !== null);
       if (mined) return mined;
+      if (performance.now() >= othersAt || last) {
+        othersAt = performance.now() + OTHERS_EVERY_MS;
+        const others = await Promise.all(hashes.map((hash) => receiptOfOthers(rpc, hash)));
+        const elsewhere = others.find((receipt) => receipt !== null);
+        if (elsewhere) return elsewhere;
+      }
     } catch (error) {
       if (last) throw error;
     }

@@ -12,6 +12,7 @@ import type { ChainEvidence } from './evidence.ts';
 import { evidenceFromLogs, TOPICS } from './evidence.ts';
 import type { Receipt } from './receipts.ts';
 import { blockAt, blockTimeSeconds, listLogs, receiptOf, topicOf } from './receipts.ts';
+import { doubtsOf } from './secondSource.ts';
 import type { NonceKey } from './spending.ts';
 import { spendingIn } from './spending.ts';
 import { listUsedNonces } from './states.ts';
@@ -22,6 +23,8 @@ export interface SightAsk extends NonceKey {
   readonly hashes: readonly Hex[];
   /** Where its log can stand at the earliest; null: near the head. */
   readonly sinceBlock: bigint | null;
+  /** True for what one node alone must not say (`needsSecondSource`). */
+  readonly needsSecond?: (spending: Spending | null) => boolean;
 }
 
 /** A receipt that was read, decoded once. */
@@ -32,7 +35,7 @@ export interface ReadReceipt {
 }
 
 /** What the chain shows of one authorization. */
-export type ChainSight = Pick<Sight, 'head' | 'nonce' | 'safe' | 'spending'>;
+export type ChainSight = Pick<Sight, 'head' | 'nonce' | 'safe' | 'spending' | 'doubt'>;
 
 /** Sights in the order asked, and the receipts that were read for them, by transaction. */
 export interface Sights {
@@ -73,15 +76,18 @@ export async function readSights(
   const spent = open.filter((_, at) => used[at]);
   for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
   const place = new Map(open.map((ask, at) => [ask, at]));
+  const doubts = await doubtsOf(rpc, network, asks, { found, receipts: reader.receipts });
   const sights = asks.map((ask): ChainSight => {
     const at = place.get(ask);
     const isUsed = at === undefined || used[at] === true;
+    const doubt = doubts.get(ask);
     const atSafe = at !== undefined && usedAtSafe?.[at] === false ? 'unused' : 'used';
     return {
       head,
       nonce: isUsed ? 'used' : 'unused',
       safe: safe && { blockNumber: safe.number, timeSeconds: safe.timestamp, nonce: atSafe },
       spending: found.get(ask) ?? null,
+      ...(doubt && { doubt }),
     };
   });
   return { sights, receipts: reader.receipts };

@@ -1,5 +1,5 @@
 /** The first usable answer of several nodes: the next one is asked at once when one fails, and after a delay while one is silent. */
-import { Outage } from './transport.ts';
+import { Outage, RpcError } from './transport.ts';
 
 /**
  * Starts the tries in order and settles with the first that does not end in an Outage, its error included; throws the last Outage when all
@@ -34,4 +34,19 @@ export function firstAnswer<T>(tries: readonly (() => Promise<T>)[], delayMs: nu
     if (tries.length === 0) reject(new Outage('no node can be asked'));
     startNext();
   });
+}
+
+/**
+ * Starts all tries at once and settles with the first that is taken, while the others go on. When none is, throws the first refusal in
+ * the order of the tries, with the others `besides`, or else the last Outage.
+ */
+export async function firstTaken<T>(tries: readonly (() => Promise<T>)[]): Promise<T> {
+  try {
+    return await Promise.any(tries.map((start) => start()));
+  } catch (error) {
+    if (!(error instanceof AggregateError)) throw error;
+    const [first, ...besides] = error.errors.filter((one) => one instanceof RpcError);
+    if (first) throw new RpcError(first.code, first.message, first.data, besides);
+    throw error.errors.findLast((one) => !(one instanceof RpcError)) ?? new Outage('no node can be asked');
+  }
 }

@@ -7,7 +7,7 @@ import { isServiceError, ServiceError } from '../../domain/errors.ts';
 import type { Network } from '../network.ts';
 import { chooseNodes, questionOf } from './choice.ts';
 import { finalityTag, quantity } from './finality.ts';
-import { firstAnswer } from './hedge.ts';
+import { firstAnswer, firstTaken } from './hedge.ts';
 import type { NodeReport } from './pool.ts';
 import { NodePool } from './pool.ts';
 import { isEvmRefusal, Outage, openTransport, RpcError } from './transport.ts';
@@ -17,6 +17,8 @@ export { isEvmRefusal, quantity, RpcError };
 /** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
 export interface Rpc {
   readonly networkId: string;
+  /** URLs that can be asked; one unless told. */
+  readonly urlCount?: number;
   /**
    * One call, answered by the first of the nodes that may answer it; throws RpcError for an error answer, ServiceError
    * `chain_unavailable` when no node answers, or when none knows the present well enough to answer about it.
@@ -34,6 +36,7 @@ export interface Rpc {
 const RETRY_AFTER_SECONDS = 5;
 /** How long a node may be silent before the next one is asked besides: above what a healthy one takes. */
 export const HEDGE_MS = 250;
+const SEND_METHOD = 'eth_sendRawTransaction';
 const LOOK_LIMIT_MS = 1_500;
 const BLOCK_TIME_MS = 2_000;
 
@@ -54,6 +57,7 @@ export function createRpc(
   };
   return {
     networkId: id,
+    urlCount: rpcUrls.length,
     close: () => transport.close(),
     nodes: () => pool.report(),
     newestBlock: () => pool.newestBlock(),
@@ -63,7 +67,8 @@ export function createRpc(
       const given = atFinality(params);
       const tries = chooseNodes(pool.nodes, questionOf(method, params)).map((node) => () => node.ask<T>(method, given, limitMs));
       try {
-        return await firstAnswer(tries, HEDGE_MS);
+        // A node may take a transaction and drop it: the same bytes go to all.
+        return await (method === SEND_METHOD ? firstTaken(tries) : firstAnswer(tries, HEDGE_MS));
       } catch (error) {
         throw error instanceof Outage ? chainUnavailable(id) : error;
       }

@@ -7,8 +7,12 @@ export class RpcError extends Error {
   readonly code: number;
   readonly data: Hex | null;
 
-  constructor(code: number, message: string, data: Hex | null) {
+  /** What other nodes answered to the same bytes. */
+  readonly besides: readonly RpcError[];
+
+  constructor(code: number, message: string, data: Hex | null, besides: readonly RpcError[] = []) {
     super(message);
+    this.besides = besides;
     this.name = 'RpcError';
     this.code = code;
     this.data = data;

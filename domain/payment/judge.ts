@@ -82,11 +82,22 @@ export function isUnexplained({ facts }: JudgedPayment, { nonce, spending, carri
   return hasRun || rail?.kind === 'refused';
 }
 
+/** Nodes that contradict each other decide nothing; what one alone shows counts at the safe block. */
+function isDoubtful({ doubt, spending, safe }: Sight): boolean {
+  const isSafe = spending !== null && safe !== null && blockOf(spending) <= safe.blockNumber;
+  return doubt === 'disputed' || (doubt === 'unconfirmed' && !isSafe);
+}
+
+function blockOf(spending: Spending): bigint {
+  return spending.kind === 'transfer' ? spending.transfer.blockNumber : spending.blockNumber;
+}
+
 /** Settled: is its evidence still there, where it was, and safe? */
 const OF_SETTLED: readonly Rule[] = [
   // Without an answer nothing is taken back.
   (_payment, sight) => (sight === null ? 'wait' : null),
   settledByRail,
+  (_payment, sight) => (sight && isDoubtful(sight) ? 'wait' : null),
   // There, or moved: in the same place it becomes final at the safe block, elsewhere it is followed. What was final is corrected first
   // where another transaction pays it now, since its announcement named the former one.
   (payment, sight) => {
@@ -122,6 +133,7 @@ function settledByRail({ facts }: JudgedPayment, sight: Sight | null): Verdict |
 
 /** Not settled: has the money moved, can it still move, should it be sent? */
 const OF_UNSETTLED: readonly Rule[] = [
+  (payment, sight, now) => (sight && isDoubtful(sight) ? (overdue(payment, now) ?? 'wait') : null),
   // It moved as agreed: settled as soon as enough blocks stand on it (safety 1, 3).
   (payment, sight, now) => {
     const paid = sight && payingTransfer(payment, sight.spending);
@@ -157,7 +169,7 @@ function movedByRail(payment: JudgedPayment, sight: Sight | null, now: Moment): 
 function spentOtherwise({ facts }: JudgedPayment, sight: Sight | null): Verdict | 'wait' | null {
   if (!sight?.spending) return null;
   const { spending, safe } = sight;
-  const blockNumber = spending.kind === 'transfer' ? spending.transfer.blockNumber : spending.blockNumber;
+  const blockNumber = blockOf(spending);
   const rawReason = spending.kind === 'transfer' ? 'authorization_used_otherwise' : `authorization_${spending.kind}`;
   if (safe !== null && blockNumber <= safe.blockNumber) {
     return { event: { type: 'unusable' }, ...(isUndecided(facts.state) && { rawReason, sentence: SENTENCE_SPENT }) };
@@ -256,7 +268,10 @@ function overdue({ facts, validBefore }: JudgedPayment, now: Moment): Verdict | 
 type PayingTransfer = Extract<Spending, { kind: 'transfer' }>;
 
 /** The spending, when it is the transfer that was agreed: to the right address, of the right value (safety 1). */
-function payingTransfer(payment: JudgedPayment, spending: Spending | null): PayingTransfer | null {
+export function payingTransfer(
+  payment: Pick<JudgedPayment, 'payTo' | 'amountMicro'>,
+  spending: Spending | null,
+): PayingTransfer | null {
   if (spending?.kind !== 'transfer') return null;
   return spending.to === payment.payTo && spending.valueMicro === payment.amountMicro ? spending : null;
 }

@@ -16,6 +16,9 @@ export type Spending =
     }
   | { readonly kind: 'cancelled' | 'used_without_transfer'; readonly blockNumber: bigint };
 
+/** Why one node's word of a spending does not count yet. */
+export type Doubt = 'unconfirmed' | 'disputed';
+
 /** What became of the bytes of ours that carry a payment, once their nonce can carry nothing else. */
 export interface Carrier {
   readonly batchId: string;
@@ -55,6 +58,11 @@ export interface Sight {
   readonly safe: { readonly blockNumber: bigint; readonly timeSeconds: bigint; readonly nonce: 'unused' | 'used' } | null;
   /** Null while no log shows where the nonce went. */
   readonly spending: Spending | null;
+  /**
+   * What other nodes say of `spending`, where one node's word is too little (`needsSecondSource`): `unconfirmed` while no other shows the
+   * same, `disputed` when one shows something else. Left out where nobody had to be asked, or others agree.
+   */
+  readonly doubt?: Doubt;
   /** Null while bytes of ours may still be mined, and for payments without any. */
   readonly carrier: Carrier | null;
   /** Null where nobody simulated. */

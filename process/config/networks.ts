@@ -44,6 +44,7 @@ const settings = {
   maxFeePerGasWei: z.exactOptional(wei),
   priorityFeePerGasWei: z.exactOptional(wei),
   nativePriceMicro: z.exactOptional(micro),
+  secondSourceFromMicro: z.exactOptional(micro),
   finality: z.exactOptional(
     z.union([z.enum(['safe', 'finalized']), z.int().min(1).max(10_000)], 'must be safe, finalized or a number of blocks'),
   ),

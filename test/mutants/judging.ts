@@ -2,12 +2,67 @@ import type { Mutant } from './mutant.ts';
 
 const evidence = 'test/fault/evidence.test.ts';
 const finality = 'test/fault/finality.test.ts';
+const lies = 'test/fault/second-source.test.ts';
+const secondSource = 'domain/payment/secondSource.ts';
 const flood = 'test/fault/flood.test.ts';
 const judge = 'domain/payment/judge.ts';
 const sweep = 'db/settlement/sweep.ts';
 
 /** Bugs between what the chain shows and what is made of it. `judge` itself has every mutant there is in `unit/judge-mutants`. */
 export const JUDGING_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'nobody-else-is-asked',
+    rule: 3,
+    bug: 'one node of two says that the money went elsewhere, and a paid sale fails',
+    edits: [{ file: secondSource, search: 'return paid === null ? spending !== null', replace: 'return paid === null ? false' }],
+    test: { file: lies, name: 'a node that alters the logs of a receipt' },
+  },
+  {
+    id: 'one-node-takes-back',
+    rule: 5,
+    bug: 'one node of two says that the proof of a sale is gone, and it is taken back',
+    edits: [
+      {
+        file: secondSource,
+        search: 'if (isSettled(state)) return paid === null || evidence === null || !isSameEvidence(evidence, paid.transfer);',
+        replace: 'if (isSettled(state)) return false;',
+      },
+    ],
+    test: { file: lies, name: 'a node that alters the logs of what proved a sale' },
+  },
+  {
+    id: 'one-node-settles-a-dollar',
+    rule: 1,
+    bug: 'one node of two says that a dear sale was paid, and its page is given',
+    edits: [{ file: secondSource, search: 'payment.amountMicro >= fromMicro', replace: 'false' }],
+    test: { file: lies, name: 'a sale of one dollar' },
+  },
+  {
+    id: 'sent-to-one-node',
+    rule: 8,
+    bug: 'a node that takes transactions and drops them is the only one that is sent any',
+    edits: [
+      {
+        file: 'chain/rpc/rpc.ts',
+        search: 'method === SEND_METHOD ? firstTaken(tries)',
+        replace: 'method === SEND_METHOD ? firstAnswer(tries, HEDGE_MS)',
+      },
+    ],
+    test: { file: lies, name: 'what a node takes and drops' },
+  },
+  {
+    id: 'a-missing-receipt-is-a-no',
+    rule: 8,
+    bug: 'a receipt that the first node does not have is asked of no other',
+    edits: [
+      {
+        file: 'chain/evidence/receipts.ts',
+        search: '(await receiptOf(rpc, hash)) ?? (await receiptOfOthers(rpc, hash))',
+        replace: 'receiptOf(rpc, hash)',
+      },
+    ],
+    test: { file: lies, name: 'what a node takes and drops' },
+  },
   {
     id: 'value-not-compared',
     rule: 1,

@@ -39,13 +39,6 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: { file: machineTest, name: 'crossings, observations and transfer claims net to what the state says' },
   },
   {
-    id: 'one-node-fails-a-payment',
-    rule: 3,
-    bug: 'what one of two nodes says of a receipt decides against a payment that the other shows paid',
-    edits: [{ file: 'chain/evidence/sight.ts', search: 'network.rpcUrls.length < 2', replace: 'network.rpcUrls.length < 3' }],
-    test: { file: 'test/fault/lying-receipts.test.ts', name: 'one of two nodes alters the logs of a receipt' },
-  },
-  {
     id: 'contradiction-unheard',
     rule: 3,
     bug: 'a stored transfer that pays what was decided against changes nothing',

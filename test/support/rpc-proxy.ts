@@ -21,8 +21,10 @@ export type LineAction =
   | { readonly kind: 'freeze'; readonly block: number }
   /** The node knows no block at this tag, and says so in the words of Polygon's. */
   | { readonly kind: 'no tag'; readonly tag: string }
-  /** The node tells a story: what it would answer, rewritten. */
-  | { readonly kind: 'rewrite'; readonly change: (reply: string) => string }
+  /** Each reply is another one, as a node that lies makes it. */
+  | { readonly kind: 'alter'; readonly change: (reply: string) => string }
+  /** The node answers that there is nothing, and does nothing of what it is asked. */
+  | { readonly kind: 'nothing'; readonly result: unknown }
   /** The node is always so many blocks behind. */
   | { readonly kind: 'behind'; readonly blocks: number };
 
@@ -59,6 +61,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const error = { code: -32000, message: `${action.tag} block not found` };
       return void response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, error }));
     }
+    if (action?.kind === 'nothing') {
+      response.setHeader('content-type', 'application/json');
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: action.result }));
+    }
     if (action?.kind === 'delay') await sleep(action.ms);
     if (action?.kind === 'duplicate') await forward(body);
     if (action?.kind === 'duplicate' && action.isMinedBetween) await forward(MINE);
@@ -66,7 +72,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (action?.kind === 'drop reply') return void request.socket.destroy();
     const nothing = action?.kind === 'flip' && count % 2 === 0;
     response.setHeader('content-type', 'application/json');
-    const told = action?.kind === 'rewrite' ? action.change(reply) : reply;
+    const told = action?.kind === 'alter' ? action.change(reply) : reply;
     response.end(nothing ? JSON.stringify({ jsonrpc: '2.0', id, result: null }) : told);
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

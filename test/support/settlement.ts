@@ -45,7 +45,7 @@ export async function startSettlement(
     waitMs?: number;
     /** Stands between the services and the node, for tests that cut the line. */
     wrap?: (rpc: Rpc) => Rpc;
-    /** Starts something in front of the node, and returns the addresses that the services ask instead. */
+    /** Starts something in front of the node, and returns the address, or addresses, that the services ask instead. */
     inFront?: (rpcUrl: string) => Promise<string | readonly string[]>;
     /** How many relayer keys there are; one unless told. */
     relayers?: number;
@@ -63,7 +63,7 @@ export async function startSettlement(
   );
   const urls = await createDatabase();
   const database = await openDatabase({ pipelined: true, url: urls.appUrl, poolSize: 10 });
-  const rpcUrls = [(await options.inFront?.(chain.rpcUrl)) ?? chain.rpcUrl].flat();
+  const rpcUrls = options.inFront ? [await options.inFront(chain.rpcUrl)].flat() : [chain.rpcUrl];
   const network = testNetwork(chain, { blockTimeMs: 1_000, rpcUrls, ...options.network });
   // A node that mines only when it is told to stands still for as long as a test thinks.
   const patient = options.automine ? { ...network, blockTimeMs: 60_000 } : network;

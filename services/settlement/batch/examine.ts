@@ -9,7 +9,7 @@ import type { Sight } from '../../../domain/payment/sight.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { isReadable } from './batchItem.ts';
 import type { Judged } from './round.ts';
-import { evidenceOf, momentOf, occurrencesOf } from './round.ts';
+import { evidenceOf, momentOf, occurrencesOf, secondSourceFor } from './round.ts';
 import type { Simulated } from './simulate.ts';
 import { simulate } from './simulate.ts';
 
@@ -56,7 +56,12 @@ export async function examine(
     else if (decide(payment, { ...UNUSED, head: check.blockNumber, simulation }))
       sendable.push({ ...payment, payerKind: check.payerKind });
   }
-  const { sights, receipts } = await readSights(rpc, network, used.map(askOf), { atSafe: false });
+  const { sights, receipts } = await readSights(
+    rpc,
+    network,
+    used.map((payment) => askOf(network, payment)),
+    { atSafe: false },
+  );
   for (const [at, payment] of used.entries()) decide(payment, { ...UNUSED, ...sights[at] });
   const transfers = evidenceOf(call, judged, receipts);
   return { sendable, occurrences: [...broken, ...occurrencesOf(call, judged)], transfers };
@@ -65,8 +70,9 @@ export async function examine(
 const UNUSED: Sight = { head: 0n, nonce: 'unused', safe: null, spending: null, carrier: null, simulation: null, rail: null };
 const PAYEE_BLOCKED: Sight = { ...UNUSED, simulation: { kind: 'payee_blocked' } };
 
-function askOf({ payer, nonce, unusedAtBlock }: Payment) {
-  return { payer, nonce, hashes: [], sinceBlock: unusedAtBlock };
+function askOf(network: Chain['network'], payment: Payment) {
+  const { payer, nonce, unusedAtBlock } = payment;
+  return { payer, nonce, hashes: [], sinceBlock: unusedAtBlock, needsSecond: secondSourceFor(network, payment) };
 }
 
 /** A row that no calldata can be made of fails alone, and an operator looks. */

@@ -1,7 +1,7 @@
 import type { Receipt } from '../../../chain/evidence/receipts.ts';
 import type { ReadReceipt } from '../../../chain/evidence/sight.ts';
 import { readSights } from '../../../chain/evidence/sight.ts';
-import { confirmationsFor } from '../../../chain/network.ts';
+import { confirmationsFor, DEFAULT_SECOND_SOURCE_MICRO } from '../../../chain/network.ts';
 import type { Applied, Occurrence } from '../../../db/settlement/applyEvents.ts';
 import { applyEvents, mergeApplied } from '../../../db/settlement/applyEvents.ts';
 import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
@@ -10,7 +10,8 @@ import type { ChainTransferRow } from '../../../db/settlement/transfers.ts';
 import { recordTransfers } from '../../../db/settlement/transfers.ts';
 import type { Moment, Verdict } from '../../../domain/payment/judge.ts';
 import { isUnexplained, judge } from '../../../domain/payment/judge.ts';
-import type { Carrier, RailWord, Sight } from '../../../domain/payment/sight.ts';
+import { needsSecondSource } from '../../../domain/payment/secondSource.ts';
+import type { Carrier, RailWord, Sight, Spending } from '../../../domain/payment/sight.ts';
 import { isSettled } from '../../../domain/payment/state.ts';
 import { verdictsOf } from '../../../domain/payment/verdicts.ts';
 import type { Hex } from '../../../domain/x402/payload.ts';
@@ -60,6 +61,7 @@ export async function runRound(
     nonce: payment.nonce,
     hashes,
     sinceBlock: payment.facts.evidence?.blockNumber || payment.unusedAtBlock,
+    needsSecond: secondSourceFor(call.network, payment),
   }));
   const { sights, receipts } = await readSights(call.rpc, call.network, asks, options);
   const now = momentOf(call);
@@ -104,6 +106,14 @@ export function runBlindRound(call: Chain, payments: readonly Payment[]): Promis
 /** Writes that payments are final, each by itself. A second call changes nothing. */
 export function writeSafe(call: Chain, safe: readonly Judged[]): Promise<Round> {
   return write(call, safe, new Map(), new Set());
+}
+
+/** What of a payment one node alone must not say, on its network. */
+export function secondSourceFor(
+  { secondSourceFromMicro = DEFAULT_SECOND_SOURCE_MICRO }: Chain['network'],
+  payment: Payment,
+): (spending: Spending | null) => boolean {
+  return (spending) => needsSecondSource(payment, spending, secondSourceFromMicro);
 }
 
 /** This moment of this network, for judging. */

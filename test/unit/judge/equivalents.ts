@@ -13,6 +13,7 @@ export const EQUIVALENTS: Readonly<Record<string, string>> = {
   "(_payment, sight) => (sight === null ? 'wait' : null),: sight === null ? 'wait' : null → (null)": SAID_TWICE,
   'const paid = sight && payingTransfer(payment, sight.spending);: sight && payingTransfer(payment, sight.spending) → (payingTransfer(payment, sight.spending))':
     SEEN,
+  "(_payment, sight) => (sight && isDoubtful(sight) ? 'wait' : null),: sight && isDoubtful(sight) → (isDoubtful(sight))": SEEN,
   'if (!paid || !sight) return null;: !paid || !sight → (!paid)': NARROWS,
   'if (facts.evidence === null || !sight || (sight.spending === null && s: facts.evidence === null || !sight → (facts.evidence === null)':
     SEEN,

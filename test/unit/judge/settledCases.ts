@@ -11,6 +11,34 @@ const safe = { event: { type: 'safe', transfer: PROOF } } as const;
 
 /** Settled and final payments: is the evidence still there, where it was, and safe? */
 export const SETTLED_CASES: readonly Case[] = [
+  {
+    name: 'settled, one node shows it no more and another does: wait',
+    payment: settled,
+    now,
+    sight: sightOf({ doubt: 'disputed', ...safeAt(100n) }),
+    verdict: 'wait',
+  },
+  {
+    name: 'settled, moved by the word of one node: wait',
+    payment: settled,
+    now,
+    sight: spent(paid({ transfer: higher }), { doubt: 'unconfirmed', ...safeAt(98n) }),
+    verdict: 'wait',
+  },
+  {
+    name: 'final, nobody confirms that nothing spent it: wait',
+    payment: final,
+    now,
+    sight: sightOf({ doubt: 'unconfirmed', ...safeAt(100n) }),
+    verdict: 'wait',
+  },
+  {
+    name: 'settled by a rail whose id is gone, nodes contradict each other: the rail counts',
+    payment: byRail,
+    now,
+    sight: sightOf({ rail: GONE, doubt: 'disputed' }),
+    verdict: { event: { type: 'reorged', transfer: RAIL_PROOF } },
+  },
   { name: 'settled, no node answers: nothing is taken back', payment: settled, sight: null, now, verdict: 'wait' },
   { name: 'settled, long over, no node answers: wait', payment: settled, sight: null, now: at(9_000), verdict: 'wait' },
   {

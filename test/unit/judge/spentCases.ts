@@ -7,12 +7,64 @@ const UNDECIDED: readonly PaymentState[] = ['accepted', 'held', 'broadcast', 're
 const DECIDED: readonly PaymentState[] = ['failed', 'superseded', 'expired'];
 const settles = { event: { type: 'evidence', transfer: PROOF }, timeSeconds: 898n } as const;
 const sentence = 'the authorization was used or cancelled elsewhere';
+const elsewhere = { kind: 'cancelled', blockNumber: 99n } as const;
 const dear = (state: PaymentState) => paymentIn(state, { amountMicro: DEAR });
 const dearPaid = (blockNumber: bigint) => paid({ valueMicro: DEAR, transfer: { ...PROOF, blockNumber } });
 const broadcast = paymentIn('broadcast');
 
 /** Payments that are not settled, and a nonce that is used, or money that a rail moves. */
 export const SPENT_CASES: readonly Case[] = [
+  {
+    name: 'sent, cancelled at the safe block, and another node shows something else: wait',
+    payment: broadcast,
+    now,
+    sight: spent(elsewhere, { doubt: 'disputed', ...safeAt(100n) }),
+    verdict: 'wait',
+  },
+  {
+    name: 'sent, paid at the safe block, and another node shows something else: wait',
+    payment: broadcast,
+    now,
+    sight: spent(paid(), { doubt: 'disputed', ...safeAt(100n) }),
+    verdict: 'wait',
+  },
+  {
+    name: 'sent, nodes contradict each other long after its time: a person looks',
+    payment: broadcast,
+    now: at(1_601),
+    sight: spent(elsewhere, { doubt: 'disputed', ...safeAt(100n) }),
+    verdict: { event: { type: 'overdue' } },
+  },
+  {
+    name: 'sent, cancelled by the word of one node, nobody knows what is safe: wait',
+    payment: broadcast,
+    now,
+    sight: spent(elsewhere, { doubt: 'unconfirmed' }),
+    verdict: 'wait',
+  },
+  {
+    name: 'sent, cancelled by the word of one node, above the safe block: wait',
+    payment: broadcast,
+    now,
+    sight: spent(elsewhere, { doubt: 'unconfirmed', ...safeAt(98n) }),
+    verdict: 'wait',
+  },
+  ...[99n, 100n].map(
+    (block): Case => ({
+      name: `sent, cancelled by the word of one node, the safe block is ${block}: it is decided`,
+      payment: broadcast,
+      now,
+      sight: spent(elsewhere, { doubt: 'unconfirmed', ...safeAt(block) }),
+      verdict: { event: { type: 'unusable' }, rawReason: 'authorization_cancelled', sentence },
+    }),
+  ),
+  {
+    name: 'sent, paid by the word of one node, at the safe block: it settles',
+    payment: broadcast,
+    now,
+    sight: spent(paid(), { doubt: 'unconfirmed', ...safeAt(99n) }),
+    verdict: settles,
+  },
   ...[...UNDECIDED, ...DECIDED].flatMap((state): Case[] => [
     { name: `${state}, paid as agreed: it settles`, payment: paymentIn(state), now, sight: spent(paid()), verdict: settles },
     {

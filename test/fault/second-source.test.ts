@@ -1,0 +1,91 @@
+/** One of two nodes lies about a receipt, keeps what it is sent to itself, or has no receipts: what the other one shows counts. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { listBalances } from '../../chain/evidence/states.ts';
+import { attempt, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import type { RpcProxy } from '../support/rpc-proxy.ts';
+import { startRpcProxy } from '../support/rpc-proxy.ts';
+import type { SettlementWorld } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+
+let world: SettlementWorld;
+let line: RpcProxy;
+beforeEach(async () => {
+  let started: RpcProxy | undefined;
+  world = await startSettlement({
+    ...{ automine: true, runBatches: false, waitMs: 50 },
+    inFront: async (rpcUrl) => {
+      started = await startRpcProxy(rpcUrl);
+      return [started.url, rpcUrl];
+    },
+  });
+  if (!started) throw new Error('nothing was put in front of the chain');
+  line = started;
+  await mine(world, 5);
+});
+afterEach(async () => {
+  for (const method of ['eth_getTransactionReceipt', 'eth_sendRawTransaction']) line.set(method, null);
+  await checkInvariants(world);
+  await Promise.all([world.close(), line.close()]);
+});
+
+/** The first node shows that each transfer went somewhere else. */
+const lieAboutRecipients = (payTo: string): void => {
+  const [told, lie] = [payTo.slice(2).toLowerCase(), 'ab'.repeat(20)];
+  line.set('eth_getTransactionReceipt', { kind: 'alter', change: (reply) => reply.replaceAll(told, lie) });
+};
+
+test('a node that alters the logs of a receipt makes no paid sale failed: it waits, and is settled once the node is well', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'altered-logs' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  lieAboutRecipients(terms.payTo);
+  await look(world, await sendAll(world));
+  await mine(world, 40);
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  expect(await listBalances(world.rpc, world.network, [terms.legs[0]?.toAddress ?? '0x'])).toEqual([1_000n]);
+  line.set('eth_getTransactionReceipt', null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+test('a node that alters the logs of what proved a sale takes nothing back', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'altered-later' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  await look(world, await sendAll(world));
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+  lieAboutRecipients(terms.payTo);
+  await sweep(world, 2);
+  line.set('eth_getTransactionReceipt', { kind: 'nothing', result: null });
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+});
+
+test('a sale of one dollar is settled by two nodes, or at the safe block, never by the word of one', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'a-dollar', priceMicro: 1_000_000n });
+  const payment = await paymentFor(world, await newPayer(world, 2_000_000n), terms);
+  await attempt(world, terms, payment);
+  const swap = (reply: string): string => reply.replaceAll(/"blockHash":"0x[0-9a-f]{8}/g, '"blockHash":"0xdeadbeef');
+  line.set('eth_getTransactionReceipt', { kind: 'alter', change: swap });
+  const batch = await sendAll(world);
+  await mine(world, 3);
+  await look(world, batch);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  line.set('eth_getTransactionReceipt', null);
+  await sweep(world, 2);
+  expect((await stateOf(world, payment))?.state).toMatch(/settled|final/);
+});
+
+test('what a node takes and drops is mined through the other, and a receipt that it does not have is read there', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'dropped' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  line.set('eth_sendRawTransaction', { kind: 'nothing', result: `0x${'ab'.repeat(32)}` });
+  line.set('eth_getTransactionReceipt', { kind: 'nothing', result: null });
+  await sendAll(world);
+  await sweep(world, 2);
+  expect((await stateOf(world, payment))?.state).toMatch(/settled|final/);
+  expect(await listBalances(world.rpc, world.network, [terms.legs[0]?.toAddress ?? '0x'])).toEqual([1_000n]);
+});
