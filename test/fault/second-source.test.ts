@@ -44,6 +44,7 @@ test('a node that alters the logs of a receipt makes no paid sale failed: it wai
   await mine(world, 40);
   await sweep(world, 2);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  expect(await world.database.query('select distinct kind from operator_alert')).toEqual([{ kind: 'evidence_disputed' }]);
   expect(await listBalances(world.rpc, world.network, [terms.legs[0]?.toAddress ?? '0x'])).toEqual([1_000n]);
   line.set('eth_getTransactionReceipt', null);
   await sweep(world, 2);

@@ -2,6 +2,7 @@ import type { Receipt } from '../../../chain/evidence/receipts.ts';
 import type { ReadReceipt } from '../../../chain/evidence/sight.ts';
 import { readSights } from '../../../chain/evidence/sight.ts';
 import { confirmationsFor, DEFAULT_SECOND_SOURCE_MICRO } from '../../../chain/network.ts';
+import { raiseAlert } from '../../../db/operator/alerts.ts';
 import type { Applied, Occurrence } from '../../../db/settlement/applyEvents.ts';
 import { applyEvents, mergeApplied } from '../../../db/settlement/applyEvents.ts';
 import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
@@ -71,6 +72,7 @@ export async function runRound(
     const { carrier = null, rail = null } = lookup;
     const seen = sights[at];
     if (!seen) continue;
+    if (seen.doubt === 'disputed') await tellDispute(call, lookup.payment);
     const sight = { ...seen, carrier, rail, simulation: null };
     const verdicts = verdictsOf(lookup.payment, sight, now);
     judged.push(...verdicts.map((verdict) => ({ lookup, verdict })));
@@ -91,6 +93,16 @@ export async function runRound(
     return verdict === 'wait' ? [] : [{ lookup, verdict }];
   });
   return merge(proven, await write(call, diagnosed, receipts, new Set()));
+}
+
+/** An operator hears of nodes that show different logs for a payment, which waits meanwhile. */
+async function tellDispute({ deps, network }: Chain, { paymentId, tenantId }: Payment): Promise<void> {
+  await raiseAlert(
+    deps.database,
+    'evidence_disputed',
+    `payment ${paymentId}: nodes of ${network.id} show different logs`,
+    tenantId,
+  );
 }
 
 /** Judges payments that no node said anything of: only clocks speak. A second call changes nothing. */
