@@ -4,6 +4,7 @@ const src = 'packages/publisher/src';
 const decide = 'test/unit/publisher/decide.test.ts';
 const bounds = 'test/unit/publisher/bounds.test.ts';
 const held = 'test/unit/publisher/held-page.test.ts';
+const coding = 'test/unit/publisher/sold-coding.test.ts';
 
 /** Bugs in what stands in front of publishers' pages: a page that goes out unpaid, or a buyer who pays for none or twice. */
 export const PUBLISHER_MUTANTS: readonly Mutant[] = [
@@ -29,6 +30,28 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     bug: 'a page that could not be made is paid for',
     edits: [{ file: `${src}/core/decide.ts`, search: 'status >= 200 && status < 300 && bytes > 0', replace: 'bytes > 0' }],
     test: { file: decide, name: 'a page of status ' },
+  },
+  {
+    id: 'gate-sells-empty-coding',
+    rule: 15,
+    bug: 'a page that a compressing filter emptied is paid for: twenty bytes of gzip',
+    edits: [
+      {
+        file: `${src}/selling/sale.ts`,
+        search: ' && (!made.chunks || (await hasContent(made.chunks, made.encoding)))',
+        replace: '',
+      },
+    ],
+    test: { file: coding, name: 'a page that a filter emptied' },
+  },
+  {
+    id: 'gate-sells-two-lengths',
+    rule: 15,
+    bug: 'a page is paid for that no client can read: with a length, and in chunks besides',
+    edits: [
+      { file: `${src}/selling/soldResponse.ts`, search: 'isForCaches(name) || isHopByHop(name)', replace: 'isForCaches(name)' },
+    ],
+    test: { file: coding, name: 'without headers of its connection' },
   },
   {
     id: 'gate-sells-nothing-for-money',

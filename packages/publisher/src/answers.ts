@@ -4,7 +4,6 @@ import type { CrawlerError } from './core/crawlerError.ts';
 import type { LicenseError } from './core/licenseError.ts';
 import { licenseChallenge } from './core/licenseError.ts';
 import { dollars } from './core/usdc.ts';
-import { PAYING } from './request.ts';
 import { withOwnNonce } from './selling/ownNonce.ts';
 
 /** An answer, ready to be sent. */
@@ -14,13 +13,8 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Agents that run in web pages of other origins. The stock clients send the last of the allowed headers, an answer's, with a request. */
-const FOR_BROWSERS = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-headers': [...PAYING, 'authorization', 'x-licence-proof', 'access-control-expose-headers'].join(', '),
-  'access-control-expose-headers':
-    'payment-required, payment-response, x-payment-response, x-licence, link, www-authenticate, crawler-price, crawler-charged, crawler-error, retry-after',
-};
+/** For agents that run in web pages of other origins. No cookie opens a page, so that such a page may read every header of ours. */
+const FOR_BROWSERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' };
 
 /** Of every 402, and of every page that somebody paid for: it is one reader's alone, and whole. */
 const PRIVATE = {
@@ -67,6 +61,13 @@ export function merged(
 /** True for a header that tells caches, above Cache-Control or beside it, how long to keep a page that everybody may have. */
 export function isForCaches(name: string): boolean {
   return /^(surrogate-control|(.+-)?cdn-cache-control|expires|etag|last-modified|age)$/i.test(name);
+}
+
+/** True for a header that speaks of one connection. Beside the length of a page that is whole, `transfer-encoding` makes it unreadable. */
+export function isHopByHop(name: string): boolean {
+  return /^(transfer-encoding|connection|keep-alive|trailer|upgrade|te|proxy-(connection|authenticate|authorization))$/i.test(
+    name,
+  );
 }
 
 /** 402 with an offer for both generations of clients: version 2 reads the header, version 1 the body, people a page about it. */
@@ -135,7 +136,13 @@ export function refusalAnswer(status: 400 | 403): Answer {
 export function preflightAnswer(): Answer {
   return {
     status: 204,
-    headers: { ...FOR_BROWSERS, 'access-control-allow-methods': 'GET, HEAD', 'access-control-max-age': '600' },
+    headers: {
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD',
+      // The asterisk covers every name but this one (Fetch standard).
+      'access-control-allow-headers': '*, Authorization',
+      'access-control-max-age': '600',
+    },
     body: '',
   };
 }
@@ -174,13 +181,21 @@ function textOf(quote: Quote): string {
   return text;
 }
 
+/** The settlement response under the one name that the payer's generation of clients reads: twice it may be too long for a proxy. */
 function forwarded(headers: Headers | undefined): Record<string, string> {
-  if (headers === undefined) return {};
-  const found = ['payment-response', 'x-payment-response'].flatMap((name) => {
-    const value = headers.get(name);
-    return value ? [[name, value] as const] : [];
-  });
-  return Object.fromEntries(found);
+  const value = headers?.get('payment-response') ?? headers?.get('x-payment-response');
+  if (!value) return {};
+  return { [isOfVersion1(value) ? 'x-payment-response' : 'payment-response']: value };
+}
+
+/** Version 1 of x402 names a network by a word, version 2 by `namespace:reference` (CAIP-2). */
+function isOfVersion1(settlementResponse: string): boolean {
+  try {
+    const { network } = JSON.parse(atob(settlementResponse)) as { readonly network?: unknown };
+    return typeof network === 'string' && network !== '' && !network.includes(':');
+  } catch {
+    return false;
+  }
 }
 
 /** The same offer with the reason of a refusal in both of its forms. */

@@ -143,6 +143,7 @@ class HeldPage {
         status: head.status,
         bytes: this.#bytes,
         type: head.headers['content-type']?.toString(),
+        encoding: head.headers['content-encoding']?.toString(),
         chunks: this.#isEnded ? this.#chunks : undefined,
       });
       if (this.#response.destroyed) this.#state = 'shut';
@@ -157,6 +158,8 @@ class HeldPage {
     const response = this.#response;
     restoreHead(response, head);
     setHeaders(response, headers);
+    // A whole page goes out with its length, and beside that this name makes it unreadable.
+    if (this.#isEnded) response.removeHeader('transfer-encoding');
     this.#state = 'open';
     const chunks = this.#chunks.splice(0);
     const page = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);

@@ -13,6 +13,7 @@ import { isReceipt } from '../shapes.ts';
 import type { Bodies } from '../telling/bodies.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
+import { hasContent } from './decoded.ts';
 
 const AT_ONCE = 250;
 /** How long a page may take to be made. */
@@ -32,6 +33,8 @@ export interface FinishedPage {
   readonly status: number;
   readonly bytes: number;
   readonly type?: string | undefined;
+  /** Its `Content-Encoding`. */
+  readonly encoding?: string | undefined;
   /** All of it; absent for a page of which more is to come. */
   readonly chunks?: readonly Uint8Array[] | undefined;
 }
@@ -129,7 +132,9 @@ async function settle(
   purchase: Purchase,
   made: FinishedPage,
 ): Promise<SaleResult> {
-  if (!isServable(made.status, made.bytes)) {
+  // A filter of the site's may have emptied the page: what it left is a coding of nothing, twenty bytes long.
+  const isPage = isServable(made.status, made.bytes) && (!made.chunks || (await hasContent(made.chunks, made.encoding)));
+  if (!isPage) {
     deps.unservable(purchase);
     return { act: 'unservable', headers: { 'cache-control': 'private, no-store' } };
   }
@@ -152,13 +157,13 @@ async function settle(
 async function resultOf(
   deps: SaleDeps,
   purchase: Purchase,
-  { chunks }: FinishedPage,
+  { chunks, encoding }: FinishedPage,
   answer: Result<Receipt>,
 ): Promise<SaleResult> {
   const { headers } = answer;
   if (answer.ok) {
     const { licenseJws: licence, chargedMicro, receiptId } = answer.body;
-    if (chunks && typeof receiptId === 'string') deps.bodies?.add(receiptId, chunks);
+    if (chunks && typeof receiptId === 'string') deps.bodies?.add(receiptId, chunks, encoding);
     return { act: 'page', headers: paidHeaders({ headers, licence, chargedMicro }) };
   }
   const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });

@@ -1,6 +1,6 @@
 /** Has a page made as a web-standard answer, and sells it: read to its end before money moves, or to `maxPageBytes`. */
 import type { Answer } from '../answers.ts';
-import { isForCaches, merged, waitAnswer } from '../answers.ts';
+import { isForCaches, isHopByHop, merged, waitAnswer } from '../answers.ts';
 import type { Gate, Ruling } from '../gate.ts';
 import type { SiteRequest } from '../request.ts';
 import { PARTIAL } from '../request.ts';
@@ -46,9 +46,11 @@ function wholeOf(request: Request): Request {
   return new Request(request, { headers });
 }
 
-/** The page with headers added to its own. */
+/** The page with headers added to its own, and without those of a connection that ended here (RFC 9110 §7.6.1). */
 function withHeaders(page: Response, ours: Readonly<Record<string, string>>, body: BodyInit | null): Response {
-  const headers = new Headers([...page.headers].filter(([name]) => !isForCaches(name)));
+  const named = (page.headers.get('connection') ?? '').toLowerCase().split(/[\s,]+/);
+  const isDropped = (name: string): boolean => isForCaches(name) || isHopByHop(name) || named.includes(name);
+  const headers = new Headers([...page.headers].filter(([name]) => !isDropped(name)));
   for (const [name, value] of Object.entries(merged(ours, (one) => headers.get(one)))) headers.set(name, value);
   return new Response(body, { status: page.status, statusText: page.statusText, headers });
 }
@@ -73,7 +75,8 @@ async function sellResponse(
     };
     options.signal.addEventListener('abort', forget, { once: true });
     const type = page.headers.get('content-type') ?? undefined;
-    const result = await sale.finish({ status: page.status, bytes, type, chunks: rest ? undefined : chunks });
+    const encoding = page.headers.get('content-encoding') ?? undefined;
+    const result = await sale.finish({ status: page.status, bytes, type, encoding, chunks: rest ? undefined : chunks });
     options.signal.removeEventListener('abort', forget);
     if (result.act === 'answer' || options.signal.aborted) {
       await rest?.cancel().catch(() => undefined);

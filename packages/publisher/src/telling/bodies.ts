@@ -4,6 +4,7 @@
  */
 import type { Client, ServedBody } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
+import { decodedPage } from '../selling/decoded.ts';
 import { isAway } from './failures.ts';
 import { nothingWaits, waits } from './leaving.ts';
 
@@ -13,8 +14,11 @@ const MOST = 500;
 
 /** Takes pages that were sold. */
 export interface Bodies {
-  /** Hashes a page, all of it, and keeps the word for its payment; it leaves within two seconds. Never waits, never throws. */
-  add(receiptId: string, chunks: readonly Uint8Array[]): void;
+  /**
+   * Hashes a page, all of it and without its content coding (RFC 9530's Repr-Digest of the identity coding), and keeps the word for its payment; it
+   * leaves within two seconds. A page whose coding cannot be undone gets none. Never waits, never throws.
+   */
+  add(receiptId: string, chunks: readonly Uint8Array[], encoding?: string): void;
   /** Sends what is there. Never rejects. */
   flush(): Promise<void>;
   /** True when some wait. */
@@ -69,12 +73,11 @@ export function openBodies({
     void flush();
   };
   return {
-    add: (receiptId, chunks) => {
-      const page = joined(chunks);
-      if (page.length === 0) return;
+    add: (receiptId, chunks, encoding) => {
+      if (chunks.every(({ length }) => length === 0)) return;
       hashing += 1;
       hashed = keep(
-        wordFor(receiptId, page).catch(() => null),
+        wordFor(receiptId, [...chunks], encoding).catch(() => null),
         hashed,
       );
       waits(leave);
@@ -85,7 +88,10 @@ export function openBodies({
   };
 }
 
-async function wordFor(receiptId: string, page: Uint8Array<ArrayBuffer>): Promise<ServedBody> {
+async function wordFor(receiptId: string, chunks: readonly Uint8Array[], encoding?: string): Promise<ServedBody | null> {
+  const decoded = await decodedPage(chunks, encoding);
+  if (decoded === null) return null;
+  const page = joined(decoded);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', page));
   const sha256 = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return { receiptId, sha256, bytes: page.length };
