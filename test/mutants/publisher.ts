@@ -32,6 +32,22 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     test: { file: decide, name: 'a page of status ' },
   },
   {
+    id: 'gate-checks-without-bound',
+    rule: 15,
+    bug: 'one good licence spends all that the key of a site may ask, and no sale gets through',
+    edits: [{ file: `${src}/knowing/licences.ts`, search: "if (isTooMuch()) return 'busy';", replace: '' }],
+    test: { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'sixteen licences' },
+  },
+  {
+    id: 'gate-honours-what-it-could-not-check',
+    rule: 15,
+    bug: 'a caller who asks too much reads by a licence that was revoked',
+    edits: [
+      { file: `${src}/knowing/licences.ts`, search: "if (isTooMuch()) return 'busy';", replace: 'if (isTooMuch()) return true;' },
+    ],
+    test: { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'sixteen licences' },
+  },
+  {
     id: 'gate-sells-empty-coding',
     rule: 15,
     bug: 'a page that a compressing filter emptied is paid for: twenty bytes of gzip',

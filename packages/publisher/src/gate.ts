@@ -137,7 +137,11 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const bodies = options.receipts?.bodies === false ? null : openBodies(deps);
   const teller = openTeller(options, reports);
   const sign = options.receipts?.offers === true ? (options.receipts.name === 'host' ? 'host' : '1') : null;
-  const pages = openPages({ quotes: openQuotes({ ...deps, sign }), licences: openLicences(deps), proofs: openProofs(deps) });
+  const pages = openPages({
+    quotes: openQuotes({ ...deps, sign }),
+    licences: openLicences({ ...deps, breaker: new Breaker(now) }),
+    proofs: openProofs(deps),
+  });
   const routes = openRoutes(options.origin);
   // A breaker of its own: a service that cannot say who signed still prices.
   const agents = openAgents({ ...deps, breaker: new Breaker(now) });

@@ -81,8 +81,8 @@ export async function judge<Request>(
       page = await deps.pages.located({ ...page, signed });
       if (decision.about === 'licence') {
         const worth = await deps.pages.worthOf(config, page, license ?? '', request);
-        if (worth !== 'good') licenseError = worth;
-        facts = { ...facts, licence: worth === 'good' ? 'good' : 'bad' };
+        if (worth !== 'good' && worth !== 'busy') licenseError = worth;
+        facts = { ...facts, licence: worth === 'good' || worth === 'busy' ? worth : 'bad' };
       } else if (decision.about === 'proof') {
         proof = await deps.pages.proven(config, page, shown ?? '');
         facts = { ...facts, proof: proof.state };

@@ -11,6 +11,11 @@ test('a wallet whose proof nobody could look at is told to come back: it may hav
   expect(row && decide(row.facts)).toEqual({ act: 'refuse', status: 503 });
 });
 
+test('a licence that nobody could look at is no reason to pay again: its reader is told to come back', () => {
+  const row = ROWS.find(({ facts }) => facts.proof === 'busy' && facts.payment === 'none');
+  expect(row && decide({ ...row.facts, proof: 'none', licence: 'busy' })).toEqual({ act: 'refuse', status: 503 });
+});
+
 test.each([
   [200, null, 'page', false],
   [402, 'insufficient_funds', 'offer', false],

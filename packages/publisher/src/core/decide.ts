@@ -16,7 +16,8 @@ export interface Facts {
   readonly method: 'GET' | 'HEAD' | 'other';
   /** `two`: both headers, with different payments. `long`: more than any payment has. `laden`: with a body, which no page takes. */
   readonly payment: 'none' | 'one' | 'two' | 'long' | 'laden';
-  readonly licence: 'none' | 'shown' | 'good' | 'bad';
+  /** `busy`: it could not be looked at now. */
+  readonly licence: 'none' | 'shown' | 'good' | 'bad' | 'busy';
   /** Of the wallet that it bought the page. `busy`: it could not be looked at now. */
   readonly proof: 'none' | 'shown' | 'good' | 'bad' | 'busy';
   /**
@@ -55,6 +56,8 @@ export function decide(facts: Facts): Decision {
   if (who === 'blocked') return { act: 'refuse', status: 403, verdict: 'blocked' };
   if (facts.licence === 'shown') return { act: 'ask', about: 'licence' };
   if (facts.licence === 'good') return { act: 'serve', as: 'licensed', verdict: 'agent-reread' };
+  // It may open the page: an offer would have its reader pay again. One that pays as well has decided.
+  if (facts.licence === 'busy' && facts.payment === 'none') return { act: 'refuse', status: 503 };
   if (facts.quote === 'unasked') return { act: 'ask', about: 'quote' };
   if (facts.quote === 'free') return { act: 'serve', as: 'free', verdict: 'served-free' };
   if (facts.quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };

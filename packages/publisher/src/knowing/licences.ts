@@ -1,6 +1,8 @@
 /**
  * Licences of readers who paid a moment ago: proven here by the service's published keys, and once a minute there, so that one that was revoked
- * ends. What is not signed for this site, page and kind costs no call.
+ * ends. What is not signed for this site, page and kind costs no call, nor does a licence of a holder without a proof of his. What bounds the cost of
+ * a caller with one good licence: 16 questions at once and 50 a second; whoever comes above that is told to come back. Their failures say nothing
+ * about quotes: while the service counts as away for those, pages are free.
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
@@ -8,6 +10,7 @@ import type { Client, KeySet } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
 import type { LicenseError } from '../core/licenseError.ts';
 import { Lru } from '../core/lru.ts';
+import { mayCover } from '../core/scope.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, wordsOf } from '../telling/failures.ts';
 
@@ -17,6 +20,10 @@ const NEW_KEYS_MS = 30_000;
 const CONFIRMED_MS = 60_000;
 const REMEMBERED = 2_000;
 const MAX_CHARS = 4_096;
+const AT_ONCE = 16;
+const A_SECOND = 50;
+/** What a holder signs for one request: a time, a nonce and a signature (`X-Licence-Proof`). */
+const PROOF = /^\d{1,12}\.[\w-]{8,64}\.0x(?:[0-9a-f]{2}){1,4000}$/i;
 const SKEW_SECONDS = 60;
 
 /** What a licence is shown for. */
@@ -31,8 +38,8 @@ export interface LicenceQuestion {
   readonly kind: 'read' | 'citation';
 }
 
-/** What a licence is worth, or why it opens nothing. */
-export type Worth = 'good' | Exclude<LicenseError, 'invalid_request'>;
+/** What a licence is worth, or why it opens nothing; `busy`: too many are asked about now. */
+export type Worth = 'good' | 'busy' | Exclude<LicenseError, 'invalid_request'>;
 
 /** Judges licences. */
 export interface Licences {
@@ -44,8 +51,6 @@ interface Claims {
   /** A licence of one page for whoever shows it; all others are for the service to judge. */
   readonly isPlain: boolean;
   readonly isBound: boolean;
-  /** False when the pages that it names are others. */
-  readonly isForPage: boolean;
   readonly site: string | null;
 }
 
@@ -53,13 +58,21 @@ interface Claims {
 export function openLicences(deps: {
   readonly client: Client;
   readonly now: () => number;
+  /** One of its own: a caller who makes these questions fail must not make the service count as away. */
   readonly breaker: Breaker;
   readonly failures: Failures;
   readonly isTest: boolean;
 }): Licences {
   const { client, now, breaker, failures } = deps;
   const confirmed = new Lru<{ readonly isGood: boolean; readonly atMs: number }>(REMEMBERED);
-  const flights = new Map<string, Promise<boolean>>();
+  const flights = new Map<string, Promise<boolean | 'busy'>>();
+  const second = { at: 0, asked: 0 };
+  let asking = 0;
+  const isTooMuch = (): boolean => {
+    const at = Math.floor(now() / 1_000);
+    if (at !== second.at) Object.assign(second, { at, asked: 0 });
+    return asking >= AT_ONCE || ++second.asked > A_SECOND;
+  };
   const keys = openKeys(deps);
   /** The site of the key: that of the first licence which the service said is good here. */
   let site: string | null = null;
@@ -75,12 +88,16 @@ export function openLicences(deps: {
     if (typeof claims === 'string') return claims;
     return site !== null && claims.site !== null && claims.site !== site ? 'invalid_token' : claims;
   }
-  async function confirm(question: LicenceQuestion, claims: Claims, key: string): Promise<boolean> {
-    const { license, resource, slug, kind, proof } = question;
+  async function confirm(shown: LicenceQuestion, claims: Claims, key: string): Promise<boolean | 'busy'> {
+    const { license, resource, slug, kind, proof } = shown;
     const known = confirmed.get(key);
     const whileAway = known?.isGood ?? claims.isPlain;
     if (!breaker.mayCall()) return whileAway;
-    const answer = await client.check({ license, resource, slug, kind, ...(proof === undefined ? {} : { proof }) });
+    // Not honoured as in an outage: too much is in one caller's hand, who may hold a licence that was revoked.
+    if (isTooMuch()) return 'busy';
+    asking += 1;
+    const question = { license, resource, slug, kind, ...(proof === undefined ? {} : { proof }) };
+    const answer = await client.check(question).finally(() => (asking -= 1));
     breaker.note(!answer.ok && isAway(answer));
     if (answer.ok || answer.status === 400) {
       const isGood = answer.ok && answer.body?.entitled === true;
@@ -99,11 +116,12 @@ export function openLicences(deps: {
     worthOf: async (question) => {
       const claims = await prove(question);
       if (typeof claims === 'string') return claims;
+      if (claims.isBound && !PROOF.test(question.proof ?? '')) return 'invalid_token';
       const isGood = await isConfirmed(question, claims);
-      return isGood ? 'good' : claims.isForPage ? 'invalid_token' : 'insufficient_scope';
+      return isGood === 'busy' ? 'busy' : isGood ? 'good' : 'invalid_token';
     },
   };
-  async function isConfirmed(question: LicenceQuestion, claims: Claims): Promise<boolean> {
+  async function isConfirmed(question: LicenceQuestion, claims: Claims): Promise<boolean | 'busy'> {
     const key = `${question.kind} ${question.resource} ${question.license}`;
     const known = confirmed.get(key);
     if (known && now() - known.atMs < CONFIRMED_MS) return known.isGood;
@@ -123,29 +141,12 @@ function claimsFor(question: LicenceQuestion, payload: JWTPayload, nowSeconds: n
   if (settlementRefKind === 'mock' && !isTest) return 'invalid_token';
   if (kind !== 'citation' && !(kind === 'read' && question.kind === 'read')) return 'insufficient_scope';
   const isPlain = scope === undefined && licence === undefined && cnf === undefined;
-  if (scope === undefined && slug !== question.slug) return 'insufficient_scope';
+  if (scope === undefined ? slug !== question.slug : !mayCover(scope, question.resource)) return 'insufficient_scope';
   return {
     isPlain,
     isBound: cnf !== undefined,
-    isForPage: isNamed(scope, question.resource),
     site: typeof site === 'string' ? site : null,
   };
-}
-
-/** False when a scope names its pages one by one, as `path$`, and none is this one: the service decides, this tells why it said no. */
-function isNamed(scope: unknown, resource: string): boolean {
-  const { patterns } = (scope ?? {}) as { readonly patterns?: unknown };
-  if (!Array.isArray(patterns)) return true;
-  const path = plain(new URL(resource).pathname);
-  return patterns.some((pattern) => plain(String(pattern).replace(/\$$/, '')) === path);
-}
-
-function plain(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 /** The service's keys, kept for ten minutes, and for longer while it is away. */

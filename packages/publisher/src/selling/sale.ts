@@ -148,7 +148,8 @@ async function settle(
     agent,
     ...(deps.receiptName === 'host' ? { receiptName: 'host' } : {}),
   });
-  deps.breaker.note(!answer.ok && isAway(answer));
+  // A service that says so of a network is there: sales on the others go on.
+  deps.breaker.note(!answer.ok && isAway(answer) && answer.code !== 'chain_unavailable');
   return answer.ok && !isReceipt(answer.body)
     ? wait(deps, { ok: false, why: 'status', status: 502 })
     : resultOf(deps, purchase, made, answer);

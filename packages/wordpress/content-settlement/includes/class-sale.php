@@ -114,7 +114,8 @@ final class Sale {
 			Service_Client::SETTLING
 		);
 		$code   = (string) ( $answer['headers']['x-svc-error-code'] ?? '' );
-		Breaker::note( ! Service_Client::is_away( $answer ), Breaker::SALES );
+		// A service that says so of a network is there: sales on the others go on.
+		Breaker::note( 'chain_unavailable' === $code || ! Service_Client::is_away( $answer ), Breaker::SALES );
 		$next   = Decision::after_verify( $answer['status'], $code );
 		Answer::receipt( $answer );
 		if ( 'page' === $next ) {
