@@ -118,11 +118,17 @@ test('5, 6 and 7: is refused above each limit, waits for a yes above what it may
   expect(await paidMicro()).toBe(4_000n);
 });
 
-test('8: buys a licence over many pages once, and finds it in its list', async () => {
-  home.limit({ total: '1' });
+test('8: buys a licence over many pages once, when a person said yes to this one, and finds it in its list', async () => {
+  home.limit({ total: '1', approveAbove: '0.001' });
   const { call } = await startServer();
   const order = { host: kelp.host, scope: ['/articles/*'], periodDays: 30 };
   expect(factsOf(await call('quote_licence', order))).toMatchObject({ priceMicro: 3_000 });
+  const refused = await call('buy_licence', order);
+  expectRefused(refused, 'approval_required');
+  const approved = await runAgent(home, ['approve', refused.structuredContent.approvalId], { input: 'yes\n' });
+  expect(approved).toMatchObject({ code: 0, out: expect.stringContaining(`licence at "${kelp.host}" for 30 days`) });
+  expectRefused(await call('buy_licence', { ...order, periodDays: 60 }), 'approval_required');
+  expectRefused(await call('buy_licence', { ...order, host: reef.host }), 'approval_required');
   expect(factsOf(await call('buy_licence', order))).toMatchObject({ priceMicro: 3_000 });
   expectRefused(await call('buy_licence', order), 'bought_before');
   expect(factsOf(await call('list_licences')).licences).toMatchObject([{ host: kelp.host }]);

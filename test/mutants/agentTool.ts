@@ -5,6 +5,7 @@ const sale = 'test/e2e/agent.test.ts';
 const hostile = 'test/unit/agent/hostile.test.ts';
 const ledger = 'test/unit/agent/ledger.test.ts';
 const envelope = 'test/unit/agent/envelope.test.ts';
+const approvals = 'test/unit/agent/approvals.test.ts';
 const keys = 'test/unit/agent/keys.test.ts';
 
 /** Bugs in what pays on a buyer's machine: an envelope that is exceeded, a page that is paid for twice, a key that is shown. */
@@ -108,6 +109,13 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
     bug: 'one yes of a person buys a page again and again',
     edits: [{ file: `${src}/ledger/entries.ts`, search: 'if (used !== -1) this.#approvals.splice(used, 1);', replace: '' }],
     test: { file: ledger, name: 'an approval is good once' },
+  },
+  {
+    id: 'agent-approval-by-address',
+    rule: 14,
+    bug: 'a yes for one licence buys another one, since all are bought at one address',
+    edits: [{ file: `${src}/ledger/entries.ts`, search: ' && id === approvalIdOf(bought)', replace: '' }],
+    test: { file: approvals, name: 'does not buy one of another' },
   },
   {
     id: 'agent-key-for-everybody',

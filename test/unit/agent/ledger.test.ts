@@ -90,15 +90,18 @@ test('what is paid stays paid, whatever is said later', async () => {
 test('an approval is good once, for a day, for its page, up to its price', async () => {
   const url = 'https://a.example/a';
   await write({ type: 'approved', atMs: 1_000, url, maxMicro: '1000' });
+  const page = { purchase: `GET ${url}`, url, host: 'a.example', amountMicro: 1_000n };
+  const other = 'https://a.example/b';
   const asks = await openLedger(path).hold(async ({ ledger }) => [
-    ledger.isApproved(url, 1_000n, 2_000),
-    ledger.isApproved(url, 1_001n, 2_000),
-    ledger.isApproved('https://a.example/b', 1_000n, 2_000),
-    ledger.isApproved(url, 1_000n, 1_000 + 24 * 3_600_000),
+    ledger.isApproved(page, 2_000),
+    ledger.isApproved({ ...page, amountMicro: 1_001n }, 2_000),
+    ledger.isApproved({ ...page, url: other, purchase: `GET ${other}` }, 2_000),
+    ledger.isApproved({ ...page, purchase: `POST ${url}` }, 2_000),
+    ledger.isApproved(page, 1_000 + 24 * 3_600_000),
   ]);
-  expect(asks).toEqual([true, false, false, false]);
+  expect(asks).toEqual([true, false, false, false, false]);
   await write(signed('a'));
-  expect(await openLedger(path).hold(async ({ ledger }) => ledger.isApproved(url, 1_000n, 2_000))).toBe(false);
+  expect(await openLedger(path).hold(async ({ ledger }) => ledger.isApproved(page, 2_000))).toBe(false);
 });
 
 test('fifty holders of one process never overlap, and the lock leaves one small file behind', async () => {

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { runCommand } from './run.ts';
 
@@ -12,4 +13,8 @@ process.exitCode = await runCommand({
   write: (told) => stdout.write(told),
   complain: (told) => stderr.write(told),
   readInput: () => text(stdin),
+  readLine: async () => {
+    for await (const line of createInterface({ input: stdin })) return line;
+    return '';
+  },
 });

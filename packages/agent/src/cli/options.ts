@@ -9,7 +9,7 @@ export const HELP = `content-settlement-agent: reads paid pages within a budget,
   read URL               the page's text; pays when it has a price and the envelope allows it
   quote URL…             what pages cost, and whether they would be bought
   buy URL… | -           many pages; from lines of standard input with -. Run it again when it was cut: nothing is paid twice
-  approve URL            a person's yes for one page above the envelope's approveAbove, for a day
+  approve URL | ID       a person's yes above the envelope's approveAbove, for a day: to a page, or to a licence by its ID
   spending               what was spent in the period, and what is left
   licences               licences of the wallet's account
   licence quote|buy      over many pages: --host H --scope /articles/* [--terms ai-input] [--days 30] [--kind read]

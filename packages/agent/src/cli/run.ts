@@ -34,6 +34,8 @@ export interface Surroundings extends Pace {
   readonly complain: (text: string) => void;
   /** Lines of addresses, for `buy -`. */
   readonly readInput: () => Promise<string>;
+  /** The first line that a person types; empty where there is nobody. */
+  readonly readLine: () => Promise<string>;
   readonly send?: typeof fetch;
   readonly now?: () => number;
 }
@@ -176,9 +178,10 @@ function linesOf(text: string): readonly string[] {
 
 const APPROVED_WITHOUT_MAX = 'approve takes --max USDC: the price that you say yes to.';
 
-const approve: Command = async ({ args: [url = ''], maxMicro }, surroundings) => {
+const approve: Command = async ({ args: [what = ''], maxMicro }, surroundings) => {
+  if (/^[0-9a-f]{32}$/.test(what)) return approveAsked(what, maxMicro, surroundings);
   const wallet = walletOf(surroundings);
-  const { href } = addressOf(url);
+  const { href } = addressOf(what);
   if (maxMicro === null) throw new AgentError('wrong_usage', APPROVED_WITHOUT_MAX);
   await wallet.ledger.hold(async ({ append }) =>
     append({ type: 'approved', atMs: wallet.now(), url: href, maxMicro: String(maxMicro) }),
@@ -186,6 +189,26 @@ const approve: Command = async ({ args: [url = ''], maxMicro }, surroundings) =>
   surroundings.write(`${href} may be bought once within a day for ${usdcOf(maxMicro)} USDC at most.\n`);
   return 0;
 };
+
+/** Shows what was asked before it takes a yes: the id may come from a model that says it is for something else. */
+async function approveAsked(id: string, maxMicro: bigint | null, surroundings: Surroundings): Promise<ExitCode> {
+  const { write, complain, readLine } = surroundings;
+  if (maxMicro !== null)
+    throw new AgentError('wrong_usage', 'approve ID takes no --max: the price belongs to what the id names.');
+  const wallet = walletOf(surroundings);
+  const asked = await wallet.ledger.hold(async ({ ledger }) => ledger.askedUnder(id));
+  if (asked === null)
+    throw new AgentError('wrong_usage', 'No purchase waits under this id. Copy it from the refusal of the purchase.');
+  const { url, words, amountMicro } = asked;
+  write(`${words}\nfrom ${url}\nfor ${usdcOf(BigInt(amountMicro))} USDC, once within a day\n`);
+  complain('Type yes to approve exactly this: ');
+  if ((await readLine()).trim() !== 'yes') throw new AgentError('approval_required', 'Not approved.');
+  await wallet.ledger.hold(async ({ append }) =>
+    append({ type: 'approved', atMs: wallet.now(), url, id, maxMicro: amountMicro }),
+  );
+  write('Approved.\n');
+  return 0;
+}
 
 const spending: Command = async (_order, surroundings) => {
   surroundings.write(`${JSON.stringify(await spendingOf(walletOf(surroundings)), null, 2)}\n`);

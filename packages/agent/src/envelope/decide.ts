@@ -10,6 +10,8 @@ export interface Ask {
   readonly maxMicro: bigint | null;
   /** A person said yes to at least this price. */
   readonly isApproved: boolean;
+  /** The id to approve it by; without one it is a page, and approved by its address. */
+  readonly approvalId?: string | null;
 }
 
 /** What was signed in the period. */
@@ -40,7 +42,7 @@ export function decide(envelope: Envelope, spent: Spent, ask: Ask): Verdict {
   if (approveAboveMicro !== null && amountMicro > approveAboveMicro && !ask.isApproved)
     return no(
       'approval',
-      `${price}, and the envelope asks for a person's yes above ${usdcOf(approveAboveMicro)}; a person types: content-settlement-agent approve URL --max ${usdcOf(amountMicro)}`,
+      `${price}, and the envelope asks for a person's yes above ${usdcOf(approveAboveMicro)}; a person types: content-settlement-agent approve ${ask.approvalId ?? `URL --max ${usdcOf(amountMicro)}`}`,
     );
   return { may: true };
 }

@@ -1,4 +1,5 @@
 /** The lines of the ledger, and what they come to. Pure: no file, no clock. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 const micro = z.string().regex(/^\d{1,18}$/);
@@ -33,10 +34,27 @@ const paid = z.strictObject({
 /** The gate refused it at its first sending. It may still be settled until it runs out, and counts. */
 const refused = z.strictObject({ type: z.literal('refused'), id: z.string(), atMs: z.number().int(), error: z.string() });
 
-/** A person says yes to one purchase, for a day. */
-const approved = z.strictObject({ type: z.literal('approved'), atMs: z.number().int(), url: z.string(), maxMicro: micro });
+/** A purchase waits for a person's yes under an id, since its address does not say what it buys. */
+const asked = z.strictObject({
+  type: z.literal('asked'),
+  atMs: z.number().int(),
+  id: z.string(),
+  url: z.string(),
+  /** What is bought, as the person reads it. */
+  words: z.string(),
+  amountMicro: micro,
+});
 
-const line = z.discriminatedUnion('type', [signed, paid, refused, approved]);
+/** A person says yes to one purchase, for a day: to a page by its address, to anything else by the id that it was asked under. */
+const approved = z.strictObject({
+  type: z.literal('approved'),
+  atMs: z.number().int(),
+  url: z.string(),
+  id: z.string().optional(),
+  maxMicro: micro,
+});
+
+const line = z.discriminatedUnion('type', [signed, paid, refused, asked, approved]);
 
 /** True for a text that a ledger can read again. */
 export function isLine(text: string): boolean {
@@ -55,14 +73,40 @@ export interface LedgerPayment extends Omit<z.infer<typeof signed>, 'type' | 'am
   readonly licenceUntilMs: number | null;
 }
 
+/** What a payment is for, as its line tells it. */
+export type Bought = Pick<LedgerPayment, 'purchase' | 'url' | 'host' | 'amountMicro'>;
+
+/** What a person is asked. */
+export type Asked = Omit<z.infer<typeof asked>, 'type'>;
+
+interface Approval {
+  readonly atMs: number;
+  readonly url: string;
+  readonly id: string | null;
+  readonly maxMicro: bigint;
+}
+
 const APPROVAL_MS = 24 * 3_600_000;
+/** 128 bits: two orders of the same digest are not to be found. */
+const ID_DIGITS = 32;
+
+/**
+ * The id under which a person says yes to a purchase that its address does not name: a digest of method, address, body, host and amount, 32 hex digits.
+ * Null for a page, which is approved by its address.
+ */
+export function approvalIdOf({ purchase, url, host, amountMicro }: Bought): string | null {
+  if (purchase === `GET ${url}`) return null;
+  const facts = JSON.stringify([purchase, host, String(amountMicro)]);
+  return createHash('sha256').update(facts).digest('hex').slice(0, ID_DIGITS);
+}
 
 /** All payments and approvals of a ledger. */
 export class Ledger {
   readonly #payments = new Map<string, LedgerPayment>();
   /** The newest payment for each purchase. */
   readonly #newest = new Map<string, string>();
-  #approvals: { readonly atMs: number; readonly url: string; readonly maxMicro: bigint }[] = [];
+  readonly #asked = new Map<string, Asked>();
+  #approvals: Approval[] = [];
 
   /** Takes one line; throws RangeError for a line that is none. */
   take(text: string): void {
@@ -70,7 +114,9 @@ export class Ledger {
     if (!read.success) throw new RangeError('not a line of a ledger');
     const entry = read.data;
     if (entry.type === 'signed') this.#sign(entry);
-    else if (entry.type === 'approved') this.#approvals.push({ ...entry, maxMicro: BigInt(entry.maxMicro) });
+    else if (entry.type === 'asked') this.#asked.set(entry.id, entry);
+    else if (entry.type === 'approved')
+      this.#approvals.push({ ...entry, id: entry.id ?? null, maxMicro: BigInt(entry.maxMicro) });
     else this.#answer(entry);
   }
 
@@ -96,7 +142,7 @@ export class Ledger {
     });
     this.#newest.set(entry.purchase, entry.id);
     // An approval is used by the first signature that it covers.
-    const used = this.#approvals.findIndex((approval) => covers(approval, entry.url, amountMicro, entry.atMs));
+    const used = this.#approvals.findIndex((approval) => covers(approval, { ...entry, amountMicro }, entry.atMs));
     if (used !== -1) this.#approvals.splice(used, 1);
   }
 
@@ -121,18 +167,18 @@ export class Ledger {
   }
 
   /** Did a person say yes to this, within a day? */
-  isApproved(url: string, amountMicro: bigint, nowMs: number): boolean {
-    return this.#approvals.some((approval) => covers(approval, url, amountMicro, nowMs));
+  isApproved(bought: Bought, nowMs: number): boolean {
+    return this.#approvals.some((approval) => covers(approval, bought, nowMs));
+  }
+
+  /** What was asked under an id; null where nothing was. */
+  askedUnder(id: string): Asked | null {
+    return this.#asked.get(id) ?? null;
   }
 }
 
-function covers(
-  approval: { readonly atMs: number; readonly url: string; readonly maxMicro: bigint },
-  url: string,
-  amountMicro: bigint,
-  nowMs: number,
-): boolean {
-  return approval.url === url && amountMicro <= approval.maxMicro && nowMs < approval.atMs + APPROVAL_MS;
+function covers({ atMs, url, id, maxMicro }: Approval, bought: Bought, nowMs: number): boolean {
+  return url === bought.url && id === approvalIdOf(bought) && bought.amountMicro <= maxMicro && nowMs < atMs + APPROVAL_MS;
 }
 
 function parsed(text: string): unknown {

@@ -7,7 +7,8 @@ import { decide } from '../envelope/decide.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { periodAt } from '../envelope/envelope.ts';
 import { AgentError } from '../errors.ts';
-import type { Ledger, LedgerPayment } from '../ledger/entries.ts';
+import type { LedgerPayment } from '../ledger/entries.ts';
+import { approvalIdOf } from '../ledger/entries.ts';
 import type { HeldLedger, LedgerFile } from '../ledger/file.ts';
 import { usdcOf } from '../money.ts';
 import type { Purchase } from './purchase.ts';
@@ -34,6 +35,8 @@ export interface Allowance {
   readonly purse?: Purse | null;
   /** Who is paid, where that is not the host that is asked. */
   readonly sellerHost?: string;
+  /** What is bought, for the person who approves it, where the address alone does not say it. */
+  readonly words?: string;
   /** What was paid for within this time is not paid for again, though its licence is over. Without it, it is. */
   readonly onceWithinMs?: number;
   /** Signs nothing: a price is told as `dry_run`. */
@@ -73,7 +76,7 @@ export class LedgerClient extends x402Client {
         return earlier.payload as unknown as PaymentPayload;
       }
       const entry = this.#select(offer);
-      this.#allow(held.ledger, BigInt(entry.amount));
+      this.#allow(held, BigInt(entry.amount));
       const payload = await super.createPaymentPayload({ ...offer, accepts: [entry] });
       this.#write(held, payload, entry);
       return payload;
@@ -90,22 +93,30 @@ export class LedgerClient extends x402Client {
     }
   }
 
-  #allow(ledger: Ledger, amountMicro: bigint): void {
+  #allow({ ledger, append }: HeldLedger, amountMicro: bigint): void {
     const { now, envelope: read } = this.#wallet;
-    const { url } = this.#purchase;
+    const { url, key } = this.#purchase;
     const envelope = read();
-    const { maxMicro = null, purse, isDryRun, sellerHost: host = url.host } = this.#allowance;
+    const { maxMicro = null, purse, isDryRun, sellerHost: host = url.host, words = key } = this.#allowance;
     const spent = ledger.spent(periodAt(envelope.period, now()), host);
-    const isApproved = ledger.isApproved(url.href, amountMicro, now());
+    const bought = { purchase: key, url: url.href, host, amountMicro };
+    const approvalId = approvalIdOf(bought);
     const verdict = decide(envelope, spent, {
       host,
       amountMicro,
       maxMicro: leastOf(maxMicro, purse?.leftMicro ?? null),
-      isApproved,
+      isApproved: ledger.isApproved(bought, now()),
+      approvalId,
     });
     const details = { url: url.href, amountMicro: Number(amountMicro) };
     if (!verdict.may) {
       const { limit, says } = verdict;
+      if (limit === 'approval' && approvalId !== null) {
+        const asked = { id: approvalId, url: url.href, words: printable(words), amountMicro: String(amountMicro) };
+        // On disk, so that the person reads what was asked, and not what a model says was asked.
+        if (ledger.askedUnder(approvalId) === null) append({ type: 'asked', atMs: now(), ...asked });
+        throw new AgentError('approval_required', `Not bought: ${asked.words}: ${says}.`, { ...details, limit, approvalId });
+      }
       const code = limit === 'stopped' ? 'stopped' : limit === 'approval' ? 'approval_required' : 'over_limit';
       throw new AgentError(code, `Not bought: ${says}.`, { ...details, limit });
     }
@@ -156,6 +167,11 @@ function isPayable(entry: PaymentRequirements, scheme: ExactEvmScheme): boolean 
     Number.isInteger(maxTimeoutSeconds) &&
     maxTimeoutSeconds <= MAX_VALID_S
   );
+}
+
+/** Words of a stranger in ASCII: nothing in them moves a terminal's cursor or turns the order of letters. */
+function printable(words: string): string {
+  return words.replace(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 function leastOf(one: bigint | null, other: bigint | null): bigint | null {

@@ -37,6 +37,12 @@ export async function buyLicence(
   options: PayingOptions = {},
 ): Promise<Told> {
   const token = await signIn(service, wallet);
-  const pay = payingWith(wallet, { send: service.send, ...options, sellerHost: order.host, onceWithinMs: ONCE_WITHIN_MS });
+  const once = { sellerHost: order.host, onceWithinMs: ONCE_WITHIN_MS, words: wordsOf(order) };
+  const pay = payingWith(wallet, { send: service.send, ...options, ...once });
   return askService(service, '/_svc/licenses', { body: order, token, send: pay });
+}
+
+/** All that an order says; lists and host in quotes, so that none of them reads as the next member. */
+function wordsOf({ host, scope, terms, periodDays, kind }: LicenceOrder): string {
+  return `licence at ${JSON.stringify(host)} for ${periodDays} days, kind ${kind}, terms ${JSON.stringify(terms)}, scope ${JSON.stringify(scope)}`;
 }
