@@ -4,7 +4,6 @@ import type { Sql } from '../database.ts';
 export const ALERT_KINDS = [
   'evidence_conflict',
   'evidence_disputed',
-  'evidence_late',
   'facilitator_locked_out',
   'facilitator_unproven',
   'gas_budget_spent',

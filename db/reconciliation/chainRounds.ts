@@ -1,9 +1,6 @@
 /** Rows of the reconciler: where it stands on a chain, whom it looks for, and what it read. */
-
-import { LOOSE_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import { hexOf } from '../hex.ts';
-import { sqlStates } from '../settlement/states.ts';
 import type { ChainTransferRow } from '../settlement/transfers.ts';
 import { recordTransfers } from '../settlement/transfers.ts';
 
@@ -102,38 +99,6 @@ export async function recordRound(database: Database, round: ChainRound): Promis
       [round.network, round.nextBlock.toString(), round.safeBlock.toString()],
     );
   });
-}
-
-/** A payment that was decided against, and a transaction that pays it. */
-export interface Contradicted {
-  readonly tenantId: string;
-  readonly paymentId: string;
-  readonly txHash: string;
-}
-
-/** Payments that were decided against and are watched no more, although one of these transfers moved just what they ask for to whom they pay. */
-export async function listContradicted(sql: Sql, rows: readonly ChainTransferRow[]): Promise<Contradicted[]> {
-  const moved = rows.filter(({ nonce }) => nonce !== null);
-  if (moved.length === 0) return [];
-  const column = <T>(read: (row: ChainTransferRow) => T): T[] => moved.map(read);
-  return await sql.query<Contradicted & Record<string, unknown>>(
-    `select s.tenant_id as "tenantId", s.payment_id as "paymentId", moved.tx_hash as "txHash"
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
-              as moved (network, token, payer, nonce, pay_to, micro, tx_hash)
-         join authorization_claim as claim on claim.digest = authorization_digest(moved.network, moved.token, moved.payer, moved.nonce)
-         join payment_intake as i on i.tenant_id = claim.tenant_id and i.payment_id = claim.payment_id
-         join payment_state as s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id
-      where i.pay_to = moved.pay_to and i.amount_micro = moved.micro and not s.watched and s.state in (${sqlStates(LOOSE_STATES)})`,
-    [
-      column(({ network }) => network),
-      column(({ token }) => token),
-      column(({ from }) => from),
-      column(({ nonce }) => nonce),
-      column(({ to }) => to),
-      column(({ amountMicro }) => amountMicro.toString()),
-      column(({ txHash }) => txHash),
-    ],
-  );
 }
 
 /** Splits whose weights were not taken apart yet. */

@@ -3,17 +3,8 @@ import { evidenceFromLogs } from '../../chain/evidence/evidence.ts';
 import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf } from '../../chain/evidence/receipts.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
-import { requestRecheck } from '../../db/operator/admin.ts';
-import { raiseAlert } from '../../db/operator/alerts.ts';
 import type { StoredPlace } from '../../db/reconciliation/chainRounds.ts';
-import {
-  findCursor,
-  findFirstBlock,
-  listContradicted,
-  listRecipients,
-  listStored,
-  recordRound,
-} from '../../db/reconciliation/chainRounds.ts';
+import { findCursor, findFirstBlock, listRecipients, listStored, recordRound } from '../../db/reconciliation/chainRounds.ts';
 import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
@@ -75,24 +66,9 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
     vanished: [...changed],
     nextBlock: finished + 1n,
   });
-  await rejudgeContradicted(deps, rows);
   const vanished = [...changed].filter((hash) => !shown.has(hash as Hex)).length;
   if (vanished > 0) deps.log.warn({ networkId, vanished }, 'the chain no longer shows evidence that it showed before');
   return { fromBlock: Number(fromBlock), toBlock: Number(toBlock), read: shown.size, vanished, behind: toBlock < latest };
-}
-
-/**
- * A transfer that pays a payment which was decided against, and which nothing watches any more: some node had shown something else. It is watched
- * again, so that the sweeper judges it by what the chain shows now, and an operator hears of it. A second call finds it watched.
- */
-async function rejudgeContradicted({ database, log }: ReconcileDeps, rows: readonly ChainTransferRow[]): Promise<void> {
-  for (const { tenantId, paymentId, txHash } of await listContradicted(database, rows)) {
-    await database.transaction(async (sql) => {
-      await requestRecheck(sql, { tenantId, paymentId });
-      await raiseAlert(sql, 'evidence_late', `payment ${paymentId} was decided against, and ${txHash} pays it`, tenantId);
-    });
-    log.warn({ paymentId, txHash }, 'the chain pays what was decided against; it is judged again');
-  }
 }
 
 async function chooseRange(deps: ReconcileDeps, networkId: string, latest: bigint, safe: bigint) {

@@ -65,7 +65,7 @@ test('where all nodes altered it and agree again later, the stored transfer has 
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
   lie(0);
   await readChain(world.deps, world.network.id);
-  expect(await alerts()).toContain('evidence_late');
+  expect(await alerts()).toContain('evidence_conflict');
   await sweep(world, 2);
   expect((await stateOf(world, payment))?.state).toMatch(/^(settled|final)$/);
   expect((await attempt(world, terms, payment)).code).toBe('settled');

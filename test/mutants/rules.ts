@@ -39,19 +39,6 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: { file: machineTest, name: 'crossings, observations and transfer claims net to what the state says' },
   },
   {
-    id: 'contradiction-unheard',
-    rule: 3,
-    bug: 'a stored transfer that pays what was decided against changes nothing',
-    edits: [
-      {
-        file: 'services/reconciliation/readChain.ts',
-        search: 'await requestRecheck(sql, { tenantId, paymentId });',
-        replace: '',
-      },
-    ],
-    test: { file: 'test/fault/lying-receipts.test.ts', name: 'where all nodes altered it and agree again later' },
-  },
-  {
     id: 'orphan-is-never-sent',
     rule: 3,
     bug: 'a sale that somebody else’s transaction settled is only watched after a reorganisation, though its page was given',
