@@ -1,6 +1,9 @@
 /** Rows of the reconciler: where it stands on a chain, whom it looks for, and what it read. */
+import { SETTLED_STATES } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import { hexOf } from '../hex.ts';
+import type { PaymentRef } from '../settlement/payment.ts';
+import { sqlStates } from '../settlement/states.ts';
 import type { ChainTransferRow } from '../settlement/transfers.ts';
 import { recordTransfers } from '../settlement/transfers.ts';
 
@@ -99,6 +102,28 @@ export async function recordRound(database: Database, round: ChainRound): Promis
       [round.network, round.nextBlock.toString(), round.safeBlock.toString()],
     );
   });
+}
+
+/**
+ * Payments that a stored transfer of these blocks pays as agreed, that are not settled, and that nothing watches. Each transfer finds its
+ * payment by the claim of its authorization.
+ */
+export async function listContradicted(
+  sql: Sql,
+  network: string,
+  { fromBlock, toBlock }: Pick<ChainRound, 'fromBlock' | 'toBlock'>,
+): Promise<PaymentRef[]> {
+  const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
+    `select i.tenant_id, i.payment_id from chain_transfer as t
+       join authorization_claim as a on a.digest = authorization_digest(t.network, t.token, t.from_address, t.nonce)
+       join payment_intake as i using (tenant_id, payment_id)
+       join payment_state as s using (tenant_id, payment_id)
+      where t.network = $1 and t.block_number between $2 and $3 and t.nonce is not null
+        and i.pay_to = t.to_address and i.amount_micro = t.amount_micro
+        and s.state not in (${sqlStates(SETTLED_STATES)}) and not s.watched`,
+    [network, fromBlock.toString(), toBlock.toString()],
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id }));
 }
 
 /** Splits whose weights were not taken apart yet. */

@@ -1,9 +1,11 @@
 import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
 import { decide } from '../../domain/payment/machine.ts';
 import type { PaymentFacts } from '../../domain/payment/state.ts';
+import { isUndecided } from '../../domain/payment/state.ts';
 import type { Database, Sql } from '../database.ts';
 import { isTransientError } from '../database.ts';
 import { recordLicences } from '../licences/record.ts';
+import type { AlertKind } from '../operator/alerts.ts';
 import { raiseAlert } from '../operator/alerts.ts';
 import { addStrikes } from './admission.ts';
 import { decideHeld, listReleased } from './held.ts';
@@ -199,12 +201,17 @@ function freesHeld({ effects }: Change): boolean {
   return effects.some(({ type }) => type === 'supersedeHeld' || type === 'releaseHeld');
 }
 
+function alertOf({ state }: PaymentFacts): AlertKind {
+  if (state === 'review') return 'payment_review';
+  return isUndecided(state) ? 'payment_reverted' : 'evidence_conflict';
+}
+
 /** What an operator is told of decisions. */
 function alertsOf(changes: readonly Change[], conflicting: ReadonlySet<string>) {
   const ofChanges = changes
     .filter((change) => change.effects.some((effect) => effect.type === 'alert'))
     .map(({ payment, next }) => ({
-      kind: next.state === 'review' ? ('payment_review' as const) : ('payment_reverted' as const),
+      kind: alertOf(next),
       detail: `payment ${payment.paymentId}`,
       tenantId: payment.tenantId,
     }));

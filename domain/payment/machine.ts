@@ -37,7 +37,9 @@ export type PaymentEvent =
   /** Held, and too near to `validBefore` to be sent. */
   | { readonly type: 'lapsed' }
   /** Ten minutes past `validBefore` and the chain gave no answer. */
-  | { readonly type: 'overdue' };
+  | { readonly type: 'overdue' }
+  /** A transfer that pays it is stored, and nothing looks at it any more: it was decided by a chain that looked otherwise. */
+  | { readonly type: 'contradicted' };
 
 /** What must be written, in the same database transaction as the new state, for a decision to hold. */
 export type PaymentEffect =
@@ -92,6 +94,8 @@ export function decide(facts: PaymentFacts, event: PaymentEvent): Decision {
       return facts.state === 'held' ? to(facts, { state: 'superseded' }) : stay(facts);
     case 'lapsed':
       return facts.state === 'held' ? to(facts, { state: 'expired' }) : stay(facts);
+    case 'contradicted':
+      return !isSettled(facts.state) && !facts.watched ? to(facts, { watched: true }, [{ type: 'alert' }]) : stay(facts);
     case 'overdue':
       return facts.state === 'broadcast' ? to(facts, { state: 'review' }, [{ type: 'alert' }]) : stay(facts);
   }

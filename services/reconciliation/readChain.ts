@@ -4,7 +4,15 @@ import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf } from '../../
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { StoredPlace } from '../../db/reconciliation/chainRounds.ts';
-import { findCursor, findFirstBlock, listRecipients, listStored, recordRound } from '../../db/reconciliation/chainRounds.ts';
+import {
+  findCursor,
+  findFirstBlock,
+  listContradicted,
+  listRecipients,
+  listStored,
+  recordRound,
+} from '../../db/reconciliation/chainRounds.ts';
+import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import type { ChainTransferRow } from '../../db/settlement/transfers.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
@@ -66,9 +74,26 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
     vanished: [...changed],
     nextBlock: finished + 1n,
   });
+  await doubtDecisions(deps, networkId, { fromBlock, toBlock });
   const vanished = [...changed].filter((hash) => !shown.has(hash as Hex)).length;
   if (vanished > 0) deps.log.warn({ networkId, vanished }, 'the chain no longer shows evidence that it showed before');
   return { fromBlock: Number(fromBlock), toBlock: Number(toBlock), read: shown.size, vanished, behind: toBlock < latest };
+}
+
+/** What a stored transfer contradicts is watched again, and an operator looks; the sweeper judges it anew, and pays out its answer. */
+async function doubtDecisions(
+  { database, log }: ReconcileDeps,
+  networkId: string,
+  range: { readonly fromBlock: bigint; readonly toBlock: bigint },
+): Promise<void> {
+  const payments = await listContradicted(database, networkId, range);
+  if (payments.length === 0) return;
+  log.error({ networkId, payments: payments.length }, 'the chain shows transfers for payments that were decided otherwise');
+  const event = { type: 'contradicted' } as const;
+  await applyEvents(
+    database,
+    payments.map((payment) => ({ ...payment, event })),
+  );
 }
 
 async function chooseRange(deps: ReconcileDeps, networkId: string, latest: bigint, safe: bigint) {

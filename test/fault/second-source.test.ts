@@ -1,7 +1,9 @@
 /** One of two nodes lies about a receipt, keeps what it is sent to itself, or has no receipts: what the other one shows counts. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listBalances } from '../../chain/evidence/states.ts';
-import { attempt, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
+import { readChain } from '../../services/reconciliation/readChain.ts';
+import { confirmBatch } from '../../services/settlement/batch/confirm.ts';
+import { attempt, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
 import { startRpcProxy } from '../support/rpc-proxy.ts';
@@ -89,4 +91,27 @@ test('what a node takes and drops is mined through the other, and a receipt that
   await sweep(world, 2);
   expect((await stateOf(world, payment))?.state).toMatch(/settled|final/);
   expect(await listBalances(world.rpc, world.network, [terms.legs[0]?.toAddress ?? '0x'])).toEqual([1_000n]);
+});
+
+test('a stored transfer of a payment that a lie made failed has it judged anew: its page is paid out, and an operator is told', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'judged-anew' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  lieAboutRecipients(terms.payTo);
+  // As if there were no other node: its word is all there is.
+  const { urlCount: _, ...alone } = world.rpc;
+  const deps = changed(world, { rpcOf: () => alone });
+  await confirmBatch(deps, await sendAll(world), { timeoutMs: 5_000 });
+  await mine(world, 40);
+  await sweep(world, 2, deps);
+  const [failed] = await world.database.query('select state, watched from payment');
+  expect(failed).toEqual({ state: 'failed', watched: false });
+  line.set('eth_getTransactionReceipt', null);
+  await readChain(world.deps, world.network.id);
+  const alerts = await world.database.query('select kind from operator_alert');
+  expect(alerts).toEqual([{ kind: 'evidence_conflict' }]);
+  await sweep(world, 1);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+  await readChain(world.deps, world.network.id);
+  expect((await stateOf(world, payment))?.state).toMatch(/settled|final/);
 });

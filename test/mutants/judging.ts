@@ -38,6 +38,19 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: lies, name: 'a sale of one dollar' },
   },
   {
+    id: 'a-contradiction-is-left-alone',
+    rule: 3,
+    bug: 'a transfer is stored that pays a failed payment, and nothing looks at it again',
+    edits: [
+      {
+        file: 'domain/payment/machine.ts',
+        search: '!isSettled(facts.state) && !facts.watched ?',
+        replace: 'facts.watched && !facts.watched ?',
+      },
+    ],
+    test: { file: lies, name: 'a stored transfer of a payment that a lie made failed' },
+  },
+  {
     id: 'sent-to-one-node',
     rule: 8,
     bug: 'a node that takes transactions and drops them is the only one that is sent any',

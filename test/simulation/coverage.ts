@@ -16,6 +16,7 @@ export const TRANSITIONS: readonly (readonly [PaymentEvent['type'], readonly Pay
   ['superseded', ['held']],
   ['lapsed', ['held']],
   ['overdue', ['broadcast']],
+  ['contradicted', ['failed', 'superseded', 'expired']],
 ];
 
 /** Steps of the money path that change rows but no payment's state, or insert one. */
@@ -56,6 +57,9 @@ const RARE = new Set([
   'spentOtherwise:review',
   'overdue:broadcast',
   'lapsed:held',
+  'contradicted:failed',
+  'contradicted:superseded',
+  'contradicted:expired',
   'evidence:failed',
   'evidence:accepted',
   'spentOtherwise:broadcast',

@@ -14,7 +14,7 @@ const WATCHED = [...SETTLED_STATES.filter((state) => state !== 'final'), ...LOOS
 
 /** One round of the scheduled sweeper: whatever no live workflow holds goes on from here. */
 export function* sweep(world: World): Process {
-  const tasks = [enqueue(world), queue(world), watch(world), held(world)];
+  const tasks = [enqueue(world), queue(world), watch(world), held(world), doubt(world)];
   for (const task of world.random.shuffle(tasks)) {
     try {
       yield* task;
@@ -112,4 +112,14 @@ function* watchOne(world: World, row: PaymentRow, options: { readonly leaveSafe?
 /** Held payments that nothing holds any more are superseded or released. */
 function* held(world: World): Process {
   yield* ask(() => world.write(null, (commit) => world.store.sweepHeld(commit)));
+}
+
+/** A reconciler that read a lie has what nobody watches looked at again: the chain decides it as before. */
+function* doubt(world: World): Process {
+  if (world.calm) return;
+  const rows = yield* ask(() => world.store.list(['failed', 'superseded', 'expired'], false));
+  for (const row of rows) {
+    if (row.facts.watched || !world.random.chance(0.05)) continue;
+    yield* world.decide(row, { event: { type: 'contradicted' } }, { sight: null, reorgs: world.chain.reorgs });
+  }
 }

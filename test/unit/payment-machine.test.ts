@@ -41,6 +41,7 @@ const EVENTS: readonly PaymentEvent[] = [
   { type: 'superseded' },
   { type: 'lapsed' },
   { type: 'overdue' },
+  { type: 'contradicted' },
 ];
 
 function run(facts: PaymentFacts, ...events: readonly PaymentEvent[]): PaymentFacts {
