@@ -83,9 +83,11 @@ export interface ChainRound {
   readonly rows: readonly ChainTransferRow[];
   readonly nextBlock: bigint;
   readonly safeBlock: bigint;
+  /** The newest block that is believed: a mark beyond it was a lie, and is taken back. */
+  readonly headBlock: bigint;
 }
 
-/** Writes a round in one database transaction; the cursor only goes forward. Written again, it changes nothing. */
+/** Writes a round in one database transaction; the cursor only goes forward, but for one that stands beyond the chain. Written again, it changes nothing. */
 export async function recordRound(database: Database, round: ChainRound): Promise<void> {
   await database.transaction(async (sql) => {
     if (round.vanished.length > 0) {
@@ -98,8 +100,9 @@ export async function recordRound(database: Database, round: ChainRound): Promis
     await sql.query(
       `insert into chain_cursor (network, next_block, safe_block, read_at) values ($1, $2, $3, now())
        on conflict (network) do update set read_at = now(), safe_block = excluded.safe_block,
-         next_block = greatest(chain_cursor.next_block, excluded.next_block)`,
-      [round.network, round.nextBlock.toString(), round.safeBlock.toString()],
+         next_block = case when chain_cursor.next_block > $4::bigint + 1 then excluded.next_block
+           else greatest(chain_cursor.next_block, excluded.next_block) end`,
+      [round.network, round.nextBlock.toString(), round.safeBlock.toString(), round.headBlock.toString()],
     );
   });
 }

@@ -60,7 +60,8 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
   const rows = (await Promise.all([...changed].map((hash) => readTransaction(rpc, network, hash as Hex)))).flat();
   const shown = new Set(rows.map((row) => row.txHash));
   const isPastSafe = toBlock >= safe;
-  const finished = isPastSafe ? safe : toBlock;
+  const headBlock = await supportedHead(rpc, latest);
+  const finished = lower(isPastSafe ? safe : toBlock, headBlock);
   // Before the round is stored: evidence that vanished or moved takes its payments along, final ones too (safety 5).
   const storedBefore = new Set(stored.map((place) => place.txHash));
   const moved = [...changed].filter((hash) => storedBefore.has(hash));
@@ -73,11 +74,24 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
     safeBlock: safe,
     vanished: [...changed],
     nextBlock: finished + 1n,
+    headBlock,
   });
   await doubtDecisions(deps, networkId, { fromBlock, toBlock });
   const vanished = [...changed].filter((hash) => !shown.has(hash as Hex)).length;
   if (vanished > 0) deps.log.warn({ networkId, vanished }, 'the chain no longer shows evidence that it showed before');
   return { fromBlock: Number(fromBlock), toBlock: Number(toBlock), read: shown.size, vanished, behind: toBlock < latest };
+}
+
+/** The newest block that two URLs reach, so that no mark stands where one alone says that the chain is; with one that answers, its own. */
+async function supportedHead(rpc: Rpc, latest: bigint): Promise<bigint> {
+  if ((rpc.urlCount ?? 1) < 2) return latest;
+  const heads = (await rpc.each<Hex>('eth_blockNumber', [])).map(({ result }) => BigInt(result));
+  const [first = latest, second = first] = heads.toSorted((a, b) => Number(b - a));
+  return second;
+}
+
+function lower(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 /** What a stored transfer contradicts is watched again, and an operator looks; the sweeper judges it anew, and pays out its answer. */

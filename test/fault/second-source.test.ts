@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listBalances } from '../../chain/evidence/states.ts';
 import { readChain } from '../../services/reconciliation/readChain.ts';
 import { confirmBatch } from '../../services/settlement/batch/confirm.ts';
-import { attempt, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
+import { attempt, chainCall, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
 import { startRpcProxy } from '../support/rpc-proxy.ts';
@@ -26,7 +26,8 @@ beforeEach(async () => {
   await mine(world, 5);
 });
 afterEach(async () => {
-  for (const method of ['eth_getTransactionReceipt', 'eth_sendRawTransaction']) line.set(method, null);
+  for (const method of ['eth_getTransactionReceipt', 'eth_sendRawTransaction', 'eth_blockNumber', 'eth_getBlockByNumber'])
+    line.set(method, null);
   await checkInvariants(world);
   await Promise.all([world.close(), line.close()]);
 });
@@ -114,4 +115,19 @@ test('a stored transfer of a payment that a lie made failed has it judged anew: 
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
   await readChain(world.deps, world.network.id);
   expect((await stateOf(world, payment))?.state).toMatch(/settled|final/);
+});
+
+test('a node whose head is a thousand blocks too high moves no mark of the reconciler beyond the chain', async () => {
+  const higher = (reply: string): string =>
+    reply.replace(/"(result|number)":"(0x[0-9a-f]+)"/, (_, name, hex) => `"${name}":"0x${(Number(hex) + 1_000).toString(16)}"`);
+  await mine(world, 40);
+  for (const method of ['eth_blockNumber', 'eth_getBlockByNumber']) line.set(method, { kind: 'alter', change: higher });
+  await readChain(world.deps, world.network.id);
+  const head = Number(await chainCall<string>(world, 'eth_blockNumber'));
+  const markOf = async () => Number((await world.database.query('select next_block from chain_cursor'))[0]?.['next_block']);
+  expect(await markOf()).toBeLessThanOrEqual(head + 1);
+  await world.database.query('update chain_cursor set next_block = 5000');
+  for (const method of ['eth_blockNumber', 'eth_getBlockByNumber']) line.set(method, null);
+  await readChain(world.deps, world.network.id);
+  expect(await markOf()).toBeLessThanOrEqual(head + 1);
 });

@@ -51,6 +51,19 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: lies, name: 'a stored transfer of a payment that a lie made failed' },
   },
   {
+    id: 'one-node-moves-the-mark',
+    rule: 3,
+    bug: 'a node says that the chain is a thousand blocks longer, and the blocks between are never read',
+    edits: [
+      {
+        file: 'services/reconciliation/readChain.ts',
+        search: 'if ((rpc.urlCount ?? 1) < 2) return latest;',
+        replace: 'return latest;',
+      },
+    ],
+    test: { file: lies, name: 'a node whose head is a thousand blocks too high' },
+  },
+  {
     id: 'sent-to-one-node',
     rule: 8,
     bug: 'a node that takes transactions and drops them is the only one that is sent any',
