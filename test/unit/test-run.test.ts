@@ -116,21 +116,21 @@ const OFTEN_FINE = "test('sells', () => expect(isFirst()).toBe(false)); test('st
 const LATE_ONCE = "test('sells', async () => { if (isFirst()) await new Promise(() => {}); });";
 
 test('a file that fails in the whole run and passes alone is told as slow or flaky, and the run passes', () => {
-  const { status, lines } = runCommand({ 'unit/flaky': OFTEN_FINE, 'unit/fine': "test('stands', () => {});" });
+  const { status, lines } = runCommand({ 'repo/flaky': OFTEN_FINE, 'repo/fine': "test('stands', () => {});" });
   expect(lines.at(-1)).toBe('3 passed, 0 failed');
   expect(lines.filter((line) => line.startsWith('SLOW OR FLAKY: '))).toEqual([
-    'SLOW OR FLAKY: test/unit/flaky.test.ts, sells, expected true to be false // Object.is equality',
+    'SLOW OR FLAKY: test/repo/flaky.test.ts, sells, expected true to be false // Object.is equality',
   ]);
   expect(status).toBe(0);
 });
 
 test('a file that fails twice is red, and so is one whose tests cannot be loaded', () => {
   const { status, lines } = runCommand({
-    'unit/broken': "test('sells', () => expect(1).toBe(2));",
-    'unit/unread': 'throw new Error("no");',
+    'repo/broken': "test('sells', () => expect(1).toBe(2));",
+    'repo/unread': 'throw new Error("no");',
   });
   expect(lines.at(-1)).toBe('0 passed, 2 failed');
-  expect(lines).toContain('failed: test/unit/broken.test.ts > sells: expected 1 to be 2 // Object.is equality');
+  expect(lines).toContain('failed: test/repo/broken.test.ts > sells: expected 1 to be 2 // Object.is equality');
   expect(status).toBe(1);
 });
 
@@ -142,10 +142,26 @@ test('a file about money is run once more for time alone, never for an assertion
   expect(late.lines.join('\n')).toContain('SLOW OR FLAKY: test/integration/budget.test.ts, sells, Test timed out in 200ms.');
 });
 
+test('a word of time that a test compares is no time-out, and what is not known to be about something else is about money', () => {
+  const failed = (path: string, message: string) => ({
+    path,
+    ms: 1,
+    passed: 0,
+    failed: 1,
+    skipped: 0,
+    failures: [{ path, name: 'sells', message }],
+  });
+  const fault = 'test/fault/outage.test.ts';
+  expect(filesToRunAgain([failed(fault, "expected 'timed out' to be 'settled'")])).toEqual([]);
+  expect(filesToRunAgain([failed(fault, "expected 'settled' to be 'ETIMEDOUT'")])).toEqual([]);
+  expect(filesToRunAgain([failed(fault, 'expected 1 to be 2 (Matcher did not succeed in time.)')])).toEqual([fault]);
+  expect(filesToRunAgain([failed('test/e2e/concurrency.test.ts', 'expected 1 to be 2')])).toEqual([]);
+});
+
 test('a run in which more than twelve files fail is broken, and runs none of them again', () => {
   const broken = Array.from({ length: 13 }, (_, at) => {
-    const failures = [{ path: `test/unit/${at}.test.ts`, name: 'sells', message: 'no' }];
-    return { path: `test/unit/${at}.test.ts`, ms: 1, passed: 0, failed: 1, skipped: 0, failures };
+    const failures = [{ path: `test/repo/${at}.test.ts`, name: 'sells', message: 'no' }];
+    return { path: `test/repo/${at}.test.ts`, ms: 1, passed: 0, failed: 1, skipped: 0, failures };
   });
   expect(filesToRunAgain(broken)).toEqual([]);
   expect(filesToRunAgain(broken.slice(1))).toHaveLength(12);

@@ -58,7 +58,8 @@ const SLOW: Readonly<Record<string, readonly string[]>> = {
 export const SLOW_FILES: readonly string[] = Object.values(SLOW).flat();
 
 /** Where a change asks for the faults of money, however long they take. */
-const MONEY_CODE = /^(domain\/payment|services\/settlement|db\/settlement|activities|workflows|chain|contracts)\//;
+const MONEY_CODE =
+  /^(domain\/(payment|money|budget|licence)|services\/(settlement|rails|purchases|licences|budget|reconciliation)|db\/(settlement|licences|budget|reconciliation|months|migrations)|activities|workflows|chain|contracts)\//;
 /** Those of the slow files that such a change runs. */
 const MONEY_FAULTS = ['test/fault/crash.test.ts', 'test/fault/facilitator-crash.test.ts', 'test/fault/licence-crash.test.ts'];
 
