@@ -14,7 +14,12 @@ process.exitCode = await runCommand({
   complain: (told) => stderr.write(told),
   readInput: () => text(stdin),
   readLine: async () => {
-    for await (const line of createInterface({ input: stdin })) return line;
-    return '';
+    try {
+      for await (const line of createInterface({ input: stdin })) return line;
+      return '';
+    } finally {
+      // A terminal stays open, and would keep the process alive.
+      stdin.destroy();
+    }
   },
 });
