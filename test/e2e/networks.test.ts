@@ -143,7 +143,7 @@ test('a stock client of version 1 buys on the second network by its name', async
   };
   const response = await wrapFetchV1(onlyB, buyer)(`${shop.url}/articles/solo`);
   expect(response.status).toBe(200);
-  const settlement = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
+  const settlement = decodePaymentResponseHeader(response.headers.get('x-payment-response') ?? '');
   expect(settlement).toMatchObject({ success: true, network: 'polygon' });
 });
 
