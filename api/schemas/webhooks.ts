@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
-import { HOST, LEGS, NOW_MS, TENANT_ID, TRANSACTION } from '../examples/values.ts';
+import { HOST, LEGS, LICENCE_ID, NOW_MS, TENANT_ID, TRANSACTION } from '../examples/values.ts';
 
 /** Deliveries to a publisher's endpoint, for the `webhooks` member of the API description. */
 
@@ -72,7 +72,13 @@ export const DELIVERY_EXAMPLES = {
       window: { toMs: NOW_MS, spanMs: 300_000 },
       citations: { settled: 0 },
       gross: { microUsdc: 1000, usdc: '0.001000' },
-      legs: LEGS.map((leg) => ({ ...leg, role: 'author', settlementRef: TRANSACTION, settlementRefKind: 'txHash' })),
+      legs: LEGS.map((leg) => ({
+        ...leg,
+        role: 'author',
+        settlementRef: TRANSACTION,
+        settlementRefKind: 'txHash',
+        receiptId: LICENCE_ID,
+      })),
       settlementRefs: [TRANSACTION],
     },
   },

@@ -139,9 +139,10 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'every look at a failed item strikes its payer, whether it decided anything or not',
     edits: [
       {
-        file: 'services/settlement/batch/round.ts',
-        search: 'const decided = judged.filter(({ lookup }) => changed.has(lookup.payment.paymentId));',
-        replace: 'const decided = judged.filter(() => changed.size >= 0);',
+        file: 'db/settlement/applyEvents.ts',
+        search: 'const strikes = changes.filter(({ occurrence }) => occurrence.strike);',
+        replace:
+          'const strikes = occurrences.flatMap((said) => (said.strike ? [{ payment: payments.get(said.paymentId) as Payment }] : []));',
       },
     ],
     test: { file: 'test/fault/wallets.test.ts', name: 'two looks at one batch at the same time strike a payer once' },
