@@ -73,7 +73,7 @@ export async function listStored(sql: Sql, network: string, fromBlock: bigint, t
   }));
 }
 
-/** One round of reading: what the chain shows no more, what it shows, and where the next round begins. */
+/** One round of reading: what the chain shows no more, and what it shows. */
 export interface ChainRound {
   readonly network: string;
   /** Transactions whose stored rows are not what the chain shows; all their rows in the range go. */
@@ -81,13 +81,9 @@ export interface ChainRound {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly rows: readonly ChainTransferRow[];
-  readonly nextBlock: bigint;
-  readonly safeBlock: bigint;
-  /** The newest block that is believed: a mark beyond it was a lie, and is taken back. */
-  readonly headBlock: bigint;
 }
 
-/** Writes a round in one database transaction; the cursor only goes forward, but for one that stands beyond the chain. Written again, it changes nothing. */
+/** Writes what a round read, in one database transaction. Written again, it changes nothing. */
 export async function recordRound(database: Database, round: ChainRound): Promise<void> {
   await database.transaction(async (sql) => {
     if (round.vanished.length > 0) {
@@ -97,14 +93,27 @@ export async function recordRound(database: Database, round: ChainRound): Promis
       );
     }
     await recordTransfers(sql, round.rows);
-    await sql.query(
-      `insert into chain_cursor (network, next_block, safe_block, read_at) values ($1, $2, $3, now())
-       on conflict (network) do update set read_at = now(), safe_block = excluded.safe_block,
-         next_block = case when chain_cursor.next_block > $4::bigint + 1 then excluded.next_block
-           else greatest(chain_cursor.next_block, excluded.next_block) end`,
-      [round.network, round.nextBlock.toString(), round.safeBlock.toString(), round.headBlock.toString()],
-    );
   });
+}
+
+/** Where the next round of a network begins, once all that the last one meant is written. */
+export interface Cursor {
+  readonly network: string;
+  readonly nextBlock: bigint;
+  readonly safeBlock: bigint;
+  /** The newest block that is believed: a mark beyond it was a lie, and is taken back. */
+  readonly headBlock: bigint;
+}
+
+/** Moves the mark; it only goes forward, but for one that stands beyond the chain. Moved again, it stays. */
+export async function moveCursor(sql: Sql, { network, nextBlock, safeBlock, headBlock }: Cursor): Promise<void> {
+  await sql.query(
+    `insert into chain_cursor (network, next_block, safe_block, read_at) values ($1, $2, $3, now())
+     on conflict (network) do update set read_at = now(), safe_block = excluded.safe_block,
+       next_block = case when chain_cursor.next_block > $4::bigint + 1 then excluded.next_block
+         else greatest(chain_cursor.next_block, excluded.next_block) end`,
+    [network, nextBlock.toString(), safeBlock.toString(), headBlock.toString()],
+  );
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   listContradicted,
   listRecipients,
   listStored,
+  moveCursor,
   recordRound,
 } from '../../db/reconciliation/chainRounds.ts';
 import { applyEvents } from '../../db/settlement/applyEvents.ts';
@@ -59,24 +60,16 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
   const changed = changedTransactions(logs, stored, recipients);
   const rows = (await Promise.all([...changed].map((hash) => readTransaction(rpc, network, hash as Hex)))).flat();
   const shown = new Set(rows.map((row) => row.txHash));
-  const isPastSafe = toBlock >= safe;
-  const headBlock = await supportedHead(rpc, latest);
-  const finished = lower(isPastSafe ? safe : toBlock, headBlock);
   // Before the round is stored: evidence that vanished or moved takes its payments along, final ones too (safety 5).
   const storedBefore = new Set(stored.map((place) => place.txHash));
   const moved = [...changed].filter((hash) => storedBefore.has(hash));
   if (moved.length > 0) await recheckTransactions(deps, networkId, moved);
-  await recordRound(deps.database, {
-    network: networkId,
-    fromBlock,
-    toBlock,
-    rows,
-    safeBlock: safe,
-    vanished: [...changed],
-    nextBlock: finished + 1n,
-    headBlock,
-  });
+  await recordRound(deps.database, { network: networkId, fromBlock, toBlock, rows, vanished: [...changed] });
   await doubtDecisions(deps, networkId, { fromBlock, toBlock });
+  // Last: a process that dies before has the whole range read again.
+  const headBlock = await supportedHead(rpc, latest);
+  const nextBlock = lower(toBlock >= safe ? safe : toBlock, headBlock) + 1n;
+  await moveCursor(deps.database, { network: networkId, nextBlock, safeBlock: safe, headBlock });
   const vanished = [...changed].filter((hash) => !shown.has(hash as Hex)).length;
   if (vanished > 0) deps.log.warn({ networkId, vanished }, 'the chain no longer shows evidence that it showed before');
   return { fromBlock: Number(fromBlock), toBlock: Number(toBlock), read: shown.size, vanished, behind: toBlock < latest };

@@ -94,8 +94,9 @@ test('what a node takes and drops is mined through the other, and a receipt that
   expect(await listBalances(world.rpc, world.network, [terms.legs[0]?.toAddress ?? '0x'])).toEqual([1_000n]);
 });
 
-test('a stored transfer of a payment that a lie made failed has it judged anew: its page is paid out, and an operator is told', async () => {
-  const terms = termsFor(world, newAuthors(1n), { slug: 'judged-anew' });
+/** A sale that was paid and failed, since one node lied and no other was asked; the node is well again, `blocks` later. */
+async function failByLie(slug: string, blocks: number) {
+  const terms = termsFor(world, newAuthors(1n), { slug });
   const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
   await attempt(world, terms, payment);
   lieAboutRecipients(terms.payTo);
@@ -103,11 +104,16 @@ test('a stored transfer of a payment that a lie made failed has it judged anew: 
   const { urlCount: _, ...alone } = world.rpc;
   const deps = changed(world, { rpcOf: () => alone });
   await confirmBatch(deps, await sendAll(world), { timeoutMs: 5_000 });
-  await mine(world, 40);
+  await mine(world, blocks);
   await sweep(world, 2, deps);
   const [failed] = await world.database.query('select state, watched from payment');
   expect(failed).toEqual({ state: 'failed', watched: false });
   line.set('eth_getTransactionReceipt', null);
+  return { terms, payment };
+}
+
+test('a stored transfer of a payment that a lie made failed has it judged anew: its page is paid out, and an operator is told', async () => {
+  const { terms, payment } = await failByLie('judged-anew', 40);
   await readChain(world.deps, world.network.id);
   const alerts = await world.database.query('select kind from operator_alert');
   expect(alerts).toEqual([{ kind: 'evidence_conflict' }]);
@@ -115,6 +121,21 @@ test('a stored transfer of a payment that a lie made failed has it judged anew: 
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
   await readChain(world.deps, world.network.id);
   expect((await stateOf(world, payment))?.state).toMatch(/settled|final/);
+});
+
+test('a reconciler that dies with the transfer stored and the payment not yet doubted leaves it to the next round', async () => {
+  const { terms, payment } = await failByLie('doubted-next-round', 100);
+  const query = (async (text, ...rest) => {
+    if (text.includes('from chain_transfer as t')) throw new Error('the process died');
+    return world.database.query(text, ...rest);
+  }) as typeof world.database.query;
+  const dying = changed(world, { database: { ...world.database, query } });
+  await expect(readChain(dying, world.network.id)).rejects.toThrow('the process died');
+  expect(await world.database.query('select nonce is not null as has_nonce from chain_transfer')).toContainEqual({ has_nonce: true });
+  expect(await world.database.query('select kind from operator_alert')).not.toContainEqual({ kind: 'evidence_conflict' });
+  await readChain(world.deps, world.network.id);
+  await sweep(world, 1);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
 });
 
 test('a node whose head is a thousand blocks too high moves no mark of the reconciler beyond the chain', async () => {

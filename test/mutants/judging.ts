@@ -51,6 +51,24 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: lies, name: 'a stored transfer of a payment that a lie made failed' },
   },
   {
+    id: 'marked-before-doubted',
+    rule: 3,
+    bug: 'the mark moves on before what the transfers contradict is doubted, and a process that dies between doubts it never',
+    edits: [
+      {
+        file: 'services/reconciliation/readChain.ts',
+        search: '  await doubtDecisions(deps, networkId, { fromBlock, toBlock });\n',
+        replace: '',
+      },
+      {
+        file: 'services/reconciliation/readChain.ts',
+        search: 'safeBlock: safe, headBlock });\n',
+        replace: 'safeBlock: safe, headBlock });\n  await doubtDecisions(deps, networkId, { fromBlock, toBlock });\n',
+      },
+    ],
+    test: { file: lies, name: 'a reconciler that dies with the transfer stored' },
+  },
+  {
     id: 'one-node-moves-the-mark',
     rule: 3,
     bug: 'a node says that the chain is a thousand blocks longer, and the blocks between are never read',
