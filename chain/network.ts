@@ -5,7 +5,7 @@ import type { Address } from '../domain/money/legs.ts';
 import type { Hex, ParsedPayment } from '../domain/x402/payload.ts';
 import { tokenAbi } from './calls/abi.ts';
 import type { Rpc } from './rpc/rpc.ts';
-import { isChainUnavailable } from './rpc/rpc.ts';
+import { whereAway } from './rpc/rpc.ts';
 
 /**
  * Which block a network's nodes call safe from being taken back: the one at their tag `safe` or `finalized`, or the one so many blocks below the head.
@@ -125,10 +125,9 @@ export class Networks {
 }
 
 /**
- * Compares configuration and chain at every RPC URL that answers: chain id, a block at the tag of finality, code of asset and router, EIP-712 name and
- * version. Throws
- * an Error that names what differs (never an address with credentials); `chain_unavailable` when no URL answers. One that does not is
- * told to `onSilent` by its place from 1: it is compared with the chain id before it is ever asked.
+ * Compares configuration and chain at every RPC URL that answers: chain id, a block at the tag of finality, code of asset and router,
+ * EIP-712 name and version. Throws an Error that names what differs (never an address with credentials); `chain_unavailable` when no URL
+ * answers. One that does not is told to `onSilent` by its place from 1: it is compared with the chain id before it is ever asked.
  */
 export async function verifyNetwork(
   network: Network,
@@ -166,11 +165,6 @@ export async function verifyNetwork(
 
 /** The places of the nodes that know a block at the network's finality. */
 async function placesWithSafeBlock(rpc: Rpc): Promise<ReadonlySet<number>> {
-  try {
-    const answers = await rpc.each<object | null>('eth_getBlockByNumber', ['safe', false]);
-    return new Set(answers.flatMap(({ index, result }) => (result === null ? [] : [index])));
-  } catch (error) {
-    if (isChainUnavailable(error)) return new Set();
-    throw error;
-  }
+  const answers = await rpc.each<object | null>('eth_getBlockByNumber', ['safe', false]).catch(whereAway([]));
+  return new Set(answers.flatMap(({ index, result }) => (result === null ? [] : [index])));
 }

@@ -4,7 +4,7 @@ import type { Address } from '../../domain/money/legs.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { askNode, chainUnavailable, quantity } from '../rpc/rpc.ts';
+import { askNode, chainUnavailable, hasOthers, quantity } from '../rpc/rpc.ts';
 import type { ChainLog } from './evidence.ts';
 import { TOPICS } from './evidence.ts';
 
@@ -80,7 +80,7 @@ export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<Re
 
 /** A receipt that the node asked first does not have may be at another one. Null where nobody else has it. Throws `chain_unavailable`. */
 async function receiptOfOthers(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
-  if ((rpc.urlCount ?? 1) < 2) return null;
+  if (!hasOthers(rpc)) return null;
   return (await receiptsOfAll(rpc, hash))[0] ?? null;
 }
 

@@ -3,18 +3,20 @@ import type { Doubt, Spending } from '../../domain/payment/sight.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { isChainUnavailable } from '../rpc/rpc.ts';
+import { hasOthers, whereAway } from '../rpc/rpc.ts';
 import { evidenceFromLogs } from './evidence.ts';
-import type { Receipt } from './receipts.ts';
 import { receiptsOfAll } from './receipts.ts';
 import type { ReadReceipt, SightAsk } from './sight.ts';
 import type { NonceKey } from './spending.ts';
 import { spendingIn } from './spending.ts';
 
+/** A receipt with its logs read. */
+type Decoded = Pick<ReadReceipt, 'receipt' | 'evidence'>;
+
 /** What one node showed. */
 interface Shown {
   readonly found: ReadonlyMap<SightAsk, Spending>;
-  readonly receipts: ReadonlyMap<string, ReadReceipt>;
+  readonly receipts: ReadonlyMap<string, Decoded>;
 }
 
 /**
@@ -27,24 +29,22 @@ export async function doubtsOf(
   asks: readonly SightAsk[],
   { found, receipts }: Shown,
 ): Promise<ReadonlyMap<SightAsk, Doubt>> {
-  if ((rpc.urlCount ?? 1) < 2) return new Map();
+  if (!hasOthers(rpc)) return new Map();
   const open = asks.filter((ask) => ask.needsSecond?.(found.get(ask) ?? null));
-  const asked = new Map<Hex, Promise<readonly Receipt[]>>();
+  const readAll = async (hash: Hex): Promise<readonly Decoded[]> => {
+    const all = await receiptsOfAll(rpc, hash).catch(whereAway([]));
+    return all.map((receipt) => ({ receipt, evidence: evidenceFromLogs(receipt.logs, network) }));
+  };
+  const asked = new Map<Hex, Promise<readonly Decoded[]>>();
   const doubts = await Promise.all(
     open.map(async (ask): Promise<readonly [SightAsk, Doubt | null]> => {
-      const said = [...receipts.values()].find(({ receipt }) => wordOf(receipt, ask, network) !== null);
+      const said = [...receipts.values()].find((one) => wordOf(one, ask) !== null);
       const hash = said?.receipt.hash ?? ask.hashes[0];
       if (hash === undefined) return [ask, null];
-      const others = asked.get(hash) ?? receiptsOfAll(rpc, hash).catch(nobodyAnswers);
+      const others = asked.get(hash) ?? readAll(hash);
       asked.set(hash, others);
-      const own = said ? wordOf(said.receipt, ask, network) : null;
-      return [
-        ask,
-        doubtOf(
-          own,
-          (await others).map((receipt) => wordOf(receipt, ask, network)),
-        ),
-      ];
+      const words = (await others).map((one) => wordOf(one, ask));
+      return [ask, doubtOf(said ? wordOf(said, ask) : null, words)];
     }),
   );
   return new Map(doubts.flatMap(([ask, doubt]) => (doubt ? [[ask, doubt] as const] : [])));
@@ -57,14 +57,9 @@ function doubtOf(own: string | null, all: readonly (string | null)[]): Doubt | n
 }
 
 /** Where a receipt shows that an authorization went, and in which block; null where it shows nothing of it. */
-function wordOf(receipt: Receipt, key: NonceKey, network: Pick<Network, 'asset' | 'router'>): string | null {
-  const spending = spendingIn(evidenceFromLogs(receipt.logs, network), key, 0n);
+function wordOf({ receipt, evidence }: Decoded, key: NonceKey): string | null {
+  const spending = spendingIn(evidence, key, 0n);
   if (spending === null) return null;
   const moved = spending.kind === 'transfer' ? [spending.to, spending.valueMicro, spending.transfer.logIndex] : [];
   return [receipt.blockHash, spending.kind, ...moved].join(' ');
-}
-
-function nobodyAnswers(error: unknown): readonly Receipt[] {
-  if (!isChainUnavailable(error)) throw error;
-  return [];
 }

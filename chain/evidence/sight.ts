@@ -7,7 +7,7 @@ import type { Sight, Spending } from '../../domain/payment/sight.ts';
 import type { Hex } from '../../domain/x402/payload.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { askNode, isChainUnavailable, quantity } from '../rpc/rpc.ts';
+import { askNode, isChainUnavailable, quantity, whereAway } from '../rpc/rpc.ts';
 import type { ChainEvidence } from './evidence.ts';
 import { evidenceFromLogs, TOPICS } from './evidence.ts';
 import type { Receipt } from './receipts.ts';
@@ -51,7 +51,8 @@ const MOST_LOG_QUERIES = 24;
 /**
  * Reads what the chain shows of at most 200 authorizations. `atSafe` asks for the state of the nonces at the safe block too. What a
  * node does not show consistently (a log without its receipt, or in another block) is no spending: the nonce is used and nothing more
- * is said. Where no node shows a safe block, `safe` is null: what is settled needs confirmations alone. Reads only. Throws ServiceError `chain_unavailable` in an outage.
+ * is said. Where no node shows a safe block, `safe` is null: what is settled needs confirmations alone. Reads only. Throws
+ * ServiceError `chain_unavailable` in an outage.
  */
 export async function readSights(
   rpc: Rpc,
@@ -63,7 +64,7 @@ export async function readSights(
   const reader = new ReceiptReader(rpc, network, options.receipts ?? []);
   const [head, safe] = await Promise.all([
     askNode<Hex>(rpc, 'eth_blockNumber', []).then(BigInt),
-    blockAt(rpc, 'safe').catch(unknownWhereAway),
+    blockAt(rpc, 'safe').catch(whereAway(null)),
     reader.read(asks.flatMap((ask) => ask.hashes)),
   ]);
   const found = new Map<SightAsk, Spending>();
@@ -71,7 +72,8 @@ export async function readSights(
   const open = asks.filter((ask) => !found.has(ask));
   const [used, usedAtSafe] = await Promise.all([
     listUsedNonces(rpc, network, open),
-    options.atSafe && safe ? listUsedNonces(rpc, network, open, quantity(safe.number)).catch(unknownWhereAway) : null,
+    // At a block that this node cannot read, nothing is known to be unused.
+    options.atSafe && safe ? listUsedNonces(rpc, network, open, quantity(safe.number)).catch(whereAway(null)) : null,
   ]);
   const spent = open.filter((_, at) => used[at]);
   for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
@@ -97,12 +99,6 @@ export async function readSights(
 export async function readReceipt(rpc: Rpc, network: Pick<Network, 'asset' | 'router'>, receipt: Receipt): Promise<ReadReceipt> {
   const timeSeconds = await blockTimeSeconds(rpc, receipt.blockNumber);
   return { receipt, evidence: evidenceFromLogs(receipt.logs, network), timeSeconds };
-}
-
-/** At a block that this node cannot read, nothing is known to be unused. */
-function unknownWhereAway(error: unknown): null {
-  if (!isChainUnavailable(error)) throw error;
-  return null;
 }
 
 function note(found: Map<SightAsk, Spending>, ask: SightAsk, spending: Spending | null): void {

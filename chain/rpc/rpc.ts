@@ -17,7 +17,7 @@ export { isEvmRefusal, quantity, RpcError };
 /** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
 export interface Rpc {
   readonly networkId: string;
-  /** URLs that can be asked; one unless told. */
+  /** URLs that can be asked; one unless told (`hasOthers`). */
   readonly urlCount?: number;
   /**
    * One call, answered by the first of the nodes that may answer it; throws RpcError for an error answer, ServiceError
@@ -102,6 +102,19 @@ export function chainUnavailable(networkId: string): ServiceError {
 /** True for the error of an outage. */
 export function isChainUnavailable(error: unknown): boolean {
   return isServiceError(error) && error.code === 'chain_unavailable';
+}
+
+/** For what an outage leaves unknown: `fallback` in place of `chain_unavailable`; whatever else is thrown stays thrown. */
+export function whereAway<T>(fallback: T): (error: unknown) => T {
+  return (error) => {
+    if (!isChainUnavailable(error)) throw error;
+    return fallback;
+  };
+}
+
+/** True where a node's word can be compared with another's. */
+export function hasOthers({ urlCount = 1 }: Pick<Rpc, 'urlCount'>): boolean {
+  return urlCount > 1;
 }
 
 /** A read that every node can answer: an error answer is `chain_unavailable`, too. */

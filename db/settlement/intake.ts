@@ -1,6 +1,6 @@
 import type { GuardDecision, Sibling } from '../../domain/payment/guard.ts';
 import type { PaymentState } from '../../domain/payment/state.ts';
-import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
+import { LEADING_STATES, newPayment, SETTLED_STATES } from '../../domain/payment/state.ts';
 import { lockAccounts } from '../budget/budgets.ts';
 import type { DecidedSpendings, SpendingRefusal } from '../budget/spending.ts';
 import { decideSpendings } from '../budget/spending.ts';
@@ -351,7 +351,7 @@ function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INT
     agent: payment.agent,
     key_id: payment.keyId,
     state: decision.state,
-    forgone: decision.state !== 'accepted',
+    forgone: newPayment(decision.state).forgone,
     successor_id: superseded?.successorId ?? null,
     repeats_licence: superseded?.repeatsLicence ?? false,
     unused_at_block: payment.unusedAtBlock?.toString() ?? null,

@@ -16,10 +16,10 @@ export interface Prometheus {
   follow(urls: ReadonlyMap<string, string>): void;
 }
 
-/** Where the program is on `PATH`; null when it is not installed. */
-export function findPrometheus(path: string): string | null {
-  const files = path.split(delimiter).map((folder) => join(folder, 'prometheus'));
-  return files.find((file) => existsSync(file)) ?? null;
+/** Where a program is on `path`, the value of `PATH`; null when it is not installed. */
+export function findOnPath(program: string, path = ''): string | null {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, program)).find((file) => existsSync(file)) ?? null;
 }
 
 /** Starts the program on a free port of 127.0.0.1; its configuration and its data are in `folder`. */

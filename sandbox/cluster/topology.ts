@@ -8,7 +8,7 @@ import { startTemporalServer } from '../parts/temporal-server.ts';
 import type { ApiProcess, ServiceProcess } from '../processes-of-service.ts';
 import type { Service, ServiceProcesses, ServiceStart, TemporalStart, Topology } from '../topology.ts';
 import { startBalancer } from './balancer.ts';
-import { findPrometheus, startPrometheus } from './prometheus.ts';
+import { findOnPath, startPrometheus } from './prometheus.ts';
 import type { ReplicaOptions } from './replicas.ts';
 import { metricsUrlOf, REPLICAS, startApiReplica, startWorkerReplica } from './replicas.ts';
 
@@ -71,7 +71,7 @@ export async function runMigration(ownerUrl: string, logs: string): Promise<void
 async function startService({ options, environment: given, lifetime, stage, say, waits }: ServiceStart): Promise<Service> {
   const urls = new Map<string, string>();
   const logs = join(options.folder, 'logs');
-  const program = findPrometheus(options.environment['PATH'] ?? '');
+  const program = findOnPath('prometheus', options.environment['PATH']);
   const prometheus = program === null ? null : await startPrometheus(program, join(options.folder, 'prometheus'), logs);
   if (prometheus === null) say('alerts are not judged: there is no prometheus on PATH (docs/operations.md, Watching)');
   else lifetime.onEnd(stage - 1, () => prometheus.process.stop());

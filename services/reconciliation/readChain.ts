@@ -3,6 +3,7 @@ import { evidenceFromLogs } from '../../chain/evidence/evidence.ts';
 import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf } from '../../chain/evidence/receipts.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
+import { hasOthers } from '../../chain/rpc/rpc.ts';
 import type { StoredPlace } from '../../db/reconciliation/chainRounds.ts';
 import {
   findCursor,
@@ -68,7 +69,7 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
   await doubtDecisions(deps, networkId, { fromBlock, toBlock });
   // Last: a process that dies before has the whole range read again.
   const headBlock = await supportedHead(rpc, latest);
-  const nextBlock = lower(toBlock >= safe ? safe : toBlock, headBlock) + 1n;
+  const nextBlock = lower(lower(toBlock, safe), headBlock) + 1n;
   await moveCursor(deps.database, { network: networkId, nextBlock, safeBlock: safe, headBlock });
   const vanished = [...changed].filter((hash) => !shown.has(hash as Hex)).length;
   if (vanished > 0) deps.log.warn({ networkId, vanished }, 'the chain no longer shows evidence that it showed before');
@@ -77,7 +78,7 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
 
 /** The newest block that two URLs reach, so that no mark stands where one alone says that the chain is; with one that answers, its own. */
 async function supportedHead(rpc: Rpc, latest: bigint): Promise<bigint> {
-  if ((rpc.urlCount ?? 1) < 2) return latest;
+  if (!hasOthers(rpc)) return latest;
   const heads = (await rpc.each<Hex>('eth_blockNumber', [])).map(({ result }) => BigInt(result));
   const [first = latest, second = first] = heads.toSorted((a, b) => Number(b - a));
   return second;

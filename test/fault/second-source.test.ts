@@ -131,7 +131,9 @@ test('a reconciler that dies with the transfer stored and the payment not yet do
   }) as typeof world.database.query;
   const dying = changed(world, { database: { ...world.database, query } });
   await expect(readChain(dying, world.network.id)).rejects.toThrow('the process died');
-  expect(await world.database.query('select nonce is not null as has_nonce from chain_transfer')).toContainEqual({ has_nonce: true });
+  expect(await world.database.query('select nonce is not null as has_nonce from chain_transfer')).toContainEqual({
+    has_nonce: true,
+  });
   expect(await world.database.query('select kind from operator_alert')).not.toContainEqual({ kind: 'evidence_conflict' });
   await readChain(world.deps, world.network.id);
   await sweep(world, 1);

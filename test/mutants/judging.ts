@@ -75,7 +75,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/reconciliation/readChain.ts',
-        search: 'if ((rpc.urlCount ?? 1) < 2) return latest;',
+        search: 'if (!hasOthers(rpc)) return latest;',
         replace: 'return latest;',
       },
     ],

@@ -1,7 +1,7 @@
 /** Prometheus' own judge of rules, where it is at hand. */
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { findOnPath } from '../../sandbox/cluster/prometheus.ts';
 import type { Scene } from './alertFigures.ts';
 import { LAST_MINUTE, targetsOf } from './alertFigures.ts';
 
@@ -11,9 +11,8 @@ export const PROMTOOL_VERSION = '0.305.0';
 /** The program: on PATH, or in our cache; null when it is not here. Nothing is fetched. */
 export function findPromtool(environment: NodeJS.ProcessEnv): string | null {
   const cache = environment['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const onPath = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const folders = [...onPath, join(cache, 'content-settlement', `promtool-${PROMTOOL_VERSION}`)];
-  return folders.map((folder) => join(folder, 'promtool')).find((file) => existsSync(file)) ?? null;
+  const built = join(cache, 'content-settlement', `promtool-${PROMTOOL_VERSION}`);
+  return findOnPath('promtool', environment['PATH']) ?? findOnPath('promtool', built);
 }
 
 const SERIES = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;

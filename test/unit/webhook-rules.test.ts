@@ -61,6 +61,10 @@ test('the detailed data of an event adds up its legs, counts citations net of th
     settlementRefKind: 'none',
     legs: [{ ordinal: 0, toAddress: '0xa', amountMicro: -1_500n, role: 'author', authorId: 'ann' }],
   });
+  const paid = [
+    { toAddress: '0xa', amountMicro: 3_000, role: 'author', authorId: 'ann' },
+    { toAddress: '0xb', amountMicro: 2_000, role: 'coauthor' },
+  ].map((leg) => ({ ...leg, settlementRef: HASH, settlementRefKind: 'txHash', receiptId: 'p1' }));
   const { detailed, summary } = buildSettlementData(place, [
     crossing(),
     crossing({ crossingId: 'c2', kind: 'read' }),
@@ -73,40 +77,8 @@ test('the detailed data of an event adds up its legs, counts citations net of th
     citations: { settled: 0 },
     gross: { microUsdc: 8_500, usdc: '0.008500' },
     legs: [
-      {
-        toAddress: '0xa',
-        amountMicro: 3_000,
-        role: 'author',
-        authorId: 'ann',
-        settlementRef: HASH,
-        settlementRefKind: 'txHash',
-        receiptId: 'p1',
-      },
-      {
-        toAddress: '0xb',
-        amountMicro: 2_000,
-        role: 'coauthor',
-        settlementRef: HASH,
-        settlementRefKind: 'txHash',
-        receiptId: 'p1',
-      },
-      {
-        toAddress: '0xa',
-        amountMicro: 3_000,
-        role: 'author',
-        authorId: 'ann',
-        settlementRef: HASH,
-        settlementRefKind: 'txHash',
-        receiptId: 'p1',
-      },
-      {
-        toAddress: '0xb',
-        amountMicro: 2_000,
-        role: 'coauthor',
-        settlementRef: HASH,
-        settlementRefKind: 'txHash',
-        receiptId: 'p1',
-      },
+      ...paid,
+      ...paid,
       {
         toAddress: '0xa',
         amountMicro: -1_500,

@@ -81,8 +81,9 @@ export async function judge<Request>(
       page = await deps.pages.located({ ...page, signed });
       if (decision.about === 'licence') {
         const worth = await deps.pages.worthOf(config, page, license ?? '', request);
-        if (worth !== 'good' && worth !== 'busy') licenseError = worth;
-        facts = { ...facts, licence: worth === 'good' || worth === 'busy' ? worth : 'bad' };
+        const isError = worth !== 'good' && worth !== 'busy';
+        if (isError) licenseError = worth;
+        facts = { ...facts, licence: isError ? 'bad' : worth };
       } else if (decision.about === 'proof') {
         proof = await deps.pages.proven(config, page, shown ?? '');
         facts = { ...facts, proof: proof.state };

@@ -1,7 +1,7 @@
 import type { Receipt } from '../../../chain/evidence/receipts.ts';
-import { blockNumbers, listReceipts } from '../../../chain/evidence/receipts.ts';
+import { blockAt, listReceipts } from '../../../chain/evidence/receipts.ts';
 import type { Rpc } from '../../../chain/rpc/rpc.ts';
-import { chainUnavailable, isChainUnavailable } from '../../../chain/rpc/rpc.ts';
+import { chainUnavailable, whereAway } from '../../../chain/rpc/rpc.ts';
 import type { RelayerTransaction } from '../../../db/settlement/attempts.ts';
 import { listAttemptsOf } from '../../../db/settlement/attempts.ts';
 import type { PaymentRef } from '../../../db/settlement/payment.ts';
@@ -58,12 +58,8 @@ export async function sweepBatches(deps: SettlementDeps, networkId: string, budg
 
 /** The safe block; below all blocks where no node shows one: batches are decided then, and none is done with. */
 async function safeBlock(rpc: Rpc): Promise<bigint> {
-  try {
-    return (await blockNumbers(rpc)).safe;
-  } catch (error) {
-    if (!isChainUnavailable(error)) throw error;
-    return -1n;
-  }
+  const safe = await blockAt(rpc, 'safe').catch(whereAway(null));
+  return safe?.number ?? -1n;
 }
 
 const NOTHING_LEFT: ConfirmResult = { undecided: 0, rest: [] };
