@@ -1,3 +1,4 @@
+import { DEFAULT_CLASSES } from '../../domain/gate/visitors.ts';
 import type { OperationExamples } from './shape.ts';
 import {
   ANN,
@@ -167,6 +168,7 @@ export const enforceExamples: Readonly<Record<string, OperationExamples>> = {
         gateScope: { mode: 'prefixes' },
         seoAllowlist: ['googlebot', 'bingbot'],
         crawlerPolicy: { allow: [], charge: ['readerbot'], block: ['scraperbot'] },
+        visitorClasses: DEFAULT_CLASSES,
         licenseIdentity: 'https://api.example',
         manifest,
       },

@@ -37,6 +37,9 @@ export const EnforcementConfig = z
       gateScope: GateScope,
       seoAllowlist: fragments,
       crawlerPolicy: z.object({ allow: fragments, charge: fragments, block: fragments }),
+      visitorClasses: z
+        .record(z.string(), z.string())
+        .meta({ description: 'What becomes of each class of visitors that no list names: `read`, `charge` or `block`.' }),
       licenseIdentity: z.string(),
       manifest: Manifest,
     }),

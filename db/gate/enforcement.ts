@@ -3,6 +3,8 @@ import type { Plan } from '../../domain/access/key.ts';
 import { hasApiAccess } from '../../domain/access/key.ts';
 import type { EnforcementSettings, GateScope } from '../../domain/gate/enforcement.ts';
 import type { HostFacts, ProbeSight } from '../../domain/gate/enforcementStatus.ts';
+import type { ClassPolicies } from '../../domain/gate/visitors.ts';
+import { DEFAULT_CLASSES, VISITOR_CLASSES } from '../../domain/gate/visitors.ts';
 import type { Sql, Transactional } from '../database.ts';
 import { notifyTenant } from '../tenants/tenants.ts';
 
@@ -11,10 +13,17 @@ export async function findEnforcement(sql: Sql, tenantId: string): Promise<Enfor
   const rows = await sql.query<{
     gate_scope: GateScope;
     seo_allowlist: string[];
-    crawler_policy: EnforcementSettings['crawlerPolicy'];
+    crawler_policy: EnforcementSettings['crawlerPolicy'] & { classes?: Partial<ClassPolicies> };
   }>('select gate_scope, seo_allowlist, crawler_policy from tenant where tenant_id = $1 and gate_scope is not null', [tenantId]);
   const [row] = rows;
-  return row ? { gateScope: row.gate_scope, seoAllowlist: row.seo_allowlist, crawlerPolicy: row.crawler_policy } : null;
+  if (!row) return null;
+  const { classes, ...crawlerPolicy } = row.crawler_policy;
+  return {
+    gateScope: row.gate_scope,
+    seoAllowlist: row.seo_allowlist,
+    crawlerPolicy,
+    visitorClasses: { ...DEFAULT_CLASSES, ...classes },
+  };
 }
 
 /** Stores what a tenant decides and bumps its version; false when there is no such tenant. */
@@ -28,12 +37,18 @@ export async function replaceEnforcement(
     const found = await sql.query(
       `update tenant set gate_scope = $2, seo_allowlist = $3, crawler_policy = $4, version = version + 1, updated_at = $5
         where tenant_id = $1 returning 1`,
-      [tenantId, JSON.stringify(settings.gateScope), settings.seoAllowlist, JSON.stringify(settings.crawlerPolicy), at],
+      [tenantId, JSON.stringify(settings.gateScope), settings.seoAllowlist, JSON.stringify(policyOf(settings)), at],
     );
     if (found.length === 0) return false;
     await notifyTenant(sql, tenantId);
     return true;
   });
+}
+
+/** The column of the crawler policy, with the classes of which an owner decided something else than the default: a default may change. */
+function policyOf({ crawlerPolicy, visitorClasses }: EnforcementSettings) {
+  const decided = VISITOR_CLASSES.filter((name) => visitorClasses[name] !== DEFAULT_CLASSES[name]);
+  return { ...crawlerPolicy, classes: Object.fromEntries(decided.map((name) => [name, visitorClasses[name]])) };
 }
 
 /** What was heard of a host, at the times given (epoch ms); null: nothing new. Host '' stands for no host in particular. */

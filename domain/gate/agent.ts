@@ -1,6 +1,7 @@
 import type { ObservedAgent } from '../pricing/terms.ts';
 import { nameOf } from './agentName.ts';
 import { CRAWLERS, crawlerOf, isKnownCrawler } from './crawlers.ts';
+import { robotOperatorOf } from './visitors.ts';
 
 /** Hosts whose keys agents sign with, each with who runs them; what stands under a host is its operator's as well. */
 const HOSTS: Readonly<Record<string, string>> = {
@@ -28,7 +29,9 @@ const HOSTS: Readonly<Record<string, string>> = {
 /** Who runs the agent of a label; null where that is not known. */
 export function operatorOf(label: string): string | null {
   if (Object.hasOwn(CRAWLERS, label)) return CRAWLERS[label]?.operator ?? null;
-  return Object.entries(HOSTS).find(([host]) => label === host || label.endsWith(`.${host}`))?.[1] ?? null;
+  if (label.includes('.'))
+    return Object.entries(HOSTS).find(([host]) => label === host || label.endsWith(`.${host}`))?.[1] ?? null;
+  return robotOperatorOf(label);
 }
 
 /** The label of requests whose agent has no name of its own: people, and agents without a place of the day. */

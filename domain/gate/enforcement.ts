@@ -4,6 +4,8 @@
  */
 import { ServiceError } from '../errors.ts';
 import { hasControlCharacter } from '../hosts/host.ts';
+import type { ClassPolicies } from './visitors.ts';
+import { DEFAULT_CLASSES } from './visitors.ts';
 
 /** What is in scope: the article prefixes, or the whole site but some prefixes. */
 export type GateScope =
@@ -23,6 +25,8 @@ export interface EnforcementSettings {
   /** Fragments of the User-Agents of search engines that read free. */
   readonly seoAllowlist: readonly string[];
   readonly crawlerPolicy: CrawlerPolicy;
+  /** What becomes of classes of visitors that none of the lists names. */
+  readonly visitorClasses: ClassPolicies;
 }
 
 /** What holds until a tenant decides otherwise: articles alone, and the search engines read free. */
@@ -30,6 +34,7 @@ export const DEFAULT_ENFORCEMENT: EnforcementSettings = {
   gateScope: { mode: 'prefixes' },
   seoAllowlist: ['googlebot', 'bingbot', 'duckduckbot', 'applebot', 'yandexbot', 'baiduspider'],
   crawlerPolicy: { allow: [], charge: [], block: [] },
+  visitorClasses: DEFAULT_CLASSES,
 };
 
 const MAX_FRAGMENT_CHARS = 64;
@@ -55,7 +60,7 @@ const BROWSERS = [
  * in two lists of the policy; a prefix that is no path.
  */
 export function normaliseEnforcement(settings: EnforcementSettings): EnforcementSettings {
-  const { gateScope, seoAllowlist, crawlerPolicy } = settings;
+  const { gateScope, seoAllowlist, crawlerPolicy, visitorClasses } = settings;
   const policy = {
     allow: normaliseList(crawlerPolicy.allow, 'crawlerPolicy.allow'),
     charge: normaliseList(crawlerPolicy.charge, 'crawlerPolicy.charge'),
@@ -68,6 +73,7 @@ export function normaliseEnforcement(settings: EnforcementSettings): Enforcement
     gateScope: normaliseScope(gateScope),
     seoAllowlist: normaliseList(seoAllowlist, 'seoAllowlist'),
     crawlerPolicy: policy,
+    visitorClasses,
   };
 }
 

@@ -3,6 +3,7 @@ import { MAX_RULES } from '../../domain/anomaly/rule.ts';
 import { MAX_TAGS } from '../../domain/discovery/listing.ts';
 import { FAILURE_REASONS } from '../../domain/errors.ts';
 import { MAX_LIST } from '../../domain/gate/enforcement.ts';
+import { VISITOR_CLASSES } from '../../domain/gate/visitors.ts';
 import { TERMS } from '../../domain/licence/period.ts';
 import { MAX_LEGS } from '../../domain/money/legs.ts';
 import { MAX_PATTERNS } from '../../domain/pages/scope.ts';
@@ -50,6 +51,7 @@ export const MOST_OF = {
   'Gate.excludePrefixes': MAX_LIST,
   'Gate.includeExtensions': MAX_LIST,
   'Gate.seoAllowlist': MAX_LIST,
+  'Gate.visitorClasses': VISITOR_CLASSES.length,
   'CrawlerPolicy.allow': MAX_LIST,
   'CrawlerPolicy.block': MAX_LIST,
   'CrawlerPolicy.charge': MAX_LIST,

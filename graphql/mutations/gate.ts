@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { EnforcementSettings, GateScope } from '../../domain/gate/enforcement.ts';
+import type { ClassPolicy, VisitorClass } from '../../domain/gate/visitors.ts';
+import { CLASS_POLICIES, VISITOR_CLASSES } from '../../domain/gate/visitors.ts';
 import { changeGate } from '../../services/site/gate.ts';
 import { builder } from '../schema/builder.ts';
-import { GateMode } from '../schema/enums.ts';
+import { ClassPolicyName, GateMode, VisitorClassName } from '../schema/enums.ts';
 import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';
 
 const MAX_LIST = 200;
@@ -35,6 +37,37 @@ ownerMutation('setCrawlerPolicy', {
   payload: SetCrawlerPolicyPayload,
   change: (deps, call, { allow, charge, block }) =>
     changeGate(deps, call, 'gate.set_crawler_policy', { crawlerPolicy: { allow, charge, block } }),
+});
+
+const SetVisitorClassPayload = builder
+  .objectRef<{ readonly visitorClass: VisitorClass; readonly policy: ClassPolicy }>('SetVisitorClassPayload')
+  .implement({
+    description: 'What becomes of the class now.',
+    fields: (t) => ({
+      visitorClass: t.expose('visitorClass', { type: VisitorClassName, description: 'Which class.' }),
+      policy: t.expose('policy', { type: ClassPolicyName, description: 'What becomes of it.' }),
+    }),
+  });
+
+ownerMutation('setVisitorClass', {
+  description: 'Sets what becomes of a class of visitors that none of the lists names. Gates fetch it within 5 minutes.',
+  input: builder.inputType('SetVisitorClassInput', {
+    description: 'One class and what becomes of it.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      ifVersion: t.int(IF_VERSION),
+      visitorClass: t.field({ type: VisitorClassName, required: true, description: 'Which class.' }),
+      policy: t.field({ type: ClassPolicyName, required: true, description: 'What becomes of it.' }),
+    }),
+  }),
+  schema: z.object({ visitorClass: z.enum(VISITOR_CLASSES), policy: z.enum(CLASS_POLICIES) }),
+  payload: SetVisitorClassPayload,
+  change: async (deps, call, { visitorClass, policy }) => {
+    await changeGate(deps, call, 'gate.set_visitor_class', (now) => ({
+      visitorClasses: { ...now.visitorClasses, [visitorClass]: policy },
+    }));
+    return { visitorClass, policy };
+  },
 });
 
 const SetSeoAllowlistPayload = builder.objectRef<EnforcementSettings>('SetSeoAllowlistPayload').implement({

@@ -1,6 +1,7 @@
 import type { MINTABLE_SCOPES, Scope } from '../../domain/access/key.ts';
 import type { AnomalyMetric, RangeKey } from '../../domain/anomaly/rule.ts';
 import type { FailureReason as FailureReasonWord } from '../../domain/errors.ts';
+import type { ClassPolicy, VisitorClass } from '../../domain/gate/visitors.ts';
 import type { ChallengeMethod } from '../../domain/hosts/challenge.ts';
 import type { PaymentState as PaymentStateWord } from '../../domain/payment/state.ts';
 import type { NamedWindow, SeriesUnit } from '../../domain/reports/series.ts';
@@ -27,6 +28,28 @@ export const CrossingKind = builder.enumType('CrossingKind', {
     read: 'A page was read.',
     citation: 'A page was cited in an answer; it costs several reads.',
   }),
+});
+
+/** A class of visitors. */
+export const VisitorClassName = builder.enumType('VisitorClass', {
+  description: 'Visitors that an owner decides about together. A User-Agent is what a visitor says of itself.',
+  values: named<VisitorClass>({
+    ai: 'AI agents that a public list names.',
+    automation: 'Tools and robots that no list names, and requests without a User-Agent.',
+    pretender: 'What says that it is a browser and asks as none does, such as for Markdown.',
+    search: 'Search engines, those of the site’s own list included.',
+    preview: 'Previews of links in chats and social networks.',
+    ads: 'Crawlers of advertising, which choose and check ads by the text of a page.',
+    feed: 'Feed readers.',
+    monitor: 'Monitors, health checks and validators.',
+    app: 'Apps of phones, and browsers that automation is mistaken for.',
+  }),
+});
+
+/** What becomes of a class of visitors. */
+export const ClassPolicyName = builder.enumType('ClassPolicy', {
+  description: 'What becomes of visitors of a class that no list of the owner’s names.',
+  values: named<ClassPolicy>({ read: 'They read free.', charge: 'They pay.', block: 'They are refused.' }),
 });
 
 /** What earnings are broken down by. */

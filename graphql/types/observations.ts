@@ -1,10 +1,11 @@
+import { robotClassOf } from '../../domain/gate/visitors.ts';
 import type { Observation } from '../../services/lists/lists.ts';
 import { observations } from '../../services/lists/lists.ts';
 import { observationPage } from '../../services/lists/observed.ts';
 import type { GraphqlContext } from '../request/context.ts';
 import { builder } from '../schema/builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
-import { Classification, CrossingKind, TimeOrder, Verdict } from '../schema/enums.ts';
+import { Classification, CrossingKind, TimeOrder, Verdict, VisitorClassName } from '../schema/enums.ts';
 import { filterText, hostFilter, rowId } from '../schema/inputs.ts';
 import { identified, Node } from '../schema/node.ts';
 import { namesPages } from '../schema/pageNames.ts';
@@ -47,6 +48,12 @@ ObservationType.implement({
       description: 'The label of the agent: a verified host, a known crawler, the name it gives itself, or `other`.',
     }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent.' }),
+    visitorClass: t.field({
+      type: VisitorClassName,
+      nullable: true,
+      description: 'The class of the agent by the name it gives itself; null: the gate took it for a person.',
+      resolve: ({ classifiedAs, agentUa, agent }) => (classifiedAs === 'human' ? null : robotClassOf(agentUa ?? agent)),
+    }),
     classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),
     verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),
     verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),

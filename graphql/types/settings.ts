@@ -1,4 +1,6 @@
 import type { CrawlerPolicy, EnforcementSettings } from '../../domain/gate/enforcement.ts';
+import type { ClassPolicy, VisitorClass } from '../../domain/gate/visitors.ts';
+import { DEFAULT_CLASSES, VISITOR_CLASSES } from '../../domain/gate/visitors.ts';
 import type { PeriodFactor } from '../../domain/licence/period.ts';
 import type { ImportedPage } from '../../services/lists/lists.ts';
 import { importedPages } from '../../services/lists/lists.ts';
@@ -10,7 +12,7 @@ import { choiceOf } from '../../services/site/networks.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
-import { GateMode } from '../schema/enums.ts';
+import { ClassPolicyName, GateMode, VisitorClassName } from '../schema/enums.ts';
 import { filterText } from '../schema/inputs.ts';
 import { identified, Node } from '../schema/node.ts';
 import { Tenant } from '../schema/site.ts';
@@ -24,6 +26,21 @@ const CrawlerPolicyType = builder.objectRef<CrawlerPolicy>('CrawlerPolicy').impl
     block: t.stringList({ description: 'Fragments that are refused.', resolve: ({ block }) => [...block] }),
   }),
 });
+
+const ClassRuleType = builder
+  .objectRef<{ readonly visitorClass: VisitorClass; readonly policy: ClassPolicy }>('VisitorClassRule')
+  .implement({
+    description: 'What becomes of a class of visitors.',
+    fields: (t) => ({
+      visitorClass: t.expose('visitorClass', { type: VisitorClassName, description: 'Which class.' }),
+      policy: t.expose('policy', { type: ClassPolicyName, description: 'What becomes of it.' }),
+      usual: t.field({
+        type: ClassPolicyName,
+        description: 'What becomes of it until an owner decides otherwise.',
+        resolve: ({ visitorClass }) => DEFAULT_CLASSES[visitorClass],
+      }),
+    }),
+  });
 
 const GateType = builder.objectRef<EnforcementSettings>('Gate').implement({
   description: 'What the gate of the site decides by before it prices anything, as setGateScope and its siblings set it.',
@@ -47,6 +64,12 @@ const GateType = builder.objectRef<EnforcementSettings>('Gate').implement({
       type: CrawlerPolicyType,
       description: 'What becomes of crawlers.',
       resolve: ({ crawlerPolicy }) => crawlerPolicy,
+    }),
+    visitorClasses: t.field({
+      type: [ClassRuleType],
+      description: 'What becomes of visitors that none of the lists names, by class; every class.',
+      resolve: ({ visitorClasses }) =>
+        VISITOR_CLASSES.map((visitorClass) => ({ visitorClass, policy: visitorClasses[visitorClass] })),
     }),
   }),
 });

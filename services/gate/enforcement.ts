@@ -53,7 +53,7 @@ export async function enforcementConfig(
     payment: { schemes: ['exact'], quoteUrl: `${deps.baseUrl}/_svc/quote` },
     license: { issuer, jwksUrl: `${deps.baseUrl}/.well-known/jwks.json` },
   };
-  const { gateScope, seoAllowlist, crawlerPolicy } = settings;
+  const { gateScope, seoAllowlist, crawlerPolicy, visitorClasses } = settings;
   const { allow, charge, block } = crawlerPolicy;
   return {
     enforcement: {
@@ -61,6 +61,7 @@ export async function enforcementConfig(
       gateScope,
       seoAllowlist,
       crawlerPolicy: { allow, charge, block },
+      visitorClasses,
       licenseIdentity: issuer,
       manifest,
     },

@@ -1,6 +1,7 @@
 /** The rows of the gate's table, played at a site of the real service: what the table says is what happens, and what the service says of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access/key.ts';
+import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';
 import { createClient } from '../../packages/publisher/src/client.ts';
 import { mintKey } from '../../services/credentials/keys.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
   service = await useTestService();
   site = await testSite('0.001');
   const crawlerPolicy = { allow: ['goodbot'], charge: ['paybot'], block: ['badbot'] };
-  const settings = { gateScope: { mode: 'prefixes' }, seoAllowlist: ['googlebot'], crawlerPolicy } as const;
+  const settings = { ...DEFAULT_ENFORCEMENT, seoAllowlist: ['googlebot'], crawlerPolicy };
   await setEnforcement({ database: service.database }, { tenantId: site.tenantId, settings });
 });
 afterAll(() => service?.stop());

@@ -34,6 +34,7 @@ test('enforce-config holds the five inputs and the manifest, no price, chain or 
     'gateScope',
     'seoAllowlist',
     'crawlerPolicy',
+    'visitorClasses',
     'licenseIdentity',
     'manifest',
   ]);

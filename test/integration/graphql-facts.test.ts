@@ -273,7 +273,7 @@ test('an operator is the one whom the list of crawlers names, and a host says no
     ([name, { operator }]) => operatorOf(name.toLowerCase()) !== null && !/unclear/i.test(operator),
   );
   for (const [name, { operator }] of named)
-    expect(operator.replace(/^\[([^\]]*)\].*/, '$1').replace(/, a .*/, '')).toBe(operatorOf(name.toLowerCase()));
+    expect(operator.replace(/^\[([^\]]*)\].*/, '$1').replace(/, a .*|\/.*/, '')).toBe(operatorOf(name.toLowerCase()));
   expect(named.length).toBeGreaterThan(15);
   const names = ['claude.ai', 'bot.claude.ai', 'notclaude.ai', 'claude.ai.example', 'other', 'constructor', '__proto__', ''];
   expect(names.map(operatorOf)).toEqual(['Anthropic', 'Anthropic', null, null, null, null, null, null]);

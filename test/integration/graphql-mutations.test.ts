@@ -199,6 +199,14 @@ const CASES: readonly Case[] = [
     after: { crawlerPolicy: { allow: ['archive-bot'], charge: ['gptbot'], block: ['badbot'] } },
   },
   {
+    name: 'setVisitorClass',
+    action: 'gate.set_visitor_class',
+    input: () => ({ visitorClass: 'PREVIEW', policy: 'CHARGE' }),
+    fields: 'visitorClass policy',
+    before: { visitorClasses: { preview: 'read' } },
+    after: { visitorClasses: { preview: 'charge' } },
+  },
+  {
     name: 'setSeoAllowlist',
     action: 'gate.set_seo_allowlist',
     input: () => ({ fragments: ['googlebot'] }),

@@ -83,9 +83,13 @@ test('the gate over GraphQL is the gate that enforce-config gives to a site’s 
   const { enforcement } = (await response.json()) as { enforcement: Record<string, unknown> };
   const { data } = await graph.ask(
     site.key,
-    `{ tenant { gate { excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block } } } }`,
+    `{ tenant { gate { excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block } visitorClasses { visitorClass policy usual } } } }`,
   );
-  const { seoAllowlist, crawlerPolicy, ...scope } = data.tenant.gate;
+  const { seoAllowlist, crawlerPolicy, visitorClasses, ...scope } = data.tenant.gate;
+  const policies = visitorClasses.map((rule: Record<string, string>) => [rule['visitorClass'], rule['policy']]);
+  expect(Object.fromEntries(policies.map((words: string[]) => words.map((word) => word.toLowerCase())))).toEqual(
+    enforcement['visitorClasses'],
+  );
   expect({ gateScope: { mode: 'site', ...scope }, seoAllowlist, crawlerPolicy }).toEqual({
     gateScope: enforcement['gateScope'],
     seoAllowlist: enforcement['seoAllowlist'],

@@ -101,7 +101,7 @@ test('its types are those of a publisher’s three lines', () => {
 test('it holds what runs and nothing else, with the licences of what it is made of', () => {
   const names = readdirSync(installed).sort();
   expect(names).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
-  expect(readFileSync(join(installed, 'dist/core/crawlers.generated.js'), 'utf8')).toContain('MIT License');
+  expect(readFileSync(join(installed, 'dist/core/robots.generated.js'), 'utf8')).toContain('MIT License');
   const { dependencies, exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(Object.keys(dependencies).sort()).toEqual(PACKAGES);
   for (const files of Object.values<Record<string, string>>(exports)) {

@@ -14,6 +14,7 @@ import { decide } from '../../packages/publisher/src/core/decide.ts';
 import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import { newWallet } from '../support/payments.ts';
+import visitors from '../support/visitors.json' with { type: 'json' };
 
 const path = (text: string): string => fileURLToPath(new URL(text, import.meta.url));
 const PLUGIN = path('../../packages/wordpress/content-settlement/');
@@ -26,7 +27,7 @@ function call(calls: readonly (readonly [string, string, readonly unknown[]])[])
   );
 }
 
-const WHO = ['person', 'search', 'allowed', 'blocked', 'agent'] as const;
+const WHO = ['person', 'search', 'robot', 'allowed', 'blocked', 'agent'] as const;
 const METHODS = { GET: 'GET', HEAD: 'HEAD', POST: 'other' } as const;
 const PAYMENTS = ['none', 'one', 'two'] as const;
 const PROOFS = ['none', 'good', 'bad', 'busy'] as const;
@@ -66,7 +67,7 @@ test('every combination of facts is decided as the JavaScript package decides it
     const error = 'error' in decision ? (decision.error ?? '') : '';
     return { act: isWait ? 'wait' : isLook ? 'discover' : decision.act, verdict, error };
   });
-  expect(rows).toHaveLength(3_600);
+  expect(rows).toHaveLength(4_320);
   expect(ours).toEqual(theirs);
 });
 
@@ -137,9 +138,12 @@ test('after verify: the page, an offer only for what is decided, else waiting', 
 
 test('readers are told apart as the JavaScript package tells them', () => {
   const lists = { seoAllowlist: ['googlebot'], crawlerPolicy: { allow: ['friend'], charge: ['odd'], block: ['bad'] } };
+  const changed = {
+    ...lists,
+    visitorClasses: { preview: 'charge', ai: 'read', search: 'charge', feed: 'block', app: 'unheard of' },
+  };
   const crawlers = Object.keys(JSON.parse(readFileSync(path('../../packages/publisher/bin/robots.json'), 'utf8')));
   const agents = [
-    '',
     'bad friend odd',
     'Friend odd',
     'odd Googlebot',
@@ -147,29 +151,23 @@ test('readers are told apart as the JavaScript package tells them', () => {
     'opencode/1',
     'MyCode',
     'x'.repeat(600),
-    'curl/8.5.0',
-    'node',
-    'python-requests/2.32',
-    'Feedly/1.0',
-    'okhttp/4',
-    'Mozilla/5.0 (compatible; Foo/1.0; +http://foo.com)',
-    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
-    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
+    ...visitors.map(({ userAgent }) => userAgent),
     ...crawlers.flatMap((name) => [name, `Mozilla/5.0 (compatible; ${name}/1.0)`, `Mozilla/5.0 Chrome/142.0.0.0 not${name}`]),
   ];
-  const classify = createClassifier(lists);
-  const theirs = agents.map((agent) => classify(agent)).map(({ who, reason }) => [who, reason]);
-  expect(call(agents.map((agent) => ['Classifier', 'judge', [agent, lists, false]]))).toEqual(theirs);
+  for (const policy of [{}, lists, changed]) {
+    const classify = createClassifier(Object.keys(policy).length === 0 ? null : { ...lists, ...policy });
+    const theirs = agents.map((agent) => classify(agent)).map(({ who, reason }) => [who, reason]);
+    expect(call(agents.map((agent) => ['Classifier', 'judge', [agent, policy, false]]))).toEqual(theirs);
+  }
+  const asks = (accept: string) => call([['Classifier', 'judge', [visitors[0]?.userAgent, lists, false, accept]]])[0];
+  expect([asks('text/html'), asks('text/markdown, */*')]).toEqual([
+    ['person', 'person'],
+    ['agent', 'pretender'],
+  ]);
   const [paying] = call([
     ['Classifier', 'judge', ['Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0', lists, true]],
   ]);
   expect(paying).toEqual(['agent', 'paying']);
-});
-
-test('the lists of crawlers are those of the JavaScript package, made anew', () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'crawlers-')), 'crawlers.php');
-  execFileSync(process.execPath, [path('../../packages/wordpress/bin/crawlers.mjs'), file]);
-  expect(readFileSync(join(PLUGIN, 'includes/crawlers.generated.php'), 'utf8')).toBe(readFileSync(file, 'utf8'));
 });
 
 test('keccak-256 is that of Ethereum, and a wallet is taken with its right checksum or with none', () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
 import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { checksumAddress } from '../../chain/offer.ts';
+import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';
 import type { Address } from '../../domain/money/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
@@ -41,6 +42,7 @@ beforeAll(async () => {
     {
       tenantId: world.site.tenantId,
       settings: {
+        ...DEFAULT_ENFORCEMENT,
         gateScope: { mode: 'prefixes' },
         seoAllowlist: ['googlebot'],
         crawlerPolicy: { allow: ['friendbot'], charge: [], block: ['badbot'] },

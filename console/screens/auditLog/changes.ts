@@ -47,6 +47,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'offering.set': 'What is licensed was set',
   'discovery.set': 'The public list was set',
   'gate.set_crawler_policy': 'The crawler policy was set',
+  'gate.set_visitor_class': 'A class of visitors was set',
   'gate.set_seo_allowlist': 'Search engines were set',
   'gate.set_scope': 'What the gate looks at was set',
   'networks.set': 'Networks were set',

@@ -1,4 +1,5 @@
 import { operatorOf } from '../../../domain/gate/agent.ts';
+import { robotClassOf } from '../../../domain/gate/visitors.ts';
 import type { AgentCard } from '../../../domain/webbotauth/card.ts';
 import { cardsOf } from '../../../services/agents/cards.ts';
 import type { AgentSums } from '../../../services/lists/agents.ts';
@@ -10,7 +11,7 @@ import { pageOf } from '../../../services/lists/pages.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import { connect, connectionOf, listCost } from '../../schema/connections.ts';
-import { CrossingKind } from '../../schema/enums.ts';
+import { CrossingKind, VisitorClassName } from '../../schema/enums.ts';
 import { filterText, hostFilter } from '../../schema/inputs.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
@@ -21,6 +22,14 @@ builder.objectField(AgentType, 'operator', (t) =>
     nullable: true,
     description: 'Who runs it, where that is known of its label. A label of a User-Agent is what the agent says of itself.',
     resolve: ({ agent }) => operatorOf(agent),
+  }),
+);
+
+builder.objectField(AgentType, 'visitorClass', (t) =>
+  t.field({
+    type: VisitorClassName,
+    description: 'The class that the lists put its label in; `AUTOMATION` where none does.',
+    resolve: ({ agent }) => robotClassOf(agent),
   }),
 );
 

@@ -79,6 +79,8 @@ export interface EnforceConfig {
       readonly charge: readonly string[];
       readonly block: readonly string[];
     };
+    /** What becomes of each class of visitors: `read`, `charge` or `block`. */
+    readonly visitorClasses?: Readonly<Record<string, string>>;
     readonly licenseIdentity: string;
   };
   readonly manifest: { readonly resources: readonly string[] };

@@ -64,6 +64,11 @@ export function wantsToPay(request: Pick<SiteRequest, 'header'>): boolean {
   return authorization ? /^License /i.test(authorization) : false;
 }
 
+/** True when a request asks for Markdown, which tools do for their models and no browser does. */
+export function wantsMarkdown({ header }: Pick<SiteRequest, 'header'>): boolean {
+  return /\btext\/(?:x-)?markdown\b/i.test(header('accept') ?? '');
+}
+
 /**
  * True when a browser asks whether a page of another origin may send what only an agent sends that wants to pay. One that asks for `Authorization`
  * alone is the site's to answer: whose credentials it takes from other origins is its own rule.

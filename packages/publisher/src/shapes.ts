@@ -21,7 +21,14 @@ export function isQuote(body: unknown): body is Quote {
 /** True for settings that a gate can decide by. */
 export function isConfig(body: unknown): body is EnforceConfig {
   const { enforcement, manifest } = membersOf(body);
-  const { articlePrefixes, gateScope, licenseIdentity, seoAllowlist, crawlerPolicy } = membersOf(enforcement);
+  const {
+    articlePrefixes,
+    gateScope,
+    licenseIdentity,
+    seoAllowlist,
+    crawlerPolicy,
+    visitorClasses = {},
+  } = membersOf(enforcement);
   const { allow, charge, block } = membersOf(crawlerPolicy);
   const { mode, excludePrefixes, includeExtensions = [] } = membersOf(gateScope);
   const { resources = [] } = membersOf(manifest);
@@ -29,6 +36,7 @@ export function isConfig(body: unknown): body is EnforceConfig {
   return (
     lists.every((list) => isListOf(list, isText)) &&
     isText(licenseIdentity) &&
+    isObject(visitorClasses) &&
     (mode === 'prefixes' || (mode === 'site' && isListOf(excludePrefixes, isText) && isListOf(includeExtensions, isText)))
   );
 }

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { claimOf } from '../../../domain/gate/agent.ts';
 import { categoryOf as categoryOfName, CRAWLERS as KNOWN } from '../../../domain/gate/crawlers.ts';
+import { AI_AGENTS } from '../../../domain/gate/robots.generated.ts';
 import type { Report } from '../../../packages/publisher/src/client.ts';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
 import { categoryOf } from '../../../packages/publisher/src/core/category.ts';
-import { CRAWLERS } from '../../../packages/publisher/src/core/crawlers.generated.ts';
 import { Lru } from '../../../packages/publisher/src/core/lru.ts';
 import { dollars, microOf } from '../../../packages/publisher/src/core/usdc.ts';
 import { openAgents } from '../../../packages/publisher/src/knowing/agents.ts';
@@ -128,7 +128,7 @@ test('what a crawler reads for is told by its name as a whole word, and by nothi
 });
 
 test('a gate and a replay of what it saw say the same of what a crawler reads for', () => {
-  const names = [...Object.keys(KNOWN), ...CRAWLERS];
+  const names = [...Object.keys(KNOWN), ...AI_AGENTS];
   const replayed = (ua: string) => categoryOfName(Object.values(claimOf({ ua })).join());
   for (const [name, { readsFor }] of Object.entries(KNOWN)) expect([name, categoryOf(name)]).toEqual([name, readsFor]);
   for (const name of names) expect([name, replayed(name)]).toEqual([name, categoryOf(name)]);

@@ -1,10 +1,31 @@
 /** Who reads: decided at the site, from the User-Agent and what the site's owner said of it. */
 import { isbot } from 'isbot';
-import { CRAWLERS } from './crawlers.generated.ts';
 import { Lru } from './lru.ts';
+import { BROWSERS, ROBOTS } from './robots.generated.ts';
 
-/** What the reader counts as. */
-export type Who = 'person' | 'search' | 'allowed' | 'blocked' | 'agent';
+/** What the reader counts as; `robot` and `search` read free by their class, `allowed` by the owner's word on a name. */
+export type Who = 'person' | 'search' | 'robot' | 'allowed' | 'blocked' | 'agent';
+
+/**
+ * Classes of visitors that an owner decides about as a whole. `automation` is what no list names, or what names nothing of itself; `pretender`
+ * says that it is a browser and asks as no browser does.
+ */
+export type VisitorClass = keyof typeof ROBOTS | 'automation' | 'pretender';
+/** What becomes of a class. */
+export type ClassPolicy = 'read' | 'charge' | 'block';
+
+/** What holds where an owner says nothing: AI agents and automation that nothing names pay, everybody else reads. */
+const DEFAULTS: Readonly<Record<VisitorClass, ClassPolicy>> = {
+  ai: 'charge',
+  automation: 'charge',
+  pretender: 'charge',
+  search: 'read',
+  preview: 'read',
+  ads: 'read',
+  feed: 'read',
+  monitor: 'read',
+  app: 'read',
+};
 
 /** Why; `classifyReason` of reports. */
 export type Reason =
@@ -14,6 +35,9 @@ export type Reason =
   | 'search_engine'
   | 'crawler_list'
   | 'isbot'
+  | 'no_name'
+  | 'pretender'
+  | Exclude<VisitorClass, 'ai' | 'search' | 'automation'>
   | 'site_classifier'
   | 'person'
   | 'service_away'
@@ -27,7 +51,7 @@ export interface Caller {
   readonly reason: Reason;
 }
 
-/** Fragments of User-Agents in lower case, as the service's enforce-config has them. */
+/** Fragments of User-Agents in lower case and what becomes of classes, as the service's enforce-config has them. */
 export interface AgentLists {
   readonly seoAllowlist: readonly string[];
   readonly crawlerPolicy: {
@@ -35,22 +59,30 @@ export interface AgentLists {
     readonly charge: readonly string[];
     readonly block: readonly string[];
   };
+  /** Nothing from a service that knows no classes; a class that is not named has its default. */
+  readonly visitorClasses?: Readonly<Record<string, string>>;
+}
+
+/** Tells readers apart. */
+export interface Classifier {
+  (userAgent: string | undefined): Caller;
+  /** What becomes of one who says to be a browser and is none. */
+  readonly pretender: () => Caller;
 }
 
 /** More of a User-Agent than this is not looked at. */
 const MAX_UA_CHARS = 512;
 const REMEMBERED = 5_000;
-const escaped = CRAWLERS.map((name) => name.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&'));
-/** A crawler's name as a whole token: `Code` is in `Code/1.0`, not in `opencode`. */
-const CRAWLER = new RegExp(`(?<![a-z0-9-])(?:${escaped.join('|')})(?![a-z0-9-])`);
+const WITH_BROWSER = /^mozilla\/5\.0 .*chrome\//;
+const { ai: AI, ...OTHERS } = ROBOTS;
 
 /**
- * Tells readers apart by their User-Agent; `lists` null while the site's settings are unknown. Block wins over allow, allow over charge, these over
- * the search engines, and all of them over the lists of crawlers. What nothing names is a person.
+ * Tells readers apart by their User-Agent; `lists` null while the site's settings are unknown. Block wins over allow, allow over charge, and these
+ * over the classes. What no list takes for a robot is a person.
  */
-export function createClassifier(lists: AgentLists | null): (userAgent: string | undefined) => Caller {
+export function createClassifier(lists: AgentLists | null): Classifier {
   const remembered = new Lru<Caller>(REMEMBERED);
-  return (userAgent = '') => {
+  const classifier = (userAgent = ''): Caller => {
     const ua = userAgent.length > MAX_UA_CHARS ? userAgent.slice(0, MAX_UA_CHARS) : userAgent;
     const known = remembered.get(ua);
     if (known) return known;
@@ -58,6 +90,7 @@ export function createClassifier(lists: AgentLists | null): (userAgent: string |
     remembered.set(ua, caller);
     return caller;
   };
+  return Object.assign(classifier, { pretender: () => byClass('pretender', 'pretender', lists) });
 }
 
 function classify(ua: string, lists: AgentLists | null): Caller {
@@ -66,11 +99,23 @@ function classify(ua: string, lists: AgentLists | null): Caller {
   if (has(policy?.block)) return { who: 'blocked', reason: 'policy_block' };
   if (has(policy?.allow)) return { who: 'allowed', reason: 'policy_allow' };
   if (has(policy?.charge)) return { who: 'agent', reason: 'policy_charge' };
-  if (has(lists?.seoAllowlist ?? SEARCH_ENGINES)) return { who: 'search', reason: 'search_engine' };
-  if (CRAWLER.test(ua)) return { who: 'agent', reason: 'crawler_list' };
-  if (isbot(ua)) return { who: 'agent', reason: 'isbot' };
-  return { who: 'person', reason: 'person' };
+  if (/^[\s-]*$/.test(ua)) return byClass('automation', 'no_name', lists);
+  if (has(lists?.seoAllowlist ?? SEARCH_ENGINES)) return byClass('search', 'search_engine', lists);
+  // Editors have browsers inside, with the editor's name in front of the engine's: people read in them.
+  const text = WITH_BROWSER.test(ua) ? ua.replace(BROWSERS, '') : ua;
+  if (AI.test(text)) return byClass('ai', 'crawler_list', lists);
+  if (!isbot(text)) return { who: 'person', reason: 'person' };
+  for (const [name, names] of Object.entries(OTHERS) as [keyof typeof OTHERS, RegExp][]) {
+    if (names.test(text)) return byClass(name, name === 'search' ? 'search_engine' : name, lists);
+  }
+  return byClass('automation', 'isbot', lists);
 }
 
-/** Who reads free until the site's settings arrive. */
+function byClass(name: VisitorClass, reason: Reason, lists: AgentLists | null): Caller {
+  const policy = lists?.visitorClasses?.[name] ?? DEFAULTS[name];
+  if (policy === 'block') return { who: 'blocked', reason: 'policy_block' };
+  return { who: policy === 'charge' ? 'agent' : name === 'search' ? 'search' : 'robot', reason };
+}
+
+/** Who counts as a search engine until the site's settings arrive. */
 const SEARCH_ENGINES = ['googlebot', 'bingbot', 'duckduckbot', 'applebot', 'yandexbot', 'baiduspider'];

@@ -3,7 +3,7 @@ import type { Caller } from '../core/who.ts';
 import { createClassifier } from '../core/who.ts';
 import type { PublisherOptions } from '../options.ts';
 import type { SiteRequest } from '../request.ts';
-import { wantsToPay } from '../request.ts';
+import { wantsMarkdown, wantsToPay } from '../request.ts';
 import type { Failures } from '../telling/failures.ts';
 import { isSigned } from './signedRequest.ts';
 import type { SiteConfig } from './siteConfig.ts';
@@ -30,11 +30,13 @@ export function openReaders<Request>(
   }
   return (request, config) => {
     const lists = config?.classify ?? beforeConfig;
-    const found = ownWord(request) ?? lists(request.header('user-agent') ?? undefined);
-    if (found.who !== 'person' && found.who !== 'search') return found;
+    const own = ownWord(request);
+    const found = own ?? lists(request.header('user-agent') ?? undefined);
+    if (found.who !== 'person' && found.who !== 'search' && found.who !== 'robot') return found;
     if (wantsToPay(request)) return { who: 'agent', reason: 'paying' };
     // No browser signs what it asks for: what people drive themselves says nothing of the kind.
     if (found.who === 'person' && isSigned(request)) return { who: 'agent', reason: 'signed' };
+    if (own === null && found.who === 'person' && wantsMarkdown(request)) return lists.pretender();
     return found.who === 'person' && options.charge === 'everyone' ? { ...found, who: 'agent' } : found;
   };
 }

@@ -2,7 +2,7 @@
 import type { Client, EnforceConfig } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
 import type { Scope } from '../core/page.ts';
-import type { Caller } from '../core/who.ts';
+import type { Classifier } from '../core/who.ts';
 import { createClassifier } from '../core/who.ts';
 import { isConfig } from '../shapes.ts';
 import type { Failures } from '../telling/failures.ts';
@@ -19,7 +19,7 @@ export interface SiteConfig extends Scope {
   readonly issuer: string;
   /** The site's hosts, the first is its default. */
   readonly hosts: readonly string[];
-  readonly classify: (userAgent: string | undefined) => Caller;
+  readonly classify: Classifier;
 }
 
 /** Where the settings are. */

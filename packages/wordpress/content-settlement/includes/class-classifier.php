@@ -6,47 +6,79 @@ final class Classifier {
 	/** More of a User-Agent than this is not looked at. */
 	const MAX_CHARS = 512;
 
+	/** What becomes of classes of visitors where the owner says nothing: AI agents and automation that nothing names pay. */
+	const CLASSES = array(
+		'ai'         => 'charge',
+		'automation' => 'charge',
+		'pretender'  => 'charge',
+		'search'     => 'read',
+		'preview'    => 'read',
+		'ads'        => 'read',
+		'feed'       => 'read',
+		'monitor'    => 'read',
+		'app'        => 'read',
+	);
+	/** Until the service has said which search engines read free. */
+	const SEARCH_ENGINES = array( 'googlebot', 'bingbot', 'duckduckbot', 'applebot', 'yandexbot', 'baiduspider' );
+
 	/**
-	 * Who (person, search, allowed, blocked, agent) and the reason's name in reports. `$policy` is `enforcement` of the service's
-	 * configuration, `$paying` whether payment or licence came along.
+	 * Who (person, search, robot, allowed, blocked, agent) and the reason's name in reports. `$policy` is `enforcement` of the service's
+	 * configuration, `$paying` whether payment or licence came along, `$accept` what the visitor takes.
 	 */
-	public static function judge( string $user_agent, array $policy, bool $paying ): array {
-		$user_agent = substr( $user_agent, 0, self::MAX_CHARS );
-		$agent      = strtolower( $user_agent );
+	public static function judge( string $user_agent, array $policy, bool $paying, string $accept = '' ): array {
+		$found = self::by_name( substr( $user_agent, 0, self::MAX_CHARS ), $policy );
+		if ( ! in_array( $found[0], array( 'person', 'search', 'robot' ), true ) ) {
+			return $found;
+		}
+		if ( $paying ) {
+			return array( 'agent', 'paying' );
+		}
+		// Tools ask for Markdown for their models; no browser does.
+		return 'person' === $found[0] && preg_match( '~\btext/(?:x-)?markdown\b~i', $accept ) ? self::by_class( 'pretender', 'pretender', $policy ) : $found;
+	}
+
+	private static function by_name( string $user_agent, array $policy ): array {
+		$agent = strtolower( $user_agent );
 		foreach ( array( 'block' => 'blocked', 'allow' => 'allowed', 'charge' => 'agent' ) as $list => $who ) {
 			if ( self::has_fragment( $agent, $policy['crawlerPolicy'][ $list ] ?? array() ) ) {
 				return array( $who, "policy_$list" );
 			}
 		}
+		if ( preg_match( '~^[\s-]*$~D', $agent ) ) {
+			return self::by_class( 'automation', 'no_name', $policy );
+		}
 		if ( self::has_fragment( $agent, $policy['seoAllowlist'] ?? self::SEARCH_ENGINES ) ) {
-			return array( 'search', 'search_engine' );
+			return self::by_class( 'search', 'search_engine', $policy );
 		}
-		if ( self::is_named_crawler( $user_agent ) ) {
-			return array( 'agent', 'crawler_list' );
+		$lists = self::lists();
+		// Editors have browsers inside, with the editor's name in front of the engine's: people read in them.
+		$text = preg_match( '~^mozilla/5\.0 .*chrome/~', $agent ) ? (string) preg_replace( $lists['browsers'], '', $agent ) : $agent;
+		if ( preg_match( $lists['robots']['ai'], $text ) ) {
+			return self::by_class( 'ai', 'crawler_list', $policy );
 		}
-		if ( preg_match( self::lists()['bots'], $user_agent ) ) {
-			return array( 'agent', 'isbot' );
+		if ( ! preg_match( $lists['bots'], $text ) ) {
+			return array( 'person', 'person' );
 		}
-		return $paying ? array( 'agent', 'paying' ) : array( 'person', 'person' );
+		foreach ( $lists['robots'] as $class => $names ) {
+			if ( preg_match( $names, $text ) ) {
+				return self::by_class( $class, 'search' === $class ? 'search_engine' : $class, $policy );
+			}
+		}
+		return self::by_class( 'automation', 'isbot', $policy );
 	}
 
-	/** Whether the User-Agent holds the whole name of a known AI crawler: `code` is in Code/1.0, not in opencode. */
-	private static function is_named_crawler( string $user_agent ): bool {
-		static $pattern = null;
-		if ( null === $pattern ) {
-			$quoted  = array_map( 'preg_quote', self::crawlers(), array_fill( 0, count( self::crawlers() ), '~' ) );
-			$pattern = '~(?<![a-z0-9-])(?:' . implode( '|', $quoted ) . ')(?![a-z0-9-])~i';
+	private static function by_class( string $class, string $reason, array $policy ): array {
+		$becomes = $policy['visitorClasses'][ $class ] ?? self::CLASSES[ $class ];
+		if ( 'block' === $becomes ) {
+			return array( 'blocked', 'policy_block' );
 		}
-		return 1 === preg_match( $pattern, $user_agent );
+		return array( 'charge' === $becomes ? 'agent' : ( 'search' === $class ? 'search' : 'robot' ), $reason );
 	}
 
-	/** Names of known AI crawlers, in lower case. */
-	public static function crawlers(): array {
-		return self::lists()['crawlers'];
+	/** Names of AI agents, in lower case. */
+	public static function ai_agents(): array {
+		return self::lists()['names'];
 	}
-
-	/** Until the service has said which search engines read free. */
-	const SEARCH_ENGINES = array( 'googlebot', 'bingbot', 'duckduckbot', 'applebot', 'yandexbot', 'baiduspider' );
 
 	private static function has_fragment( string $agent, array $fragments ): bool {
 		foreach ( $fragments as $fragment ) {
@@ -60,7 +92,7 @@ final class Classifier {
 	private static function lists(): array {
 		static $lists = null;
 		if ( null === $lists ) {
-			$lists = require __DIR__ . '/crawlers.generated.php';
+			$lists = require __DIR__ . '/robots.generated.php';
 		}
 		return $lists;
 	}

@@ -8,10 +8,10 @@ namespace ContentSettlement;
  * - refuse: 403;   - discover: 402 that is never charged (HEAD, a part of a page);   - wait: 503 without an offer.
  */
 final class Decision {
-	const READS_FREE = array( 'person', 'search', 'allowed' );
+	const READS_FREE = array( 'person', 'search', 'robot', 'allowed' );
 
 	/**
-	 * Facts: who (person, search, allowed, blocked, agent), in_scope, method, is_partial, payment (none, one, two),
+	 * Facts: who (person, search, robot, allowed, blocked, agent), in_scope, method, is_partial, payment (none, one, two),
 	 * is_licensed, quote (priced, free, away: nobody answers or our key is refused, busy: cannot be priced now, refused: its owner does not
 	 * give it to this agent), proof (none, good, bad, busy: that the wallet bought the page could not be looked at now). Returns the act, the verdict
 	 * to report or null, and the error for the offer.

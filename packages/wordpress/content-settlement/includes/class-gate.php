@@ -58,7 +58,7 @@ final class Gate {
 		if ( is_user_logged_in() ) {
 			return array( 'person', 'person' );
 		}
-		return Classifier::judge( $visit->user_agent, $policy, $visit->is_paying() );
+		return Classifier::judge( $visit->user_agent, $policy, $visit->is_paying(), $visit->accept );
 	}
 
 	private static function on_agent( Visit $visit, string $resource, string $reason ): void {

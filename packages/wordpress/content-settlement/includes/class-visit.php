@@ -7,6 +7,8 @@ final class Visit {
 	public $method;
 	/** @var string */
 	public $user_agent;
+	/** @var string What the visitor takes. */
+	public $accept;
 	/** @var bool Whether only a part of the page is asked for. */
 	public $is_partial;
 	/** @var string The payment as received; '' for none. */
@@ -26,6 +28,7 @@ final class Visit {
 		$visit             = new self();
 		$visit->method     = strtoupper( self::header( 'REQUEST_METHOD', '' ) );
 		$visit->user_agent = wp_check_invalid_utf8( self::header( 'USER_AGENT' ), true );
+		$visit->accept     = self::header( 'ACCEPT' );
 		$visit->is_partial = '' !== self::header( 'RANGE' );
 		$visit->proof       = self::header( 'SIGN_IN_WITH_X' );
 		$visit->max_price   = self::header( 'CRAWLER_MAX_PRICE' );
@@ -59,7 +62,7 @@ final class Visit {
 
 	/** Whether a person looks at the answer. */
 	public function wants_html(): bool {
-		return false !== strpos( self::header( 'ACCEPT' ), 'text/html' );
+		return false !== strpos( $this->accept, 'text/html' );
 	}
 
 	/** Some wallets send both headers; they must hold one and the same payment. */

@@ -153,7 +153,7 @@ final class Settings_Page {
 	/** For the setting of page caches that names who is never served from it. */
 	private static function print_names(): void {
 		echo '<details class="cs-names"><summary>' . esc_html__( 'Do you use a page cache (WP Super Cache, W3 Total Cache, WP Rocket, a CDN)?', 'content-settlement' ) . '</summary><p>' . esc_html__( 'It may answer agents before this plugin can, and then they read for free. Paste these names where it asks for “rejected” or “never cached” user agents:', 'content-settlement' ) . '</p>';
-		echo '<textarea readonly rows="6" class="large-text code" onfocus="this.select()">' . esc_textarea( implode( "\n", array_merge( Classifier::crawlers(), array( 'bot', 'crawler', 'spider', 'curl', 'python', 'node', 'axios', 'http' ) ) ) ) . '</textarea></details>';
+		echo '<textarea readonly rows="6" class="large-text code" onfocus="this.select()">' . esc_textarea( implode( "\n", array_merge( Classifier::ai_agents(), array( 'bot', 'crawler', 'spider', 'curl', 'python', 'node', 'axios', 'http' ) ) ) ) . '</textarea></details>';
 	}
 
 	private static function open_step( int $number, string $title, bool $is_done ): void {
