@@ -24,6 +24,7 @@ const AGENT: Facts = {
   who: 'agent',
   config: 'known',
   isInScope: true,
+  isAside: false,
   method: 'GET',
   payment: 'none',
   licence: 'none',
@@ -99,14 +100,21 @@ export const ROWS: readonly Row[] = [
     decision: { act: 'offer' },
     play: agent('/articles/solo', 402, { method: 'HEAD' }),
   },
-  ...['POST', 'PUT', 'DELETE', 'PATCH'].map(
-    (method): Row => ({
-      name: `${method}, which a server might answer with the page`,
-      facts: { ...AGENT, method: 'other' },
-      decision: { act: 'offer', error: 'Payment required: pay with GET' },
-      play: agent('/articles/solo', 402, { method }),
-    }),
-  ),
+  {
+    name: 'another method, whose answer is looked at',
+    facts: { ...AGENT, method: 'other', quote: 'unasked' },
+    decision: { act: 'look' },
+  },
+  {
+    name: 'what has the name of no page, and its answer is looked at',
+    facts: { ...AGENT, isAside: true, quote: 'unasked' },
+    decision: { act: 'look' },
+  },
+  {
+    name: 'a payment for what has the name of no page',
+    facts: { ...AGENT, isAside: true, payment: 'one' },
+    decision: { act: 'settle' },
+  },
   {
     name: 'HEAD with a payment, which charges nothing',
     facts: { ...AGENT, method: 'HEAD', payment: 'one' },
@@ -145,7 +153,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'a payment with a body of another method',
     facts: { ...AGENT, method: 'other', payment: 'laden' },
-    decision: { act: 'offer', error: 'Payment required: pay with GET' },
+    decision: { act: 'look' },
   },
   {
     name: 'two payments in one request',

@@ -56,6 +56,7 @@ test('every combination of facts is decided as the JavaScript package decides it
     const facts: Facts = {
       ...same,
       isOurs: false,
+      isAside: false,
       config: 'known',
       licence: isLicensed ? 'good' : 'none',
       method: METHODS[method as keyof typeof METHODS],

@@ -6,7 +6,7 @@ import { createGate } from './gate.ts';
 import type { PublisherOptions } from './options.ts';
 import type { SiteRequest } from './request.ts';
 import { PARTIAL } from './request.ts';
-import { forceHeaders, holdPage, sendAnswer } from './selling/heldPage.ts';
+import { forceHeaders, holdPage, lookAtAnswer, sendAnswer } from './selling/heldPage.ts';
 
 /** A middleware, and what a server may ask of it. `flush` sends the reports that wait: for servers that shut down in order. */
 export type Middleware = ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) &
@@ -19,8 +19,10 @@ export function contentSettlement(options: PublisherOptions<IncomingMessage> = {
   const follow = (ruling: Ruling, request: IncomingMessage, response: ServerResponse, next: () => void) => {
     if (ruling.act === 'answer') return sendAnswer(response, ruling.answer);
     if (ruling.act === 'serve' && ruling.headers) forceHeaders(response, ruling.headers);
+    if (ruling.act === 'look') lookAtAnswer(response, ruling.look);
     if (ruling.act === 'sell') holdPage(response, ruling.sale, { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
-    if (ruling.act === 'sell' || ruling.headers) for (const name of PARTIAL) delete request.headers[name];
+    if (ruling.act === 'sell' || (ruling.act === 'serve' && ruling.headers))
+      for (const name of PARTIAL) delete request.headers[name];
     next();
   };
   const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => {

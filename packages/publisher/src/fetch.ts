@@ -1,6 +1,7 @@
 /** For servers of web-standard requests and answers (Hono, Workers, Deno, Bun): `fetch: contentSettlement()(app.fetch)`. */
 import { createGate } from './gate.ts';
 import type { PublisherOptions } from './options.ts';
+import { lookAt } from './selling/lookAtResponse.ts';
 import { follow, seenOf } from './selling/soldResponse.ts';
 
 /** A handler of requests; what follows the request is the platform's (`env`, `ctx`), and is handed on. */
@@ -17,7 +18,9 @@ export function contentSettlement(options: FetchOptions = {}) {
       const seen = seenOf(request);
       try {
         if (gate.letsThrough(seen)) return await handler(request, ...rest);
-        return await follow(gate, await gate.rule(seen), request, (whole) => handler(whole, ...rest));
+        const ruling = await gate.rule(seen);
+        if (ruling.act === 'look') return (await lookAt(ruling.look, request, () => handler(request, ...rest))).answer;
+        return await follow(gate, ruling, request, (whole) => handler(whole, ...rest));
       } finally {
         // Workers stop a program between requests: what waits leaves now.
         const lasting = rest.find((one) => typeof (one as Context | null)?.waitUntil === 'function') as Context | undefined;

@@ -11,11 +11,14 @@ import type { JudgeDeps, Judgement } from './judge.ts';
 import { judge, pageOf } from './judge.ts';
 import { openAgents } from './knowing/agents.ts';
 import { openLicences } from './knowing/licences.ts';
+import type { Page } from './knowing/pages.ts';
 import { openPages } from './knowing/pages.ts';
 import { openProofs } from './knowing/proofs.ts';
 import { openQuotes } from './knowing/quotes.ts';
 import { openReaders } from './knowing/readers.ts';
 import { openConfig } from './knowing/siteConfig.ts';
+import type { Look, Looks } from './looking.ts';
+import { openLooks } from './looking.ts';
 import type { PublisherOptions } from './options.ts';
 import { readOptions } from './options.ts';
 import type { SiteRequest } from './request.ts';
@@ -38,6 +41,8 @@ export type Ruling =
   /** Let the site answer. With headers: put them on its answer, and ask the site for the whole page. */
   | { readonly act: 'serve'; readonly headers: Readonly<Record<string, string>> | null }
   | { readonly act: 'answer'; readonly answer: Answer }
+  /** Let the site answer, and look at it: what is no page goes out untouched. */
+  | { readonly act: 'look'; readonly look: Look }
   /** Have the page made, whole, and hand it over to the sale before anything of it is sent. */
   | { readonly act: 'sell'; readonly sale: Sale };
 
@@ -68,6 +73,7 @@ interface Parts<Request> extends JudgeDeps<Request> {
   readonly reports: Reports;
   readonly bodies: Bodies | null;
   readonly sales: Sales;
+  readonly looks: Looks;
   readonly teller: Teller;
   /** What the site adds, which comes first, and what every site has. */
   readonly rows: { readonly own: readonly WellKnownRow[]; readonly everywhere: readonly WellKnownRow[] };
@@ -92,6 +98,8 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
       try {
         const own = await ownAnswer(parts, request);
         const judgement = await judge(parts, request, own !== null);
+        const looked = own === null ? lookOf(parts, request, judgement) : null;
+        if (looked) return looked;
         parts.teller.decided(request.method, judgement);
         if (own === null) return carryOut(parts, request, judgement);
         return own.isAfterSite ? { act: 'sell', sale: unlessSiteHas(own.answer) } : { act: 'answer', answer: own.answer };
@@ -154,8 +162,24 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
     unservable: ({ page, caller, quote }) => teller.report(page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });
   const readers = openReaders(options, failures);
+  const looks = openLooks(options);
   const rows = { own: options.wellKnown ?? [], everywhere: wellKnownRows({ ...deps, documents: options.documents }) };
-  return { config, pages, routes, agents, failures, readers, kind: options.kind, reports, bodies, teller, sales, rows, options };
+  return {
+    config,
+    pages,
+    routes,
+    agents,
+    failures,
+    readers,
+    kind: options.kind,
+    reports,
+    bodies,
+    teller,
+    sales,
+    looks,
+    rows,
+    options,
+  };
 }
 
 async function flush<Request>({ reports, bodies }: Parts<Request>): Promise<void> {
@@ -199,6 +223,44 @@ function rowOf<Request>({ rows }: Parts<Request>, request: SiteRequest<Request>)
 function rawPath({ target }: Pick<SiteRequest, 'target'>): string {
   const end = target.indexOf('?');
   return end < 0 ? target : target.slice(0, end);
+}
+
+/** A look at the site's own answer before a page is offered for money; null where there is nothing to look at, or nothing to learn. */
+function lookOf<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling | null {
+  const { decision, page } = judgement;
+  const { method } = request;
+  const isAside = decision.act === 'look';
+  if (!isAside && decision.act !== 'offer') return null;
+  const told = (one: Judgement): void => parts.teller.decided(method, one);
+  const asReader: Judgement = { ...judgement, decision: { act: 'serve', as: 'open' } };
+  if (page === null) {
+    if (!isAside) return null;
+    told(asReader);
+    return { act: 'serve', headers: null };
+  }
+  const offer = async (): Promise<Answer | null> => {
+    const offered = isAside ? await offerFor(parts, judgement, page, method) : judgement;
+    if (offered === null) return null;
+    told(offered);
+    const ruling = carryOut(parts, request, offered);
+    return ruling.act === 'answer' ? ruling.answer : null;
+  };
+  const instead = () => offer().catch((): Answer => waitAnswer(undefined));
+  const look = parts.looks.open({ page, method, isAside, instead, onOwn: () => told(asReader) });
+  return look && { act: 'look', look };
+}
+
+/** The offer of a page that was asked for in another way than with GET, or under the name of none; null for one without a price. */
+async function offerFor<Request>(
+  { pages }: Parts<Request>,
+  judgement: Judgement,
+  asked: Page,
+  method: string,
+): Promise<Judgement | null> {
+  const page = await pages.located(asked);
+  const price = await pages.priceOf(page);
+  const error = method === 'GET' || method === 'HEAD' ? {} : { error: 'Payment required: pay with GET' };
+  return price.state === 'priced' ? { ...judgement, page, price, decision: { act: 'offer', ...error } } : null;
 }
 
 function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling {

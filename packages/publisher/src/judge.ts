@@ -1,4 +1,5 @@
 /** Finds out, one fact after the other, what `decide` wants to know of a request. */
+import { isAside } from './core/aside.ts';
 import type { Decision, Facts } from './core/decide.ts';
 import { decide } from './core/decide.ts';
 import type { LicenseError } from './core/licenseError.ts';
@@ -60,7 +61,7 @@ export async function judge<Request>(
     isOurs,
     who: caller.who,
     config: config ? 'known' : 'unasked',
-    isInScope: deps.routes(config, request).isScoped,
+    ...placeOf(deps, config, request),
     method: request.method === 'GET' || request.method === 'HEAD' ? request.method : 'other',
     payment: payment.state,
     licence: license === null ? 'none' : 'shown',
@@ -73,7 +74,7 @@ export async function judge<Request>(
     if (decision.about === 'config') {
       config = await deps.config.first();
       page = pageOf(deps, config, request);
-      facts = { ...facts, config: config ? 'known' : 'away', isInScope: deps.routes(config, request).isScoped };
+      facts = { ...facts, config: config ? 'known' : 'away', ...placeOf(deps, config, request) };
     } else if (page === null || config === null) {
       facts = { ...facts, licence: 'bad', proof: 'bad', quote: 'bad' };
     } else {
@@ -93,6 +94,16 @@ export async function judge<Request>(
       }
     }
   }
+}
+
+function placeOf<Request>(
+  { routes }: Pick<JudgeDeps<Request>, 'routes'>,
+  config: SiteConfig | null,
+  request: SiteRequest<Request>,
+): Pick<Facts, 'isInScope' | 'isAside'> {
+  const { isScoped, address } = routes(config, request);
+  const pages = config?.gateScope.mode === 'site' ? config.gateScope.includeExtensions : undefined;
+  return { isInScope: isScoped, isAside: address !== null && isAside(address.path, pages) };
 }
 
 /** The page of a request; null when it can have no address. */

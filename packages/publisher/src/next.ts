@@ -9,6 +9,7 @@ import { contentSettlement as forFetch } from './fetch.ts';
 import { createGate } from './gate.ts';
 import { openPasses } from './knowing/passes.ts';
 import type { PublisherOptions } from './options.ts';
+import { lookAt } from './selling/lookAtResponse.ts';
 import { follow, responseOf, seenOf } from './selling/soldResponse.ts';
 
 /** What Next hands over beside a request. */
@@ -21,6 +22,9 @@ export type NextOptions = PublisherOptions<Request> & { readonly self?: string }
 export type NextProxy = ((request: Request, event?: Event) => Promise<Response | undefined>) & {
   readonly route: ReturnType<typeof forFetch>;
 };
+
+/** Where the site cannot ask itself, a page is offered unseen. */
+const unseen = (): Response => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
 
 /** Opens the gate. Throws TypeError for options that cannot be used, at the first request. */
 export function contentSettlement(options: NextOptions = {}): NextProxy {
@@ -35,6 +39,10 @@ export function contentSettlement(options: NextOptions = {}): NextProxy {
     try {
       const ruling = await gate.rule(seen);
       if (ruling.act === 'serve' && !ruling.headers) return undefined;
+      if (ruling.act === 'look') {
+        const { answer, isOwn } = await lookAt(ruling.look, request, () => passes.pageFor(request).catch(unseen));
+        return isOwn ? undefined : answer;
+      }
       return await follow(gate, ruling, request, passes.pageFor);
     } catch (error) {
       gate.onNoPage(error); // the site did not answer itself: nothing was settled

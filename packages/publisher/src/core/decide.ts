@@ -12,6 +12,8 @@ export interface Facts {
   /** The site's settings: here, not looked for yet, or not to be had. */
   readonly config: 'known' | 'unasked' | 'away';
   readonly isInScope: boolean;
+  /** True for an address that has the name of no page (`aside.ts`). */
+  readonly isAside: boolean;
   /** Anything but GET and HEAD is `other`: a server may send the page for those, too. */
   readonly method: 'GET' | 'HEAD' | 'other';
   /** `two`: both headers, with different payments. `long`: more than any payment has. `laden`: with a body, which no page takes. */
@@ -34,6 +36,8 @@ export type Verdict = 'served-free' | 'agent-reread' | 'denied' | 'blocked';
 export type Decision =
   | { readonly act: 'serve'; readonly as: 'reader' | 'open' | 'free' | 'licensed' | 'away'; readonly verdict?: Verdict }
   | { readonly act: 'offer'; readonly error?: string; readonly verdict?: Verdict }
+  /** The site answers; what proves to be a page is offered for money. */
+  | { readonly act: 'look' }
   | { readonly act: 'settle' }
   | { readonly act: 'refuse'; readonly status: 400 | 403 | 503; readonly verdict?: Verdict }
   | { readonly act: 'discover' }
@@ -58,6 +62,8 @@ export function decide(facts: Facts): Decision {
   if (facts.licence === 'good') return { act: 'serve', as: 'licensed', verdict: 'agent-reread' };
   // It may open the page: an offer would have its reader pay again. One that pays as well has decided.
   if (facts.licence === 'busy' && facts.payment === 'none') return { act: 'refuse', status: 503 };
+  // Webhooks, forms, feeds, styles: nobody is asked, and nobody waits, for what is no page.
+  if (method === 'other' || (facts.isAside && facts.payment === 'none')) return { act: 'look' };
   if (facts.quote === 'unasked') return { act: 'ask', about: 'quote' };
   if (facts.quote === 'free') return { act: 'serve', as: 'free', verdict: 'served-free' };
   if (facts.quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };
@@ -68,8 +74,6 @@ export function decide(facts: Facts): Decision {
   if (facts.proof === 'good') return { act: 'serve', as: 'licensed', verdict: 'agent-reread' };
   // It may have bought the page: an offer would have it pay again. One that pays as well has decided.
   if (facts.proof === 'busy' && facts.payment === 'none') return { act: 'refuse', status: 503 };
-  // A payment is for the page, and only GET is sure to make it without doing anything else.
-  if (method === 'other') return { act: 'offer', error: 'Payment required: pay with GET' };
   if (facts.payment === 'laden') return { act: 'refuse', status: 400 };
   if (method === 'HEAD') return { act: 'offer' };
   return facts.payment === 'one' ? { act: 'settle' } : OFFERS[facts.payment];

@@ -5,6 +5,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Answer } from '../answers.ts';
 import { isForCaches, merged, waitAnswer } from '../answers.ts';
+import type { Look } from '../looking.ts';
+import { LOOK_BYTES } from '../looking.ts';
 import type { Sale } from './sale.ts';
 import { MAKING_MS } from './sale.ts';
 
@@ -20,6 +22,8 @@ interface HoldOptions {
   readonly maxBytes: number;
   readonly onLarge: () => void;
   readonly makingMs?: number;
+  /** False for the head of an answer that is let out as it comes, from there on. */
+  readonly mayBePage?: Look['mayBePage'];
 }
 
 /** Sends an answer of the gate's own. */
@@ -52,6 +56,14 @@ export function holdPage(response: ServerResponse, sale: Sale, options: HoldOpti
   response.flushHeaders = () => page.flushHeaders();
 }
 
+/** As long as a timer of Node can wait: an answer that is looked at takes what time it takes. */
+const NO_HURRY_MS = 2_147_483_647;
+
+/** Looks at an answer as it begins: what is no page goes out as the server makes it, what may be one is held until that is known. */
+export function lookAtAnswer(response: ServerResponse, { sale, mayBePage }: Look): void {
+  holdPage(response, sale, { maxBytes: LOOK_BYTES, onLarge: () => undefined, makingMs: NO_HURRY_MS, mayBePage });
+}
+
 class HeldPage {
   readonly #response: ServerResponse;
   readonly #sale: Sale;
@@ -82,6 +94,7 @@ class HeldPage {
   }
 
   write(args: readonly unknown[]): boolean {
+    this.#begin();
     if (this.#state === 'open') return Reflect.apply(this.#own.write, this.#response, args) as boolean;
     callBack(args);
     if (this.#state === 'shut' || this.#isEnded || !this.#keep(args)) return true;
@@ -93,6 +106,7 @@ class HeldPage {
   }
 
   end(args: readonly unknown[]): ServerResponse {
+    this.#begin();
     if (this.#state === 'open') return Reflect.apply(this.#own.end, this.#response, args) as ServerResponse;
     callBack(args);
     if (this.#state === 'shut' || this.#isEnded || !this.#keep(args)) return this.#response;
@@ -102,6 +116,7 @@ class HeldPage {
   }
 
   writeHead(args: readonly unknown[]): ServerResponse {
+    this.#begin(args);
     if (this.#state === 'shut') return this.#response;
     if (this.#state === 'open') return Reflect.apply(this.#own.writeHead, this.#response, args) as ServerResponse;
     if (!this.#isEnded) readHead(this.#response, args);
@@ -109,7 +124,25 @@ class HeldPage {
   }
 
   flushHeaders(): void {
+    this.#begin();
     if (this.#state === 'open') this.#own.flushHeaders.call(this.#response);
+  }
+
+  /** The answer begins: where it is no page there is nothing to hold. */
+  #begin(args: readonly unknown[] = []): void {
+    const { mayBePage } = this.#options;
+    if (this.#state !== 'held' || this.#isEnded || mayBePage === undefined) return;
+    const { status, type } = beginningOf(this.#response, args);
+    if (mayBePage(status, type)) return;
+    this.#state = 'open';
+    clearTimeout(this.#late);
+    this.#sale.abandon();
+    this.#letOut();
+  }
+
+  /** What was kept before the head was changed. */
+  #letOut(): void {
+    for (const chunk of this.#chunks.splice(0)) this.#own.write.call(this.#response, chunk, 'utf8');
   }
 
   /** False for a page that finds no room among all that are held: its buyer comes back. */
@@ -217,6 +250,21 @@ function restoreHead(response: ServerResponse, { status, message, headers }: Hea
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && response.getHeader(name) !== value) response.setHeader(name, value);
   }
+}
+
+/** Status and type that an answer will have; `args`: those of `writeHead`. */
+function beginningOf(
+  response: ServerResponse,
+  [status, ...rest]: readonly unknown[],
+): { readonly status: number; readonly type: string } {
+  let type = response.getHeader('content-type')?.toString() ?? '';
+  for (const one of rest) {
+    const pairs = Array.isArray(one)
+      ? one.flatMap((name, at) => (at % 2 === 0 ? [[name, one[at + 1]]] : []))
+      : Object.entries(typeof one === 'object' ? (one ?? {}) : {});
+    for (const [name, value] of pairs) if (String(name).toLowerCase() === 'content-type') type = String(value);
+  }
+  return { status: typeof status === 'number' ? status : response.statusCode, type };
 }
 
 /** What `writeHead` says, said with `setHeader`. */

@@ -10,7 +10,7 @@ import type { Sale } from './sale.ts';
 /** Does what the gate says, with a handler that makes the page. */
 export async function follow(
   gate: Pick<Gate<Request>, 'maxPageBytes' | 'onLarge'>,
-  ruling: Ruling,
+  ruling: Exclude<Ruling, { act: 'look' }>,
   request: Request,
   make: (request: Request) => Response | Promise<Response>,
 ): Promise<Response> {

@@ -45,7 +45,7 @@ export function openTeller<Request>(
       const { who, reason } = caller;
       quietly(() =>
         options.onDecision?.({
-          act: decision.act,
+          act: decision.act === 'look' ? 'serve' : decision.act,
           who,
           reason,
           method,

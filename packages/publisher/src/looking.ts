@@ -1,0 +1,78 @@
+/**
+ * Looks at what the site itself answers before a page is offered for money. What that costs a site is bounded: an address that proved to be a page
+ * is not looked at again for ten minutes, and at most 64 unpaid looks wait at once; above it pages are offered unseen.
+ */
+import type { Answer } from './answers.ts';
+import { ACKNOWLEDGEMENT_BYTES, isAcknowledgement, mayBePage } from './core/aside.ts';
+import { Lru } from './core/lru.ts';
+import type { Page } from './knowing/pages.ts';
+import type { Sale } from './selling/sale.ts';
+
+const KNOWN_MS = 600_000;
+const KNOWN = 5_000;
+const AT_ONCE = 64;
+/** Bytes of an answer that are kept until it is known whether it is a page. */
+export const LOOK_BYTES = ACKNOWLEDGEMENT_BYTES;
+
+/** A look at one answer. */
+export interface Look {
+  /** False for the head of what is no page for certain: it goes out untouched. */
+  mayBePage(status: number, type: string): boolean;
+  /** Hears of the answer; gives what goes out instead if it is a page. `abandon` ends a look. */
+  readonly sale: Sale;
+}
+
+/** What is to be looked at. */
+export interface Looking {
+  readonly page: Page;
+  readonly method: string;
+  /** True where the address or the method is no page's: then only a document is one, or what was seen as a page before. */
+  readonly isAside: boolean;
+  /** What goes out instead of the page, and null to let it out after all. Never rejects. */
+  readonly instead: () => Promise<Answer | null>;
+  /** Hears that the site's own answer went out. */
+  readonly onOwn: () => void;
+}
+
+/** Opens looks. */
+export interface Looks {
+  /** Null where none is needed or none is possible: the page may be offered unseen. */
+  open(looking: Looking): Look | null;
+}
+
+/** Opens it. */
+export function openLooks({ now }: { readonly now: () => number }): Looks {
+  const pages = new Lru<number>(KNOWN);
+  const isKnown = ({ resource }: Page): boolean => (pages.get(resource) ?? Number.NEGATIVE_INFINITY) > now() - KNOWN_MS;
+  let waiting = 0;
+  return {
+    open: ({ page, method, isAside, instead, onOwn }) => {
+      if (!isAside && (isKnown(page) || waiting >= AT_ONCE)) return null;
+      if (!isAside) waiting += 1;
+      let isOpen = true;
+      const end = (isPage: boolean): void => {
+        if (isOpen && !isAside) waiting -= 1;
+        if (isOpen && !isPage) onOwn();
+        isOpen = false;
+      };
+      const isPage = ({ bytes, chunks }: Parameters<Sale['finish']>[0]): boolean => {
+        if (method === 'HEAD') return true;
+        return bytes > 0 && (!isAside || isKnown(page) || !isAcknowledgement(chunks));
+      };
+      return {
+        mayBePage: (status, type) =>
+          mayBePage({ status, type }, page.path, isAside && (method === 'GET' || method === 'HEAD') && !isKnown(page)),
+        sale: {
+          finish: async (made) => {
+            const answer = isPage(made) ? await instead() : null;
+            if (answer !== null && method === 'GET') pages.set(page.resource, now());
+            end(answer !== null);
+            return answer === null ? { act: 'unservable', headers: {} } : { act: 'answer', answer };
+          },
+          hold: () => true,
+          abandon: () => end(false),
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** Has a web-standard answer looked at. */
+import type { Look } from '../looking.ts';
+import { LOOK_BYTES } from '../looking.ts';
+import { follow } from './soldResponse.ts';
+
+/** The site's own answer, untouched where it is no page, or what goes out instead. Throws what making the answer throws. */
+export async function lookAt(
+  look: Look,
+  request: Request,
+  make: () => Response | Promise<Response>,
+): Promise<{ readonly answer: Response; readonly isOwn: boolean }> {
+  let isOwn = true;
+  const finish: Look['sale']['finish'] = async (made) => {
+    const result = await look.sale.finish(made);
+    isOwn = result.act !== 'answer';
+    return result;
+  };
+  try {
+    const page = await make();
+    if (!look.mayBePage(page.status, page.headers.get('content-type') ?? '')) return { answer: page, isOwn };
+    const gate = { maxPageBytes: LOOK_BYTES, onLarge: () => undefined };
+    const answer = await follow(gate, { act: 'sell', sale: { ...look.sale, finish } }, request, () => page);
+    return { answer, isOwn };
+  } finally {
+    look.sale.abandon();
+  }
+}
