@@ -4,6 +4,7 @@ const src = 'packages/publisher/src';
 const decide = 'test/unit/publisher/decide.test.ts';
 const bounds = 'test/unit/publisher/bounds.test.ts';
 const held = 'test/unit/publisher/held-page.test.ts';
+const aside = 'test/e2e/publisher-aside.test.ts';
 const coding = 'test/unit/publisher/sold-coding.test.ts';
 
 /** Bugs in what stands in front of publishers' pages: a page that goes out unpaid, or a buyer who pays for none or twice. */
@@ -30,6 +31,45 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     bug: 'a page that could not be made is paid for',
     edits: [{ file: `${src}/core/decide.ts`, search: 'status >= 200 && status < 300 && bytes > 0', replace: 'bytes > 0' }],
     test: { file: decide, name: 'a page of status ' },
+  },
+  {
+    id: 'gate-gives-pages-by-their-name',
+    rule: 15,
+    bug: 'a page under the name of a style or a picture is given away',
+    edits: [
+      {
+        file: `${src}/core/aside.ts`,
+        search: 'if (isByName) return DOCUMENT.test(type);',
+        replace: 'if (isByName) return false;',
+      },
+    ],
+    test: { file: aside, name: 'GET /articles/p7.png is no way round' },
+  },
+  {
+    id: 'gate-gives-pages-by-their-method',
+    rule: 15,
+    bug: 'whoever asks with POST gets the page without paying',
+    edits: [
+      {
+        file: `${src}/looking.ts`,
+        search: 'return bytes > 0 && (!isAside || isKnown(page) || !isAcknowledgement(chunks));',
+        replace: 'return bytes > 0 && !isAside;',
+      },
+    ],
+    test: { file: aside, name: 'POST /articles/p3 is no way round' },
+  },
+  {
+    id: 'gate-renders-for-whoever-asks',
+    rule: 15,
+    bug: 'each unpaid request has the page made once more',
+    edits: [
+      {
+        file: `${src}/looking.ts`,
+        search: "if (answer !== null && method === 'GET') pages.set(page.resource, now());",
+        replace: '',
+      },
+    ],
+    test: { file: aside, name: 'a page is made once' },
   },
   {
     id: 'gate-checks-without-bound',
