@@ -29,9 +29,14 @@ const isOther = (name) => Object.values(classes).some((names) => Object.hasOwn(n
 const ai = [...new Set(Object.keys(read('robots.json')).map((name) => name.toLowerCase()))]
   .filter((name) => !isOther(name) && !WORDS.includes(name))
   .sort();
-const longestFirst = (names) => [...names].sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-const pattern = (names) => longestFirst(names).map(escaped).join('|');
+/** Names in a row that compresses well; one that begins with another says nothing more, where that may end there. */
+const pattern = (names, mayEnd = () => true) =>
+  names
+    .filter((name) => !names.some((one) => one !== name && name.startsWith(one) && mayEnd(name.slice(one.length))))
+    .sort()
+    .map(escaped)
+    .join('|');
 const comment = (text) =>
   text
     .split('\n')
@@ -40,7 +45,7 @@ const comment = (text) =>
 
 /** Patterns of names; those of AI agents are whole words, the others begin one. */
 const PATTERNS = {
-  ai: `(?<![a-z0-9-])(?:${pattern(ai)})(?![a-z0-9-])`,
+  ai: `(?<![a-z0-9-])(?:${pattern(ai, (rest) => /^[^a-z0-9-]/.test(rest))})(?![a-z0-9-])`,
   ...Object.fromEntries(
     Object.entries(classes).map(([name, names]) => [name, `(?<![a-z0-9-])(?:${pattern(Object.keys(names))})`]),
   ),
