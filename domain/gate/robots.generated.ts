@@ -196,6 +196,8 @@ export const OTHER_ROBOTS: readonly (readonly [name: string, visitorClass: strin
   ["mediavinemetadataparser", 'ads', "Mediavine"],
   ["yandexdirect", 'ads', "Yandex"],
   ["verity/", 'ads', "GumGum"],
+  ["feed", 'feed', "-"],
+  ["rss", 'feed', "-"],
   ["feedly", 'feed', "Feedly"],
   ["netnewswire", 'feed', "NetNewsWire"],
   ["inoreader", 'feed', "Inoreader"],

@@ -162,6 +162,12 @@ test('its buttons ask for an administrator and for the page’s own nonce', asyn
   expect(await admin.read(SETTINGS)).toContain(world.line.url);
 });
 
+test('a robot that comes before the site is proven reads free, and nobody is told that the key is refused', async () => {
+  expect((await ask('two')).status).toBe(200);
+  const page = await admin.read(SETTINGS);
+  expect([page.includes('refuses this site'), page.includes('Last problem')]).toEqual([false, false]);
+});
+
 test('one button proves the host: the plugin serves the token, the service finds it, the key loses the right', async () => {
   expect((await fetch(`${world.wordpress.url}/.well-known/svc-challenge/x`)).status).toBe(404);
   expect(await admin.submit(SETTINGS, 'content_settlement_prove', {})).toContain(`${HOST} is proven to be yours.`);
@@ -371,21 +377,56 @@ test('what was decided reaches the audit: denied, read again, blocked, unservabl
   expect(await verdicts('unpaid')).toContain('served-free');
 });
 
-test('crawlers known by name get excerpts from feeds and the REST API; feed readers and people the whole', async () => {
-  const rest = (ua: string) =>
-    fetch(`${world.wordpress.url}/wp-json/wp/v2/posts?slug=two`, { headers: { 'user-agent': ua } }).then((answer) =>
-      answer.text(),
-    );
-  const feed = (ua: string) =>
-    fetch(`${world.wordpress.url}/feed/`, { headers: { 'user-agent': ua } }).then((answer) => answer.text());
-  for (const read of [rest, feed]) {
-    expect(await read(AGENT)).not.toContain('The whole text of two.');
-    expect(await read(AGENT)).toContain('Short two.');
-    expect(await feed('Feedly/1.0')).toContain('The whole text of two.');
-    expect(await read(PERSON)).toContain('The whole text of two.');
-  }
-  expect(await rest('curl/8.5.0')).not.toContain('The whole text of two.');
-});
+const OTHER_PLACES = {
+  home: '/',
+  search: '/?s=whole',
+  author: '/author/ann/',
+  category: '/category/uncategorized/',
+  tag: '/tag/told/',
+  year: '/2026/',
+  'year by query': '/?m=2026',
+  'posts by query': '/?post_type=post',
+  'page two': '/page/2/',
+  feed: '/feed/',
+  'feed of an author': '/author/ann/feed/',
+  'feed by query': '/?feed=rss2',
+  atom: '/feed/atom/',
+  'comments of a post': '/stories/two/feed/',
+  comments: '/comments/feed/',
+  embed: '/stories/two/embed/',
+  oEmbed: `/wp-json/oembed/1.0/embed?url=${encodeURIComponent(`https://${HOST}/stories/two/`)}`,
+  REST: '/wp-json/wp/v2/posts?per_page=50',
+  'REST of a post': '/wp-json/wp/v2/posts?slug=two',
+  'REST with a search': '/wp-json/wp/v2/search?search=whole',
+  'REST without pretty addresses': '/?rest_route=/wp/v2/posts&per_page=50',
+  'a post that shows others': '/stories/roundup/',
+};
+
+test.each(Object.entries(OTHER_PLACES))(
+  'the %s of a theme that prints whole texts gives agents no sold text, and people and free readers what it always gave',
+  async (_place, path) => {
+    await world.wordpress.php(`
+      $found = get_page_by_path( 'roundup', OBJECT, 'post' );
+      $id = $found ? $found->ID : wp_insert_post( array( 'post_title' => 'roundup', 'post_name' => 'roundup', 'post_content' => '[all_posts]', 'post_status' => 'publish', 'post_author' => 1 ) );
+      ContentSettlement\\Credits::store( $id, array(), true );
+      wp_set_post_tags( get_page_by_path( 'two', OBJECT, 'post' )->ID, 'told' );
+    `);
+    const read = async (userAgent: string) => {
+      const answer = await fetch(`${world.wordpress.url}${path}`, { redirect: 'manual', headers: { 'user-agent': userAgent } });
+      return { text: await answer.text(), cached: answer.headers.get('cache-control') ?? '' };
+    };
+    for (const userAgent of [AGENT, 'python-requests/2.32.3', 'OpenRAG/1.0', 'badbot', '']) {
+      const { text, cached } = await read(userAgent);
+      expect([userAgent, /The whole text of/.exec(text)?.[0]]).toEqual([userAgent, undefined]);
+      if (text.includes('Short ')) expect([userAgent, cached]).toEqual([userAgent, expect.stringContaining('no-store')]);
+    }
+    const whole = (text: string): number => text.split('The whole text of').length;
+    const { text } = await read(PERSON);
+    for (const userAgent of [GOOGLE, 'Feedly/1.0', 'facebookexternalhit/1.1'])
+      expect([userAgent, whole((await read(userAgent)).text)]).toEqual([userAgent, whole(text)]);
+    if (/^\/(\?s|author\/ann\/$|$|tag|feed|stories\/roundup)/.test(path)) expect(text).toContain('The whole text of');
+  },
+);
 
 test('the token closes the credits API to all but the service, which was told it; a new one, shown once, ends the one before', async () => {
   expect((await credits('two', {})).status).toBe(401);

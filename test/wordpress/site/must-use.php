@@ -57,6 +57,23 @@ add_action(
 	}
 );
 
+// A post that shows others, as blocks and plugins do.
+add_shortcode(
+	'all_posts',
+	static function (): string {
+		$text = '';
+		$all  = new WP_Query( array( 'posts_per_page' => 50 ) );
+		while ( $all->have_posts() ) {
+			$all->the_post();
+			if ( 'roundup' !== get_post()->post_name ) {
+				$text .= apply_filters( 'the_content', get_the_content() );
+			}
+		}
+		wp_reset_postdata();
+		return $text;
+	}
+);
+
 function get_coauthors( $post_id ) {
 	$authors = array();
 	foreach ( get_post_meta( $post_id, 'test_coauthors', true ) ?: array( (int) get_post( $post_id )->post_author ) as $author ) {

@@ -34,11 +34,11 @@ final class Health {
 		self::keep( $state );
 	}
 
-	/** The service answers again. Counts stay, the notice goes. */
+	/** The service answers again. Counts stay, notice and last problem go. */
 	public static function note_success(): void {
 		$state = self::read();
 		if ( ! $state['over'] || '' !== $state['refused_key'] ) {
-			self::keep( array( 'over' => true, 'refused_key' => '' ) + $state );
+			self::keep( array( 'over' => true, 'refused_key' => '', 'last' => '' ) + $state );
 		}
 	}
 

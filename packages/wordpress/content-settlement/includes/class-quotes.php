@@ -54,6 +54,9 @@ final class Quotes {
 		if ( Service_Client::refuses_agent( $answer ) ) {
 			return array( 'state' => 'refused' );
 		}
+		if ( Service_Client::is_unproven( $answer ) ) {
+			return array( 'state' => 'free', 'why' => '' ); // Nothing is sold before the site is proven.
+		}
 		if ( Service_Client::refuses_key( $answer ) ) {
 			Health::note_refused_key( Service_Client::complaint( $answer ) );
 		}

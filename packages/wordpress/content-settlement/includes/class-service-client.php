@@ -30,7 +30,12 @@ final class Service_Client {
 
 	/** Whether it turns our key away. */
 	public static function refuses_key( array $answer ): bool {
-		return in_array( $answer['status'], array( 401, 403 ), true ) && ! self::refuses_agent( $answer );
+		return in_array( $answer['status'], array( 401, 403 ), true ) && ! self::refuses_agent( $answer ) && ! self::is_unproven( $answer );
+	}
+
+	/** Whether the site is not proven yet: a step that is still to come, and no fault of the key. */
+	public static function is_unproven( array $answer ): bool {
+		return 403 === $answer['status'] && 'resource_not_owned' === ( $answer['headers']['x-svc-error-code'] ?? '' );
 	}
 
 	/** Whether a price rule of the site's owner refuses the page to whoever asks for it. */

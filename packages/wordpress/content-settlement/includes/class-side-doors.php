@@ -2,14 +2,18 @@
 namespace ContentSettlement;
 
 /**
- * Feeds and the REST API hold the whole text of every post. Crawlers that are known by name get the excerpt there, so that a price on the
- * page means something; feed readers, which people use, and editors get what they always got. The REST API, which no
- * feed reader asks, is closed to everything that says it is automated.
+ * Where WordPress shows a post beside its own page: the home page, archives, searches, feeds, embeds, other posts, the REST API. Whoever pays for
+ * the page gets the excerpt there, so that a price on the page means something; people, and robots that read free, get what they always got.
  */
 final class Side_Doors {
+	/** @var bool Whether an excerpt is being made, of the whole text. */
+	private static $is_inside = false;
+
 	public static function register(): void {
 		add_filter( 'pre_option_rss_use_excerpt', array( self::class, 'feed' ) );
-		add_action( 'wp', array( self::class, 'watch_feed' ), 0 );
+		add_filter( 'the_content', array( self::class, 'content' ), PHP_INT_MAX );
+		add_action( 'template_redirect', array( self::class, 'watch' ), 0 );
+		add_action( 'template_redirect', array( self::class, 'watch' ), PHP_INT_MAX );
 		add_action( 'rest_api_init', array( self::class, 'watch_rest' ) );
 	}
 
@@ -18,10 +22,30 @@ final class Side_Doors {
 		return is_feed() && self::is_closed() ? '1' : $value;
 	}
 
-	public static function watch_feed(): void {
-		if ( is_feed() && self::is_closed() ) {
+	/** No cache keeps for people what an agent got; said once more after plugins and themes have spoken. */
+	public static function watch(): void {
+		if ( self::is_closed() ) {
 			Answer::mark();
 		}
+	}
+
+	/** The text of a post: the excerpt of one that is shown on a page that is not its own. @param mixed $content HTML. */
+	public static function content( $content ) {
+		$post = get_post();
+		if ( self::$is_inside || ! $post instanceof \WP_Post || is_admin() || self::is_own_page( $post ) || ! Page_Address::is_for_sale( $post ) || ! self::is_closed() ) {
+			return $content;
+		}
+		self::$is_inside = true;
+		try {
+			return '<p>' . wp_kses_post( get_the_excerpt( $post ) ) . '</p>';
+		} finally {
+			self::$is_inside = false;
+		}
+	}
+
+	/** Whether a post is the page that is asked for, on which the gate decides. */
+	private static function is_own_page( \WP_Post $post ): bool {
+		return is_singular() && ! is_feed() && ! is_embed() && get_queried_object_id() === $post->ID;
 	}
 
 	public static function watch_rest(): void {
@@ -32,20 +56,20 @@ final class Side_Doors {
 
 	public static function rest( \WP_REST_Response $response ): \WP_REST_Response {
 		$data = $response->get_data();
-		if ( isset( $data['content']['rendered'] ) && self::is_closed( true ) ) {
+		if ( isset( $data['content']['rendered'] ) && self::is_closed() ) {
 			$data['content']['rendered'] = $data['excerpt']['rendered'] ?? '';
 			$response->set_data( $data );
-			$response->header( 'Cache-Control', 'private, no-store' );
+			Answer::mark(); // Not a header of this response: in a list it would be lost.
 		}
 		return $response;
 	}
 
-	/** Whether who asks gets excerpts; `$to_all` closes a door that no feed reader uses to whatever says that it is automated, too. */
-	private static function is_closed( bool $to_all = false ): bool {
+	/** Whether who asks gets excerpts: whoever pays for the page, and whom the owner refuses. */
+	private static function is_closed(): bool {
 		if ( ! Settings::is_complete() || ! Settings::closes_side_doors() || is_user_logged_in() ) {
 			return false;
 		}
-		list( $who, $why ) = Gate::classify( Visit::now(), Gate_Config::kept() );
-		return 'blocked' === $who || ( 'agent' === $who && ( $to_all || 'isbot' !== $why ) );
+		list( $who ) = Gate::classify( Visit::now(), Gate_Config::kept() );
+		return 'blocked' === $who || 'agent' === $who;
 	}
 }
