@@ -1,5 +1,5 @@
 /** What pages, sites, races and dying processes try against an agent that buys over `POST /_svc/mcp`: nothing is bought that it did not pay for itself. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Agent, AgentWorld } from '../support/agentWorld.ts';
 import { pageIn, startAgentWorld } from '../support/agentWorld.ts';
@@ -17,13 +17,21 @@ const html = (text: string) => (response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(text);
 const leadTo = (location: string) => (response: ServerResponse) => void response.writeHead(302, { location }).end();
 
-/** Pages that are sold as any other, and are something else once they are read. */
-const PAGES: Readonly<Record<string, (response: ServerResponse) => void>> = {
+/** A page until it is paid, and then something else. */
+const turn =
+  (location: string) =>
+  (response: ServerResponse, { headers }: IncomingMessage) =>
+    headers.authorization === undefined ? html('<p>A page.</p>')(response) : leadTo(location)(response);
+
+/** Addresses with a price, and what the site has there. */
+const PAGES: Readonly<Record<string, (response: ServerResponse, request: IncomingMessage) => void>> = {
   order: html(`<h1>Order</h1><p>${ORDER}</p>`),
   large: html(`<p>${'x'.repeat(9_000_000)}</p>`),
   image: (response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(1_000)),
   inward: leadTo('http://169.254.169.254/latest/meta-data/'),
   local: leadTo('http://127.0.0.1:5432/'),
+  'turned-inward': turn('http://169.254.169.254/latest/meta-data/'),
+  'turned-local': turn('http://127.0.0.1:5432/'),
   broken: (response) => void response.writeHead(500).end('cannot be made'),
 };
 
@@ -33,7 +41,7 @@ beforeAll(async () => {
   site = await world.site('hostile', '0.001', titles, (request, response, next) => {
     const slug = request.path.split('/')[2] ?? '';
     const page = PAGES[slug];
-    return page ? page(response) : next();
+    return page ? page(response, request) : next();
   });
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`p${at}`, `Page ${at}`]));
   cheap = await world.site('cheap', '0.001', many);
@@ -73,23 +81,35 @@ test('a page that orders another purchase is data with its address: nothing else
   expect(await paidMicro(agent)).toBe(1_000n);
 });
 
-test('a page of more than 8 MB and one that is no text are bought with their licence, and the answer says why there is no text', async () => {
+test('a page of more than 8 MB is bought with its licence, and the answer says why there is no text', async () => {
   const agent = await world.agent(FUNDS, {});
-  for (const slug of ['large', 'image']) {
-    const told = await agent.buy('buy_page', { url: urlOf(slug) });
-    expect(told.structuredContent).toMatchObject({ state: 'bought', relayed: false, license: expect.any(String) });
-    expect(JSON.stringify(told).length).toBeLessThan(20_000);
-  }
-  expect(await paidMicro(agent)).toBe(2_000n);
+  const told = await agent.buy('buy_page', { url: urlOf('large') });
+  expect(told.structuredContent).toMatchObject({ state: 'bought', relayed: false, license: expect.any(String) });
+  expect(told.structuredContent.because).toBe('too_large');
+  expect(JSON.stringify(told).length).toBeLessThan(20_000);
+  expect(await paidMicro(agent)).toBe(1_000n);
 });
 
-test('a page that redirects inward leads nowhere: its text is not handed on, and the agent has its licence', async () => {
+test('what a site answers with a picture, a redirect or an error is no page: it is not charged, whatever its address costs', async () => {
   const agent = await world.agent(FUNDS, {});
-  for (const slug of ['inward', 'local']) {
+  const told = await agent.buy('buy_page', { url: urlOf('image') });
+  expect(told.structuredContent).toMatchObject({ state: 'free', because: 'given_by_its_site' });
+  for (const slug of ['inward', 'local', 'broken']) {
+    const refused = await agent.buy('buy_page', { url: urlOf(slug) });
+    expect([slug, refused.content[0].text]).toEqual([slug, expect.stringMatching(/^not_found: .*nothing was charged$/)]);
+    expect(pageIn(refused)).toBeUndefined();
+  }
+  expect(await paidMicro(agent)).toBe(0n);
+});
+
+test('a page that redirects inward once it is paid leads nowhere: its text is not handed on, and the agent has its licence', async () => {
+  const agent = await world.agent(FUNDS, {});
+  for (const slug of ['turned-inward', 'turned-local']) {
     const told = await agent.buy('buy_page', { url: urlOf(slug) });
-    expect(told.structuredContent).toMatchObject({ relayed: false, because: 'redirected' });
+    expect(told.structuredContent).toMatchObject({ state: 'bought', relayed: false, because: 'redirected' });
     expect(pageIn(told)).toBeUndefined();
   }
+  expect(await paidMicro(agent)).toBe(2_000n);
 });
 
 test('a page that its site does not sell when it is asked is not charged: gone, broken, led inward', async () => {
@@ -105,7 +125,7 @@ test('a page that its site does not sell when it is asked is not charged: gone, 
     const slug = (request.url ?? '').split('/').at(-1) ?? '';
     const page = PAGES[slug];
     if (!page) return response.writeHead(404).end();
-    return page(response);
+    return page(response, request);
   });
   for (const { ask, slug, payment } of payments) {
     expect([slug, (await agent.call('buy_page', ask, { payment })).content[0].text]).toEqual([
