@@ -4,7 +4,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { publisherHash } from '../services/credentials/keys.ts';
 import type { Holder, Rates } from '../services/pacing/rates.ts';
 import { holderOfKey } from '../services/pacing/rates.ts';
-import type { PublisherDeps } from '../services/publisher.ts';
+import type { PublisherDeps } from '../services/quotes/deps.ts';
 import type { AddressReader } from './address.ts';
 import { asServiceError } from './errors.ts';
 import { tellInTime } from './held.ts';

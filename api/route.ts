@@ -1,6 +1,7 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { Scope } from '../domain/access/key.ts';
 import type { Cost } from '../domain/access/rate.ts';
+import type { Log } from '../domain/log.ts';
 import type { AccountCaller } from '../services/accounts/authenticate.ts';
 import type { AgentDeps } from '../services/agents/verify.ts';
 import type { Observer } from '../services/gate/observe.ts';
@@ -13,7 +14,6 @@ import type { Caller, Freshness } from '../services/publisher.ts';
 import type { PageDeps } from '../services/purchases/fetch.ts';
 import type { ReportDeps } from '../services/reports/request.ts';
 import type { VerifyDeps } from '../services/settlement/accept/verify.ts';
-import type { Log } from '../services/settlement/deps.ts';
 import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
 import type { AddressReader } from './address.ts';
 

@@ -1,5 +1,4 @@
 import { noteLogFields } from '../adapters/telemetry/logFields.ts';
-import type { Keyring } from '../adapters/tokens/jws.ts';
 import type { KeyAtEpoch } from '../db/credentials/keys.ts';
 import { hasLostScope } from '../db/credentials/keys.ts';
 import type { Database } from '../db/database.ts';
@@ -14,32 +13,24 @@ import { findKey, findKeyAtEpoch, publisherHash } from './credentials/keys.ts';
 import type { KeyUse } from './credentials/keyUse.ts';
 import type { CredentialHash, Pepper } from './credentials/pepper.ts';
 import type { Rehash } from './credentials/rehash.ts';
-import type { CreditsBook } from './credits/book.ts';
-import type { Liveness, Sign } from './gate/liveness.ts';
 import { atDatabase } from './outage.ts';
-import type { NetworkDeps } from './tenants/networks.ts';
 import type { Snapshots, TenantSnapshot } from './tenants/snapshots.ts';
 
-/** What the publisher's side of the service runs with. */
-export interface PublisherDeps extends NetworkDeps {
+/** What may be heard of a host: that its gate asked or paid, or why it could not. */
+export type Sign = 'quoted' | 'verifyCalled' | 'observed' | 'keyRejected' | 'planGated' | 'failedOpen';
+
+/** What letting the bearer of a publisher key in needs. */
+export interface CallerDeps {
   readonly database: Database;
   readonly snapshots: Snapshots;
-  readonly keyring: Keyring;
-  /** Authors behind tenants' credits APIs. */
-  readonly credits: CreditsBook;
   /** Epoch milliseconds. */
   readonly clock: () => number;
   readonly pepper: Pepper;
   /** Moves keys found under the previous pepper. */
   readonly rehash?: Pick<Rehash, 'note'>;
-  /** Newest first: the first signs quote tokens, all verify. */
-  readonly quoteTokenSecrets: readonly string[];
-  readonly priceFloorMicro: bigint;
-  /** Our own address, without a trailing slash; the issuer of licences of tenants that name none. */
-  readonly baseUrl: string;
   readonly testKeysEnabled: boolean;
-  /** Where signs of hosts' gates are noted. */
-  readonly liveness: Pick<Liveness, 'note'>;
+  /** Where signs of hosts' gates are noted; host '' for a refused key that named none. Never throws, never waits. */
+  readonly liveness: { note(tenantId: string, host: string, sign: Sign): void };
   /** Where it is noted that a key was let in. */
   readonly keyUse?: Pick<KeyUse, 'note'>;
   readonly metrics?: Metrics;
@@ -66,7 +57,7 @@ export interface Caller {
  * when that is the site's.
  */
 export async function authenticate(
-  deps: PublisherDeps,
+  deps: CallerDeps,
   token: string | null,
   access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true },
   resource: string | null = null,
@@ -98,7 +89,7 @@ const heldKeys = openMemory<KeyAtEpoch>(HELD_KEYS);
  * checks and payments (epoch freshness).
  */
 export async function authenticateProven(
-  deps: Pick<PublisherDeps, 'database' | 'snapshots' | 'clock' | 'keyUse'>,
+  deps: Pick<CallerDeps, 'database' | 'snapshots' | 'clock' | 'keyUse'>,
   keyHash: CredentialHash,
   scope: Scope,
   count: (key: KeyState) => void,
@@ -121,7 +112,7 @@ export async function authenticateProven(
  * decides and explains. For quotes (snapshot freshness).
  */
 export function authenticateHeld(
-  deps: Pick<PublisherDeps, 'snapshots' | 'clock' | 'keyUse'>,
+  deps: Pick<CallerDeps, 'snapshots' | 'clock' | 'keyUse'>,
   keyHash: CredentialHash,
   scope: Scope,
 ): Caller | null {
@@ -133,7 +124,7 @@ export function authenticateHeld(
 }
 
 async function letIn(
-  deps: PublisherDeps,
+  deps: CallerDeps,
   state: KeyState | null,
   { scope, orLost }: { readonly scope: Scope; readonly orLost?: true },
 ): Promise<KeyState> {
@@ -153,7 +144,7 @@ interface Read {
   readonly epochRead?: EpochRead;
 }
 
-async function stateOf(deps: PublisherDeps, token: string, freshness: Freshness): Promise<Read> {
+async function stateOf(deps: CallerDeps, token: string, freshness: Freshness): Promise<Read> {
   if (freshness === 'now') return { state: await findKey(deps, token) };
   const keyHash = publisherHash(deps.pepper, token, deps.testKeysEnabled);
   if (!keyHash) return { state: null };
@@ -161,7 +152,7 @@ async function stateOf(deps: PublisherDeps, token: string, freshness: Freshness)
 }
 
 /** Reads a key and remembers it with its epoch; one that is unknown is not remembered. */
-async function readAndHold(deps: PublisherDeps, keyHash: CredentialHash): Promise<Read> {
+async function readAndHold(deps: CallerDeps, keyHash: CredentialHash): Promise<Read> {
   const held = heldKeys(deps.database);
   const name = keyHash.current.toString('latin1');
   const atMs = performance.now();
@@ -176,7 +167,7 @@ const REJECTIONS: ReadonlyMap<string, Sign> = new Map([
   ['plan_gate', 'planGated'],
 ]);
 
-async function noteRejection(deps: PublisherDeps, key: KeyState, error: unknown, resource: string | null): Promise<void> {
+async function noteRejection(deps: CallerDeps, key: KeyState, error: unknown, resource: string | null): Promise<void> {
   const sign = isServiceError(error) ? REJECTIONS.get(error.code) : undefined;
   if (!sign) return;
   const host = resource === null ? null : (parseResource(resource)?.host ?? null);

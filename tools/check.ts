@@ -7,6 +7,7 @@ import { checkEntities, DESCRIBED } from './check/entities.ts';
 import { checkEnvironmentNames } from './check/env-names.ts';
 import { checkGenerated } from './check/generated.ts';
 import { checkTypeOnlyBridge } from './check/layers.ts';
+import { checkMutants } from './check/mutants.ts';
 import { runTool } from './check/tool.ts';
 
 /** One step; it returns what is wrong, or nothing. */
@@ -43,6 +44,7 @@ const STEPS: readonly Step[] = [
   },
   { name: 'generated documents', run: checkGenerated },
   { name: 'environment names', run: checkEnvironmentNames },
+  { name: 'mutants find their lines', run: checkMutants },
   { name: 'workflow bundle', run: checkBundle },
   { name: `entities and database agree (${DESCRIBED} tables)`, run: checkEntities },
 ];

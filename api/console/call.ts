@@ -1,6 +1,7 @@
 /** One call of the console, and who makes it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../../domain/errors.ts';
+import type { Log } from '../../domain/log.ts';
 import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
 import type { ConsoleSession, SessionDeps } from '../../services/console/sessions.ts';
 import { resumeSession } from '../../services/console/sessions.ts';
@@ -8,7 +9,6 @@ import type { Owner } from '../../services/owners/authenticate.ts';
 import type { HeavyWork } from '../../services/pacing/heavy.ts';
 import type { Rates } from '../../services/pacing/rates.ts';
 import type { ReportDeps } from '../../services/reports/request.ts';
-import type { Log } from '../../services/settlement/deps.ts';
 import type { AddressReader } from '../address.ts';
 import type { ConsoleFiles } from './assets.ts';
 import type { Cookie } from './cookies.ts';

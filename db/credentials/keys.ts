@@ -174,3 +174,26 @@ export async function hasLostScope(sql: Sql, key: { tenantId: string; keyId: str
   ]);
   return rows.length > 0;
 }
+
+/** A key as an operator sees it; the secret is not to be had. */
+export interface ListedKey {
+  readonly keyId: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+/** Every key of a tenant, the newest first. */
+export async function listKeys(sql: Sql, tenantId: string): Promise<ListedKey[]> {
+  return sql.query<ListedKey & Record<string, unknown>>(
+    `select key_id as "keyId", name, prefix, last4, scopes, created_at as "createdAt", expires_at as "expiresAt",
+       revoked_at as "revokedAt", last_used_at as "lastUsedAt"
+     from api_key where tenant_id = $1 order by created_at desc, key_id`,
+    [tenantId],
+  );
+}

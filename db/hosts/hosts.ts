@@ -36,22 +36,6 @@ export async function findChallenge(sql: Sql, tenantId: string, host: string): P
   return row === undefined ? null : challengeOf(row);
 }
 
-/** The host a site is known by: its first proven one; null when none is. */
-export async function findFirstHost(sql: Sql, tenantId: string): Promise<string | null> {
-  const [row] = await run(
-    sql,
-    tables
-      .selectFrom('tenant_host')
-      .select('host')
-      .where('tenantId', '=', tenantId)
-      .where('verifiedAt', 'is not', null)
-      .orderBy('position')
-      .orderBy('host')
-      .limit(1),
-  );
-  return row?.host ?? null;
-}
-
 /** All challenges of a tenant, the newest first; at most 1,000. */
 export async function listChallenges(sql: Sql, tenantId: string): Promise<Challenge[]> {
   const newest = challengesOf(tenantId).orderBy('challenge.openedAt', 'desc').orderBy('challenge.host').limit(1_000);

@@ -1,7 +1,6 @@
 import type { Span } from '../../domain/reports/window.ts';
-import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isWithin } from './source.ts';
+import { equals, isWithin, timeOf, timeOrNull } from './source.ts';
 
 /** A publisher key as its owner sees it; never the secret, nor its hash. */
 export interface KeyShown {

@@ -4,7 +4,7 @@ import type { Binder } from '../reports/binder.ts';
 import type { CrossingPurpose } from '../reports/earnings/crossings.ts';
 import { isBought, purposeOf, standing } from '../reports/earnings/crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isBetween, isWithin } from './source.ts';
+import { equals, isBetween, isWithin, timeOf } from './source.ts';
 import { tallyCrossings, tallyLegs } from './tally.ts';
 
 /** A crossing as analysts see it. */
@@ -195,13 +195,3 @@ function isLeg(binder: Binder, id: string | undefined): string[] {
 export const LEGS = legsBy('c.at');
 /** Legs of one author, or of each of several; pages and cursors are those of `LEGS`. */
 export const LEGS_OF_AUTHOR = legsBy('l.at');
-
-/** Epoch milliseconds of a column of time. */
-export function timeOf(value: Date): number {
-  return value.getTime();
-}
-
-/** The same where there may be none. */
-export function timeOrNull(value: Date | null): number | null {
-  return value === null ? null : value.getTime();
-}

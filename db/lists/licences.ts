@@ -1,8 +1,7 @@
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Span } from '../../domain/reports/window.ts';
-import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isBetween, isWithin } from './source.ts';
+import { equals, isBetween, isWithin, timeOf, timeOrNull } from './source.ts';
 
 /** A licence a site sold. */
 export interface SoldLicenceRow {

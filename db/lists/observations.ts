@@ -1,9 +1,8 @@
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Span } from '../../domain/reports/window.ts';
 import { AGENT_NAME } from '../reports/audit/observations.ts';
-import { timeOf } from './crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isBetween, isOneOf, isWithin } from './source.ts';
+import { equals, isBetween, isOneOf, isWithin, timeOf } from './source.ts';
 import { tallyObservations } from './tally.ts';
 
 /** An observation as analysts see it. */

@@ -8,9 +8,8 @@ import { ownFee } from '../reports/batches.ts';
 import type { Binder } from '../reports/binder.ts';
 import { sameText } from '../sameText.ts';
 import { isInStates, toldFinalAt, toldState } from '../settlement/states.ts';
-import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isBetween, isWithin } from './source.ts';
+import { equals, isBetween, isWithin, timeOf, timeOrNull } from './source.ts';
 
 /** A payment as analysts see it: its state, what it buys, its evidence; never its signature. */
 export interface PaymentRow {

@@ -1,8 +1,7 @@
 import type { Prices } from '../../domain/pricing/pricing.ts';
 import type { Span } from '../../domain/reports/window.ts';
-import { timeOf } from './crossings.ts';
 import type { Source } from './source.ts';
-import { isWithin } from './source.ts';
+import { isWithin, timeOf } from './source.ts';
 
 /** A price that a site set. */
 export interface PriceChangeRow {

@@ -229,3 +229,13 @@ export function isWithin(binder: Binder, column: string, span: Span | undefined)
   const from = `${column} >= ${binder.bind(new Date(span.fromMs))}::timestamptz`;
   return span.toMs === null ? [from] : [from, `${column} < ${binder.bind(new Date(span.toMs))}::timestamptz`];
 }
+
+/** Epoch milliseconds of a column of time. */
+export function timeOf(value: Date): number {
+  return value.getTime();
+}
+
+/** The same where there may be none. */
+export function timeOrNull(value: Date | null): number | null {
+  return value === null ? null : value.getTime();
+}

@@ -4,9 +4,8 @@ import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import type { Span } from '../../domain/reports/window.ts';
 import { spendingOutcome } from '../budget/standing.ts';
 import { toldState } from '../settlement/states.ts';
-import { timeOf } from './crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isWithin } from './source.ts';
+import { equals, isWithin, timeOf } from './source.ts';
 
 /** What became of what an account spent: it may still move, the money moved, or it did not and can no longer. */
 export type SpendingOutcome = 'open' | 'settled' | 'released';

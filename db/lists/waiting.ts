@@ -1,6 +1,6 @@
 import type { Sql } from '../database.ts';
 import { isSettledWithBatch, SETTLED_ALONE } from '../settlement/states.ts';
-import { timeOrNull } from './crossings.ts';
+import { timeOrNull } from './source.ts';
 
 /** Where money stands that no safe block proves yet. */
 export const WAITING_STAGES = ['unsettled', 'unfinal', 'review'] as const;

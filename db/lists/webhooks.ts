@@ -1,9 +1,8 @@
 import type { Span } from '../../domain/reports/window.ts';
 import type { EventType } from '../../domain/webhook/event.ts';
 import type { Sql } from '../database.ts';
-import { timeOf, timeOrNull } from './crossings.ts';
 import type { Source } from './source.ts';
-import { equals, isOneOf, isWithin } from './source.ts';
+import { equals, isOneOf, isWithin, timeOf, timeOrNull } from './source.ts';
 
 /** A webhook endpoint as its owner sees it, and how healthy it is; never its secret. */
 export interface EndpointShown {

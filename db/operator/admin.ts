@@ -6,29 +6,6 @@ import type { PaymentRef } from '../settlement/payment.ts';
 import { sqlStates, toldFinalAt, toldState, toldWatched } from '../settlement/states.ts';
 import { moveTenantVersion } from '../tenants/tenants.ts';
 
-/** A key as an operator sees it; the secret is not to be had. */
-export interface ListedKey {
-  readonly keyId: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly last4: string;
-  readonly scopes: readonly string[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  readonly lastUsedAt: Date | null;
-}
-
-/** Every key of a tenant, the newest first. */
-export async function listKeys(sql: Sql, tenantId: string): Promise<ListedKey[]> {
-  return sql.query<ListedKey & Record<string, unknown>>(
-    `select key_id as "keyId", name, prefix, last4, scopes, created_at as "createdAt", expires_at as "expiresAt",
-       revoked_at as "revokedAt", last_used_at as "lastUsedAt"
-     from api_key where tenant_id = $1 order by created_at desc, key_id`,
-    [tenantId],
-  );
-}
-
 /** Makes a host a tenant's verified one, last in order; a second call changes nothing. False: it is another tenant's, or no such tenant. */
 export async function addVerifiedHost(database: Transactional, tenantId: string, host: string, at: Date): Promise<boolean> {
   return database.transaction(async (sql) => {

@@ -14,9 +14,9 @@ import { lockPayments } from './lock.ts';
 import type { Payment, PaymentRef } from './payment.ts';
 import { reopenBatches } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
-import { writeStates } from './states.ts';
 import type { ChainTransferRow } from './transfers.ts';
 import { recordTransfers } from './transfers.ts';
+import { writeStates } from './writeStates.ts';
 
 /** What happened to one payment, and what is worth keeping about it besides. */
 export interface Occurrence extends PaymentRef {

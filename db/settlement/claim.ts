@@ -11,7 +11,7 @@ import { lockPayers, readPayers } from './queue.ts';
 import type { RelayerRef, SignedBatch } from './relayer.ts';
 import { insertBatch, lockQueue } from './relayer.ts';
 import { rememberSellers } from './splits.ts';
-import { KEYED, UPSERT } from './states.ts';
+import { KEYED, UPSERT } from './writeStates.ts';
 
 /** What a claim did with the proposals it was given. */
 export type ClaimResult =

@@ -11,7 +11,8 @@ import type { PurchaseKey } from './lock.ts';
 import { buyerOf, lockPurchases, purchaseText } from './lock.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
-import { sqlStates, writeStates } from './states.ts';
+import { sqlStates } from './states.ts';
+import { writeStates } from './writeStates.ts';
 
 /** What the payments that wait for each other have in common: one purchase of one mode at one price. */
 type Sale = PurchaseKey & Pick<Payment, 'mode' | 'amountMicro'>;

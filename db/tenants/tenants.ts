@@ -2,6 +2,7 @@ import type { Plan, TenantStatus } from '../../domain/access/key.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
 import type { Sql, Transactional } from '../database.ts';
 import { insertRow } from '../insertRow.ts';
+import { run, tables } from '../statement.ts';
 
 /** The channel that says which tenant's rows changed. */
 export const TENANT_CHANNEL = 'svc_tenant';
@@ -202,4 +203,20 @@ function columnsOf(pricing: Pricing): readonly unknown[] {
   const { priceUsdc, citationMultiplier, articlePrefixes, creditsInline, creditsFreeSlugs, creditsApiUrl } = pricing;
   const inline = creditsInline && JSON.stringify(creditsInline);
   return [priceUsdc, citationMultiplier, articlePrefixes, inline, creditsFreeSlugs, creditsApiUrl];
+}
+
+/** The host a site is known by: its first proven one; null when none is. */
+export async function findFirstHost(sql: Sql, tenantId: string): Promise<string | null> {
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('tenant_host')
+      .select('host')
+      .where('tenantId', '=', tenantId)
+      .where('verifiedAt', 'is not', null)
+      .orderBy('position')
+      .orderBy('host')
+      .limit(1),
+  );
+  return row?.host ?? null;
 }

@@ -1,8 +1,7 @@
 import type { Span } from '../../domain/reports/window.ts';
 import type { Sql } from '../database.ts';
-import { timeOf } from '../lists/crossings.ts';
 import type { Source } from '../lists/source.ts';
-import { equals, isWithin } from '../lists/source.ts';
+import { equals, isWithin, timeOf } from '../lists/source.ts';
 import { Binder } from '../reports/binder.ts';
 
 /** A report of use as its site reads it. */

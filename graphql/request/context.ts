@@ -1,5 +1,7 @@
 import type { KeyState } from '../../domain/access/key.ts';
-import type { AccountCaller, AccountDeps } from '../../services/accounts/authenticate.ts';
+import type { Log } from '../../domain/log.ts';
+import type { AccountCaller } from '../../services/accounts/authenticate.ts';
+import type { BearerDeps } from '../../services/accounts/deps.ts';
 import type { HostService } from '../../services/hosts/deps.ts';
 import type { ReadingDatabase } from '../../services/lists/deps.ts';
 import type { Owner, OwnerDeps } from '../../services/owners/authenticate.ts';
@@ -7,8 +9,7 @@ import { ownerKey } from '../../services/owners/authenticate.ts';
 import type { HeavyWork } from '../../services/pacing/heavy.ts';
 import { accountName, siteName } from '../../services/pacing/heavy.ts';
 import type { Holder, Rates } from '../../services/pacing/rates.ts';
-import type { PublisherDeps } from '../../services/publisher.ts';
-import type { Log } from '../../services/settlement/deps.ts';
+import type { PublisherDeps } from '../../services/quotes/deps.ts';
 import type { TestPurchaseDeps } from '../../services/site/testPurchase.ts';
 import type { EndpointDeps } from '../../services/webhooks/endpoints.ts';
 import type { Budget } from '../limits/budget.ts';
@@ -29,7 +30,7 @@ export interface GraphqlDeps
   extends PublisherDeps,
     Omit<EndpointDeps, 'database' | 'outbound'>,
     Pick<OwnerDeps, 'oidc' | 'signUp'>,
-    AccountDeps {
+    BearerDeps {
   readonly log: Log;
   /**
    * Counts the calls of owners by their user, since each may have as many tokens as he likes, and all questions by what they cost; none:

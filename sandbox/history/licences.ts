@@ -1,11 +1,11 @@
 import type { PaymentRef } from '../../db/settlement/payment.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { openCodeWallets } from '../../services/accounts/codeWallets.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
 import type { BuyDeps } from '../../services/licences/buy.ts';
 import { buyLicence } from '../../services/licences/buy.ts';
 import { followPurchase } from '../../services/licences/purchase.ts';
 import { openScopes } from '../../services/licences/scopes.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import type { SandboxSecrets } from '../secrets.ts';
 import type { Licensed } from './cast.ts';
 import { DEMO } from './cast.ts';

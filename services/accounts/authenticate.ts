@@ -2,8 +2,8 @@ import { findAccountByKey } from '../../db/credentials/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isWellFormedToken } from '../credentials/keys.ts';
 import { hashCredential, hashesOf } from '../credentials/pepper.ts';
-import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
+import type { AccountDeps, BearerDeps } from './deps.ts';
 import { readSignInHeader, signIn } from './signIn.ts';
 import type { AccountCaller } from './token.ts';
 import { readAccountToken } from './token.ts';
@@ -18,9 +18,6 @@ export function requireOwnAccount({ isOwner }: AccountCaller): void {
   if (!isOwner) throw new ServiceError('scope_missing', 'an agent’s key cannot do this: sign in with the account’s wallet');
 }
 
-/** What letting a bearer in needs. */
-export type AccountDeps = Pick<BuyerDeps, 'database' | 'keyring' | 'clock' | 'baseUrl' | 'pepper' | 'rehash'>;
-
 /** How a buyer shows who it is. */
 export interface AccountCredential {
   readonly bearer: string | null;
@@ -34,7 +31,7 @@ export interface AccountCredential {
  * Lets a buyer account in: a bearer that is a `svc_buyer_` key, looked up in
  * this call, or an account token; or a signed challenge in SIGN-IN-WITH-X. Throws missing_credential, unknown_credential (401).
  */
-export async function authenticateAccount(deps: BuyerDeps, credential: AccountCredential): Promise<AccountCaller> {
+export async function authenticateAccount(deps: AccountDeps, credential: AccountCredential): Promise<AccountCaller> {
   const { bearer, signInWithX, from } = credential;
   if (bearer !== null) {
     const account = await authenticateBearer(deps, bearer);
@@ -55,7 +52,7 @@ export function isBuyerKey(bearer: string): boolean {
 }
 
 /** The account of a bearer: a `svc_buyer_` key, looked up in this call, or an account token; null for any other text. */
-export async function authenticateBearer(deps: AccountDeps, bearer: string): Promise<AccountCaller | null> {
+export async function authenticateBearer(deps: BearerDeps, bearer: string): Promise<AccountCaller | null> {
   if (!isBuyerKey(bearer)) return await readAccountToken(deps, bearer);
   if (!isWellFormedToken(bearer, KEY_PREFIX)) return null;
   const hash = hashCredential(deps.pepper, bearer);

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientKeys } from '../../adapters/tokens/clientAssertion.ts';
 import { insertBuyerKey, insertOauthClient, revokeBuyerKeyRow, revokeOauthClientRow } from '../../db/credentials/accounts.ts';
+import { insertBuyerAccount } from '../../db/credentials/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/money/legs.ts';
 import type { CredentialDeps } from '../credentials/keys.ts';
 import { generateToken } from '../credentials/keys.ts';
 import { hashCredential, hashesOf } from '../credentials/pepper.ts';
@@ -63,4 +65,18 @@ function requirePublicKeys({ keys }: ClientKeys): void {
   if (keys.length === 0 || keys.length > 10 || !isPublic) {
     throw new ServiceError('invalid_parameter', 'jwks must hold 1 to 10 public keys', { parameter: 'jwks' });
   }
+}
+
+/** Creates a buyer account with a long-lived credential (`svc_buyer_…`), returned this once. */
+export async function createBuyerAccount(
+  deps: CredentialDeps,
+  request: { readonly name?: string; readonly wallet?: Address } = {},
+): Promise<{ readonly accountId: string; readonly token: string }> {
+  const accountId = randomUUID();
+  const token = generateToken('svc_buyer_');
+  const wallet = request.wallet?.toLowerCase() ?? null;
+  const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
+  const key = { keyHash, pepperId, last4: token.slice(-4) };
+  await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet }, key));
+  return { accountId, token };
 }

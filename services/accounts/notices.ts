@@ -1,8 +1,8 @@
+import type { Database } from '../../db/database.ts';
 import type { NoticeRecord } from '../../db/licences/notices.ts';
 import { listNotices } from '../../db/licences/notices.ts';
 import type { NoticeKind } from '../../domain/licence/purchaseNews.ts';
 import { microToJson } from '../../domain/money/money.ts';
-import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
 
 /** A notice as the API shows it; `at` in epoch milliseconds. */
@@ -23,8 +23,11 @@ export interface NoticeBody {
 const MOST = 100;
 
 /** What an account was told of its purchases, the newest hundred, newest first. Throws in an outage. */
-export async function listAccountNotices(deps: Pick<BuyerDeps, 'database'>, accountId: string): Promise<NoticeBody[]> {
-  return (await atDatabase(() => listNotices(deps.database, accountId, MOST))).map(noticeBody);
+export async function listAccountNotices(
+  { database }: { readonly database: Database },
+  accountId: string,
+): Promise<NoticeBody[]> {
+  return (await atDatabase(() => listNotices(database, accountId, MOST))).map(noticeBody);
 }
 
 function noticeBody({ kind, paymentId, host, priceMicro, payer, nonce, reason, sentence, at }: NoticeRecord): NoticeBody {

@@ -4,8 +4,8 @@ import type { OauthClientRow } from '../../db/credentials/accounts.ts';
 import { findOauthClient } from '../../db/credentials/accounts.ts';
 import { useOnce } from '../../db/credentials/usedOnce.ts';
 import { hashCredential, hashesOf } from '../credentials/pepper.ts';
-import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
+import type { BearerDeps } from './deps.ts';
 import type { AccountCaller } from './token.ts';
 import { mintAccountToken } from './token.ts';
 
@@ -32,7 +32,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  * Client credentials grant: `client_secret_basic` or `private_key_jwt` (RFC 6749 §4.4, RFC 7523 §2.2) for a token of the client's
  * account. An assertion counts once. Throws signing_key_unavailable, database_unavailable; everything else is an answer.
  */
-export async function grantClientToken(deps: BuyerDeps, request: TokenRequest): Promise<TokenAnswer> {
+export async function grantClientToken(deps: BearerDeps, request: TokenRequest): Promise<TokenAnswer> {
   const client = await authenticateClient(deps, request);
   return client.kind === 'client' ? { kind: 'token', ...(await mintAccountToken(deps, client)) } : client;
 }
@@ -45,7 +45,7 @@ export type ClientAnswer = ({ readonly kind: 'client' } & AccountCaller) | Extra
  * once. Throws database_unavailable; everything else is an answer.
  */
 export async function authenticateClient(
-  deps: Pick<BuyerDeps, 'database' | 'pepper' | 'rehash' | 'clock' | 'baseUrl'>,
+  deps: Pick<BearerDeps, 'database' | 'pepper' | 'rehash' | 'clock' | 'baseUrl'>,
   request: TokenRequest,
   endpoint = tokenEndpoint(deps.baseUrl),
 ): Promise<ClientAnswer> {

@@ -11,9 +11,9 @@ import type { SignInFields } from '../../domain/signIn/siwx.ts';
 import { buildSignInMessage, parseSignInMessage, refuseSignIn, STATEMENT, signerOf } from '../../domain/signIn/siwx.ts';
 import { macOf } from '../credentials/mac.ts';
 import type { Pepper } from '../credentials/pepper.ts';
-import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
 import { endOfHostNonce, isTagged } from '../siwx/declare.ts';
+import type { AccountDeps } from './deps.ts';
 
 /** How long a challenge may be answered. */
 export const CHALLENGE_LIFE_MS = 300_000;
@@ -27,7 +27,7 @@ export interface Challenge extends SignInFields {
  * Makes a challenge for a wallet, whose nonce is good once, for five minutes and for this address. Nothing is stored or
  * asked: whoever wants challenges can have them.
  */
-export function openChallenge(deps: Pick<BuyerDeps, 'baseUrl' | 'clock' | 'networks' | 'pepper'>, address: Address): Challenge {
+export function openChallenge(deps: Pick<AccountDeps, 'baseUrl' | 'clock' | 'networks' | 'pepper'>, address: Address): Challenge {
   const nowMs = deps.clock();
   const expiresAtMs = nowMs + CHALLENGE_LIFE_MS;
   const facts = nonceFacts(expiresAtMs, randomBytes(16).toString('hex'));
@@ -58,7 +58,7 @@ export interface SignedChallenge {
  * Throws unknown_credential (401) with one sentence for every cause of doubt; for a wallet with code also overloaded when there is no room,
  * and chain_unavailable when it cannot be asked.
  */
-export async function signIn(deps: BuyerDeps, { message, signature, from }: SignedChallenge): Promise<string> {
+export async function signIn(deps: AccountDeps, { message, signature, from }: SignedChallenge): Promise<string> {
   const fields = parseSignInMessage(message);
   const nowMs = deps.clock();
   const chainIds = deps.networks.list.map(({ chainId }) => chainId);

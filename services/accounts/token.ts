@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BuyerDeps } from '../licences/deps.ts';
+import type { BearerDeps } from './deps.ts';
 
 /** A buyer account that was let in. */
 export interface AccountCaller {
@@ -20,7 +20,7 @@ const OWNER = 'own';
  * signing_key_unavailable.
  */
 export async function mintAccountToken(
-  deps: Pick<BuyerDeps, 'keyring' | 'clock' | 'baseUrl'>,
+  deps: Pick<BearerDeps, 'keyring' | 'clock' | 'baseUrl'>,
   { accountId, isOwner }: AccountCaller,
 ): Promise<{ readonly token: string; readonly expiresInSeconds: number }> {
   const { kid } = deps.keyring.current();
@@ -40,7 +40,7 @@ export async function mintAccountToken(
 
 /** The account of a token that we issued and that has not ended, and what its bearer may; null for any other text. */
 export async function readAccountToken(
-  deps: Pick<BuyerDeps, 'keyring' | 'clock' | 'baseUrl'>,
+  deps: Pick<BearerDeps, 'keyring' | 'clock' | 'baseUrl'>,
   token: string,
 ): Promise<AccountCaller | null> {
   const claims = (await deps.keyring.verify(token)) as Record<string, unknown> | null;

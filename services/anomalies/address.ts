@@ -2,7 +2,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { confirmAlertAddressRow, findAlertAddress, insertMail, setAlertAddressRow } from '../../db/anomalies/mails.ts';
 import { countMail, countMails } from '../../db/credentials/usedOnce.ts';
 import type { Sql } from '../../db/database.ts';
-import { findFirstHost } from '../../db/hosts/hosts.ts';
+import { findFirstHost } from '../../db/tenants/tenants.ts';
 import { readEmail } from '../../domain/access/emailAddress.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { macOf } from '../credentials/mac.ts';

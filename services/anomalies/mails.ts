@@ -1,7 +1,20 @@
+import type { Mailer } from '../../adapters/mail.ts';
+import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import { markMailSent, takeDueMails } from '../../db/anomalies/mails.ts';
-import type { AnomalyDeps } from './deps.ts';
+import type { Database } from '../../db/database.ts';
 
 const BATCH = 20;
+
+/** What sending e-mails needs. */
+export interface MailDeps {
+  readonly database: Database;
+  /** Null: no mail server is configured. */
+  readonly mailer: Pick<Mailer, 'send'> | null;
+  /** Opens what an e-mail's text is sealed with. */
+  readonly secretBox: Pick<SecretBox, 'open'>;
+  /** Says what an operator should know; never a secret. */
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
 
 /** What binds a sealed text to its e-mail. */
 export const sealedMailContext = (tenantId: string, mailId: string): string => `mail ${tenantId} ${mailId}`;
@@ -10,7 +23,7 @@ export const sealedMailContext = (tenantId: string, mailId: string): string => `
  * Sends what the alert outbox holds; nothing without a mail server. An e-mail the server does not take comes up again later, and
  * one whose sending nobody noted is sent again under the same message id. Returns how many were handed over.
  */
-export async function sendAlertMails(deps: AnomalyDeps, cancelled?: AbortSignal): Promise<number> {
+export async function sendAlertMails(deps: MailDeps, cancelled?: AbortSignal): Promise<number> {
   const { database, mailer, secretBox, warn } = deps;
   let sent = 0;
   while (mailer !== null && cancelled?.aborted !== true) {

@@ -1,7 +1,7 @@
 import { recordKeyUse } from '../../db/credentials/keys.ts';
 import type { Database } from '../../db/database.ts';
+import type { Log } from '../../domain/log.ts';
 import { openPaced } from '../pacing/paced.ts';
-import type { Log } from '../settlement/deps.ts';
 
 /** Remembers when publisher keys were last let in, to the minute. */
 export interface KeyUse {

@@ -1,7 +1,7 @@
 import type { HashTable } from '../../db/credentials/pepper.ts';
 import { replaceHash } from '../../db/credentials/pepper.ts';
 import type { Database } from '../../db/database.ts';
-import type { Log } from '../settlement/deps.ts';
+import type { Log } from '../../domain/log.ts';
 import type { CredentialHash } from './pepper.ts';
 
 /** Moves stored hashes to the present pepper when their credential is used. */

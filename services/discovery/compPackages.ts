@@ -4,7 +4,7 @@ import { documentUrl } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { parseResource } from '../../domain/hosts/host.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import { findLiveSite } from './site.ts';
 
 /** What an AI system asks for. */

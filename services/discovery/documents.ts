@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DocumentName } from '../../domain/discovery/documents.ts';
 import { findDocument } from '../../domain/discovery/documents.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
 import type { DatedText } from './makers.ts';
 import { MAKERS } from './makers.ts';

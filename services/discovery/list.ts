@@ -8,7 +8,7 @@ import type { ManifestItem } from '../../domain/discovery/manifest.ts';
 import { classItem, pageItem } from '../../domain/discovery/manifest.ts';
 import { normalisePrefix } from '../../domain/pages/resource.ts';
 import { atDatabase } from '../outage.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import { presentPricing } from '../quotes/issue.ts';
 import { changedAtMs, ownPages, unnamedDestinations } from './manifest.ts';
 import type { DocumentSite } from './site.ts';

@@ -1,8 +1,8 @@
 import { catalogOf } from '../../domain/discovery/catalog.ts';
 import type { DocumentName } from '../../domain/discovery/documents.ts';
 import { makeLicenceXml, makeRobotsText } from '../olp/documents.ts';
-import type { PublisherDeps } from '../publisher.ts';
-import { makeDidDocument } from '../receipts/did.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
+import { didDocumentOf } from '../receipts/did.ts';
 import { makeGuide } from './guide.ts';
 import { makeManifest } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
@@ -25,5 +25,5 @@ export const MAKERS: Readonly<Record<DocumentName, DocumentMaker>> = {
   'llms.txt': makeGuide,
   'license.xml': makeLicenceXml,
   'robots.txt': makeRobotsText,
-  'did.json': makeDidDocument,
+  'did.json': (deps, { host }) => JSON.stringify(didDocumentOf(deps, host)),
 };

@@ -7,7 +7,7 @@ import type { PageCredits } from '../../domain/money/credits.ts';
 import { articleOf } from '../../domain/pages/resource.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
 import { NOBODY } from '../../domain/rules/compiled.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import { siteNetworks } from '../tenants/networks.ts';
 import type { DocumentMaker } from './makers.ts';
 import type { DocumentSite } from './site.ts';

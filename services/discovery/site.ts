@@ -5,7 +5,7 @@ import { findTenantOfHost } from '../../db/licences/offering.ts';
 import { keptHost } from '../../domain/hosts/hostname.ts';
 import type { CompiledPricing } from '../../domain/pricing/pricing.ts';
 import { atDatabase } from '../outage.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import { presentPricing } from '../quotes/issue.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
 

@@ -6,10 +6,11 @@ import { DEFAULT_ENFORCEMENT, normaliseEnforcement } from '../../domain/gate/enf
 import type { EnforcementStatus } from '../../domain/gate/enforcementStatus.ts';
 import { judgeHost } from '../../domain/gate/enforcementStatus.ts';
 import { normalisePrefix, requireOwned, requireResource } from '../../domain/pages/resource.ts';
-import { issuerOf } from '../licences/check.ts';
 import { atDatabase } from '../outage.ts';
-import type { Caller, PublisherDeps } from '../publisher.ts';
+import type { Caller } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import { presentPricing } from '../quotes/issue.ts';
+import { issuerOf } from '../tenants/tenants.ts';
 
 /** The publisher's x402 manifest: how to buy, without a price, a network, an address or a key id. */
 export interface Manifest {

@@ -2,11 +2,9 @@ import type { Database } from '../../db/database.ts';
 import type { HeardOf } from '../../db/gate/enforcement.ts';
 import { recordLiveness } from '../../db/gate/enforcement.ts';
 import { parseResource } from '../../domain/hosts/host.ts';
+import type { Log } from '../../domain/log.ts';
 import { openPaced } from '../pacing/paced.ts';
-import type { Log } from '../settlement/deps.ts';
-
-/** What may be heard of a host. */
-export type Sign = 'quoted' | 'verifyCalled' | 'observed' | 'keyRejected' | 'planGated' | 'failedOpen';
+import type { Sign } from '../publisher.ts';
 
 /** Remembers when hosts were last heard of; noting is memory only, so that quotes stay free of the database. */
 export interface Liveness {

@@ -10,7 +10,7 @@ import { coverSteps } from '../../domain/pages/cover.ts';
 import { compilePattern, isExactPath, isWithin, MAX_PATTERNS } from '../../domain/pages/scope.ts';
 import { requireWallet } from '../credits/payees.ts';
 import { atDatabase } from '../outage.ts';
-import { issuerOf } from './check.ts';
+import { issuerOf } from '../tenants/tenants.ts';
 import type { BuyerDeps } from './deps.ts';
 import { mintAccessToken } from './mintAccess.ts';
 

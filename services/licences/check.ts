@@ -16,8 +16,10 @@ import type { EpochRead } from '../credentials/accessEpoch.ts';
 import { epochOf, openMemory } from '../credentials/accessEpoch.ts';
 import { atDatabase } from '../outage.ts';
 import { gathered } from '../pacing/gather.ts';
-import type { Caller, PublisherDeps } from '../publisher.ts';
+import type { Caller } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import { presentPricing } from '../quotes/issue.ts';
+import { issuerOf } from '../tenants/tenants.ts';
 
 /** What a publisher asks about a licence it was shown. */
 export interface LicenceQuestion {
@@ -142,9 +144,4 @@ async function isConfirmed(rpc: Rpc, signed: Parameters<typeof isSignedBy>[1]): 
     if (isServiceError(error) && error.code === 'chain_unavailable') return false;
     throw error;
   }
-}
-
-/** Who signs a tenant's licences: the issuer it names, else our own address. */
-export function issuerOf(deps: Pick<PublisherDeps, 'baseUrl'>, tenant: { readonly licenseIssuer: string | null }): string {
-  return tenant.licenseIssuer ?? deps.baseUrl;
 }

@@ -1,10 +1,10 @@
+import { legBody } from '../../chain/offer.ts';
+import type { Database } from '../../db/database.ts';
 import type { LicenceRecord } from '../../db/licences/licences.ts';
 import { listLicences } from '../../db/licences/licences.ts';
 import { microToJson } from '../../domain/money/money.ts';
 import { exactPattern } from '../../domain/pages/scope.ts';
 import { atDatabase } from '../outage.ts';
-import type { BuyerDeps } from './deps.ts';
-import { legBody } from './quote.ts';
 
 /** A held licence as the API shows it; times in epoch milliseconds. */
 export interface HeldLicenceBody {
@@ -24,8 +24,11 @@ export interface HeldLicenceBody {
 }
 
 /** The licences of an account, newest first, ended ones included; revoked ones are no longer held. */
-export async function listHeldLicences(deps: Pick<BuyerDeps, 'database'>, accountId: string): Promise<HeldLicenceBody[]> {
-  return (await atDatabase(() => listLicences(deps.database, accountId))).map(heldBody);
+export async function listHeldLicences(
+  { database }: { readonly database: Database },
+  accountId: string,
+): Promise<HeldLicenceBody[]> {
+  return (await atDatabase(() => listLicences(database, accountId))).map(heldBody);
 }
 
 function heldBody(licence: LicenceRecord): HeldLicenceBody {

@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../chain/offer.ts';
+import { legBody } from '../../chain/offer.ts';
 import { payToOf } from '../../chain/router/split.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { includesTraining, pagePriceMicro } from '../../domain/licence/period.ts';
@@ -95,9 +95,4 @@ export function quoteBody(quote: {
     resourceCount: quote.resourceCount,
     legs: quote.legs.map(legBody),
   };
-}
-
-/** A leg of a licence as the API shows it. */
-export function legBody({ toAddress, amountMicro }: { readonly toAddress: Address; readonly amountMicro: bigint }) {
-  return { toAddress: checksumAddress(toAddress), amountMicro: microToJson(amountMicro) };
 }

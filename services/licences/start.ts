@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
-import type { Log } from '../settlement/deps.ts';
+import type { Log } from '../../domain/log.ts';
 
 /** Waits between tries to start a workflow, while Temporal is away. */
 const WAITS_MS = [1_000, 5_000, 30_000, 120_000, 600_000];

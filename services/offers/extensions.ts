@@ -1,6 +1,6 @@
 /** What the offer of a page says besides its price and who gets it: one file an extension, one line each below. */
 import type { QuoteBase } from '../../domain/pricing/quote.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import type { NetworkDestination } from '../quotes/issue.ts';
 import { bazaar } from './bazaar.ts';
 import { licence } from './licence.ts';

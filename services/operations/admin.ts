@@ -1,6 +1,7 @@
+import type { ListedKey } from '../../db/credentials/keys.ts';
+import { listKeys } from '../../db/credentials/keys.ts';
 import type { Database } from '../../db/database.ts';
-import type { ListedKey } from '../../db/operator/admin.ts';
-import { findPaymentStory, listKeys } from '../../db/operator/admin.ts';
+import { findPaymentStory } from '../../db/operator/admin.ts';
 import { ServiceError } from '../../domain/errors.ts';
 
 /** What the operator's command line needs. */

@@ -1,8 +1,13 @@
 import type { Transactional } from '../../db/database.ts';
 import type { Actor } from '../../domain/access/auditEntry.ts';
-import { createAccountClient, mintBuyerKey, revokeAccountClient, revokeBuyerKey } from '../accounts/clients.ts';
+import {
+  createAccountClient,
+  createBuyerAccount,
+  mintBuyerKey,
+  revokeAccountClient,
+  revokeBuyerKey,
+} from '../accounts/clients.ts';
 import type { CredentialDeps } from '../credentials/keys.ts';
-import { createBuyerAccount } from '../tenants/tenants.ts';
 import { changeAsOperator } from './change.ts';
 
 /** What an operator changes of buyer accounts, each with its entry in the operators' log: no secret, nor who somebody is. */

@@ -1,6 +1,6 @@
 import { bindOwners } from '../../db/credentials/owners.ts';
 import type { Sql } from '../../db/database.ts';
-import type { Log } from '../settlement/deps.ts';
+import type { Log } from '../../domain/log.ts';
 
 /**
  * Gives every owner whose issuer is not written down to the issuer that this process runs with, so that a later issuer's people with

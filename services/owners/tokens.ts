@@ -1,12 +1,14 @@
 import type { ListedOwnerToken } from '../../db/credentials/owners.ts';
-import { findOwner, listOwnerTokenRows, markOwnerTokenRevoked, setOwner } from '../../db/credentials/owners.ts';
-import type { Database } from '../../db/database.ts';
+import { findOwner, insertOwnerToken, listOwnerTokenRows, markOwnerTokenRevoked, setOwner } from '../../db/credentials/owners.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { hasControlCharacter } from '../../domain/hosts/host.ts';
+import { generateToken } from '../credentials/keys.ts';
 import type { Pepper } from '../credentials/pepper.ts';
+import { hashCredential } from '../credentials/pepper.ts';
+import { atDatabase } from '../outage.ts';
 import type { SiteCall } from '../site/change.ts';
 import { changeSite } from '../site/change.ts';
-import { createOwnerToken } from '../tenants/tenants.ts';
 
 /** What the operator's commands about owners need. */
 interface OwnerAdminDeps {
@@ -73,4 +75,18 @@ export async function setSiteOwner(
       await setOwner(sql, tenantId, { userId, issuer }, new Date());
     },
   });
+}
+
+/** Issues a token of a site's owner (`svc_owner_…`); it is returned this once. */
+export async function createOwnerToken(
+  deps: { readonly database: Sql; readonly pepper: Pepper },
+  request: { readonly tenantId: string; readonly userId: string; readonly expiresAtMs?: number },
+): Promise<{ readonly token: string; readonly tokenId: string }> {
+  const token = generateToken('svc_owner_');
+  const { tenantId, userId, expiresAtMs } = request;
+  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
+  const { current: tokenHash, pepperId } = hashCredential(deps.pepper, token);
+  const row = { tenantId, userId, tokenHash, pepperId, last4: token.slice(-4), expiresAt };
+  const tokenId = await atDatabase(() => insertOwnerToken(deps.database, row));
+  return { token, tokenId };
 }

@@ -10,7 +10,7 @@ import type { DocumentSite } from '../discovery/site.ts';
 import { findLiveSite } from '../discovery/site.ts';
 import { inSlices } from '../pacing/slices.ts';
 import { openTurns } from '../pacing/turns.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 
 /** What asking a site for a page needs. */
 export type PageDeps = Pick<PublisherDeps, 'database' | 'snapshots' | 'clock'> & {

@@ -8,7 +8,7 @@ import type { ResourceUrl } from '../../domain/hosts/host.ts';
 import { requireResource } from '../../domain/pages/resource.ts';
 import { findLiveSite } from '../discovery/site.ts';
 import { atDatabase } from '../outage.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import type { Seller } from '../settlement/accept/verify.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
 

@@ -18,9 +18,9 @@ import { NOBODY } from '../../domain/rules/compiled.ts';
 import { spelledTerms } from '../../domain/rules/order.ts';
 import type { CreditsBook, KnownCredits } from '../credits/book.ts';
 import { CreditsNeeded } from '../credits/book.ts';
-import type { PublisherDeps } from '../publisher.ts';
 import { reachable, siteNetworks } from '../tenants/networks.ts';
 import type { TenantSnapshot } from '../tenants/snapshots.ts';
+import type { PublisherDeps } from './deps.ts';
 import { signQuoteToken } from './token.ts';
 
 /** What quoting needs. */

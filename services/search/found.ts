@@ -6,7 +6,7 @@ import { articleOf, plainSlug, slugOf } from '../../domain/pages/resource.ts';
 import { canonicalPath, exactPattern, MAX_PATTERN_CHARS } from '../../domain/pages/scope.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import { NOBODY } from '../../domain/rules/compiled.ts';
-import type { PublisherDeps } from '../publisher.ts';
+import type { PublisherDeps } from '../quotes/deps.ts';
 import { presentPricing } from '../quotes/issue.ts';
 
 /** What finding pages needs. */

@@ -3,17 +3,11 @@ import type { Network, Networks } from '../../chain/network.ts';
 import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { Signer } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
+import type { Log } from '../../domain/log.ts';
 import type { Metrics } from '../../domain/metrics.ts';
 
 /** A relayer key: it pays gas and broadcasts, nothing else. */
 export type RelayerKey = Signer;
-
-/** Structured log; never given a secret. */
-export interface Log {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-  error(fields: Record<string, unknown>, message: string): void;
-}
 
 /** Names of the places where a test may let the process die; each stands right after the step it is named for. */
 export type CrashPoint = 'after_intake' | 'after_insert' | 'after_sign' | 'after_broadcast' | 'after_receipt' | 'after_record';

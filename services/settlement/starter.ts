@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { PaymentRef } from '../../db/settlement/payment.ts';
-import type { Log } from './deps.ts';
+import type { Log } from '../../domain/log.ts';
 
 /** What a batch's workflow is started with: ids only (safety 20). The payments are proposals (safety 7). */
 export interface BatchProposal {

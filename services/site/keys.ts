@@ -1,5 +1,5 @@
+import { listKeys } from '../../db/credentials/keys.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import { listKeys } from '../../db/operator/admin.ts';
 import type { MintableScope } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { MintedKey } from '../credentials/keys.ts';

@@ -9,8 +9,7 @@ import { resourceKeyOf } from '../../domain/hosts/host.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import { opensUntilMs } from '../../domain/signIn/pageProof.ts';
-import { issuerOf } from '../licences/check.ts';
-import type { BuyerDeps } from '../licences/deps.ts';
+import type { BearerDeps } from '../accounts/deps.ts';
 import { mintReReadLicence } from '../licences/mint.ts';
 import { mintAccessToken } from '../licences/mintAccess.ts';
 import { atDatabase } from '../outage.ts';
@@ -18,9 +17,13 @@ import type { Caller } from '../publisher.ts';
 import { presentPricing } from '../quotes/issue.ts';
 import { fixLicence } from '../settlement/accept/intake.ts';
 import { reReadFacts } from '../settlement/answer/answer.ts';
+import { issuerOf } from '../tenants/tenants.ts';
 
 /** What finding it needs. */
-export type HoldingDeps = Pick<BuyerDeps, 'database' | 'keyring' | 'clock' | 'baseUrl' | 'licenceLifeSeconds'>;
+export interface HoldingDeps extends Pick<BearerDeps, 'database' | 'keyring' | 'clock' | 'baseUrl'> {
+  /** Life of an access token, in seconds. */
+  readonly licenceLifeSeconds: number;
+}
 
 /** Where it is looked for: a site, and whether real money or that of tests counts. */
 export interface HoldingSite {

@@ -5,8 +5,8 @@ import { plainSlug, requireOwned, requireResource, slugOf } from '../../domain/p
 import type { CrossingKind } from '../../domain/pricing/terms.ts';
 import { refusePageProof } from '../../domain/signIn/pageProof.ts';
 import { parseSignInMessage, signerOf } from '../../domain/signIn/siwx.ts';
+import type { AccountDeps } from '../accounts/deps.ts';
 import { isSignature, readSignInHeader } from '../accounts/signIn.ts';
-import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
 import type { Caller } from '../publisher.ts';
 import { presentPricing } from '../quotes/issue.ts';
@@ -29,7 +29,7 @@ export type ProofAnswer =
   | { readonly entitled: false; readonly error?: string };
 
 /** What proving needs. */
-export type ProveDeps = HoldingDeps & Pick<BuyerDeps, 'snapshots' | 'rpc' | 'codeWallets' | 'pepper' | 'networks'>;
+export type ProveDeps = HoldingDeps & Pick<AccountDeps, 'rpc' | 'codeWallets' | 'pepper' | 'networks'>;
 
 /** A message that may prove something, taken apart. */
 interface Shown {

@@ -1,6 +1,5 @@
 import type { Network, Networks } from '../../chain/network.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { TenantSnapshot } from './snapshots.ts';
 
 /** What choosing a site's networks needs. */
 export interface NetworkDeps {
@@ -10,7 +9,10 @@ export interface NetworkDeps {
   readonly isAway?: (networkId: string) => boolean;
 }
 
-type Site = Pick<TenantSnapshot, 'networks'>;
+interface Site {
+  /** Those its owner chose, by CAIP-2 id; null: never chosen. */
+  readonly networks: readonly string[] | null;
+}
 
 /**
  * The networks a site takes payments on, the cheapest first: those its owner chose as far as they are configured, the first configured one

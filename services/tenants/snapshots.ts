@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts';
 import type { TenantListener } from '../../db/tenants/snapshots.ts';
 import { findTenant, listBlockedPayees, listenForTenants, listTenantVersions } from '../../db/tenants/snapshots.ts';
 import type { KeyState, Plan, TenantStatus } from '../../domain/access/key.ts';
+import type { Log } from '../../domain/log.ts';
 import type { CompiledPricing } from '../../domain/pricing/pricing.ts';
 import { compilePricing, PRICING_GRACE_MS } from '../../domain/pricing/pricing.ts';
 import type { Destination } from '../../domain/pricing/terms.ts';
@@ -11,7 +12,6 @@ import { findKeyByHash } from '../credentials/keys.ts';
 import type { CredentialHash } from '../credentials/pepper.ts';
 import type { Rehash } from '../credentials/rehash.ts';
 import { atDatabase } from '../outage.ts';
-import type { Log } from '../settlement/deps.ts';
 
 /** A tenant as held in memory: what a quote needs, compiled. Times in epoch milliseconds. */
 export interface TenantSnapshot {

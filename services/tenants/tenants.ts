@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { checkOutboundUrl } from '../../adapters/outbound/url.ts';
 import type { Networks } from '../../chain/network.ts';
-import { insertBuyerAccount } from '../../db/credentials/keys.ts';
-import { insertOwnerToken } from '../../db/credentials/owners.ts';
-import type { Sql, Transactional } from '../../db/database.ts';
+import type { Transactional } from '../../db/database.ts';
 import { insertTenant, replacePricing, updateTenant } from '../../db/tenants/tenants.ts';
 import type { Plan, TenantStatus } from '../../domain/access/key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { normaliseHost } from '../../domain/hosts/host.ts';
 import { parseName } from '../../domain/hosts/hostname.ts';
 import { parseIssuer, parseOrigin } from '../../domain/hosts/origin.ts';
-import type { Address } from '../../domain/money/legs.ts';
 import type { Pricing } from '../../domain/pricing/pricing.ts';
 import { requireFloor, requireRuleFloor, validatePricing } from '../../domain/pricing/pricing.ts';
-import type { CredentialDeps } from '../credentials/keys.ts';
-import { generateToken } from '../credentials/keys.ts';
-import type { Pepper } from '../credentials/pepper.ts';
-import { hashCredential } from '../credentials/pepper.ts';
 import { payeeRule } from '../credits/payees.ts';
 import { atDatabase } from '../outage.ts';
 
@@ -120,34 +113,6 @@ export async function setTenantPlan(
   throw new ServiceError('not_found', 'there is no such site');
 }
 
-/** Issues a token of a site's owner (`svc_owner_…`); it is returned this once. */
-export async function createOwnerToken(
-  deps: { readonly database: Sql; readonly pepper: Pepper },
-  request: { readonly tenantId: string; readonly userId: string; readonly expiresAtMs?: number },
-): Promise<{ readonly token: string; readonly tokenId: string }> {
-  const token = generateToken('svc_owner_');
-  const { tenantId, userId, expiresAtMs } = request;
-  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
-  const { current: tokenHash, pepperId } = hashCredential(deps.pepper, token);
-  const row = { tenantId, userId, tokenHash, pepperId, last4: token.slice(-4), expiresAt };
-  const tokenId = await atDatabase(() => insertOwnerToken(deps.database, row));
-  return { token, tokenId };
-}
-
-/** Creates a buyer account with a long-lived credential (`svc_buyer_…`), returned this once. */
-export async function createBuyerAccount(
-  deps: CredentialDeps,
-  request: { readonly name?: string; readonly wallet?: Address } = {},
-): Promise<{ readonly accountId: string; readonly token: string }> {
-  const accountId = randomUUID();
-  const token = generateToken('svc_buyer_');
-  const wallet = request.wallet?.toLowerCase() ?? null;
-  const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
-  const key = { keyHash, pepperId, last4: token.slice(-4) };
-  await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet }, key));
-  return { accountId, token };
-}
-
 /** A pricing with every member; what was left out is null. */
 export function completePricing(input: PricingInput): Pricing {
   return {
@@ -202,4 +167,9 @@ function requireIssuer(text: string): string {
   const sentence =
     'issuer: must be an https URL of at most 255 characters, its host in lower case, without user, query and fragment (http on a loopback host)';
   throw new ServiceError('invalid_parameter', sentence, { parameter: 'issuer' });
+}
+
+/** Who signs a site's licences: the issuer it names, else our own address. */
+export function issuerOf(deps: { readonly baseUrl: string }, site: { readonly licenseIssuer: string | null }): string {
+  return site.licenseIssuer ?? deps.baseUrl;
 }

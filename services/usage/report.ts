@@ -10,10 +10,10 @@ import type { LicenceTerm } from '../../domain/licence/period.ts';
 import { countedDay, isWithinTerms, REPORTS_A_DAY, useMoment } from '../../domain/licence/usage.ts';
 import { requireResource, slugOf } from '../../domain/pages/resource.ts';
 import { canonicalPath } from '../../domain/pages/scope.ts';
-import { issuerOf } from '../licences/check.ts';
 import type { BuyerDeps } from '../licences/deps.ts';
 import { atDatabase } from '../outage.ts';
 import { presentPricing } from '../quotes/issue.ts';
+import { issuerOf } from '../tenants/tenants.ts';
 
 /** A report of the right shape. */
 export interface UsageReport {

@@ -10,7 +10,7 @@ import { startSandboxWeb } from '../../sandbox/site.ts';
 import type { Trial } from '../../sandbox/trial.ts';
 import { startTrial } from '../../sandbox/trial.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
-import { createOwnerToken } from '../../services/tenants/tenants.ts';
+import { createOwnerToken } from '../../services/owners/tokens.ts';
 import type { Visitor } from '../support/browser.ts';
 import { audited, closeBrowser, openVisitor } from '../support/browser.ts';
 import type { TestService } from '../support/service.ts';

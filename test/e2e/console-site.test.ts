@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import { changePricing } from '../../services/site/prices.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
 import type { Visitor } from '../support/browser.ts';

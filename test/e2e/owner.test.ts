@@ -7,7 +7,7 @@ import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { pepperOf } from '../../services/credentials/pepper.ts';
-import { createOwnerToken } from '../../services/tenants/tenants.ts';
+import { createOwnerToken } from '../../services/owners/tokens.ts';
 import { runServiceAdmin } from '../support/admin.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { TestIssuer } from '../support/issuer.ts';

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, describeService } from '../../api/app.ts';
 import type { Scope } from '../../domain/access/key.ts';
 import { SCOPES } from '../../domain/access/key.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { generateToken, mintKey, revokeKey } from '../../services/credentials/keys.ts';
 import { inviteMember } from '../../services/tenants/members.ts';
 import { openSnapshots } from '../../services/tenants/snapshots.ts';
-import { createBuyerAccount, setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setTenantStatus } from '../../services/tenants/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 

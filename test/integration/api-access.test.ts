@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listKeys } from '../../db/operator/admin.ts';
+import { listKeys } from '../../db/credentials/keys.ts';
 import { mintKey, revokeKey } from '../../services/credentials/keys.ts';
 import { openKeyUse } from '../../services/credentials/keyUse.ts';
 import { authenticate } from '../../services/publisher.ts';

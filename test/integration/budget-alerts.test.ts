@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Outbound } from '../../adapters/outbound/outbound.ts';
 import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { raiseBudgetAlerts } from '../../db/budget/alerts.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { mintAccountToken } from '../../services/accounts/token.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raiseBudgetAlerts } from '../../db/budget/alerts.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { mintAccountToken } from '../../services/accounts/token.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { WALLETS } from '../support/api.ts';
 import { expectClean, startTestGraphql } from '../support/graphql.ts';
 import { insertPurchases } from '../support/reports.ts';

@@ -7,7 +7,7 @@ import { applyEvents } from '../../db/settlement/applyEvents.ts';
 import { sweepHeld } from '../../db/settlement/held.ts';
 import type { IntakeItem, NewPayment } from '../../db/settlement/intake.ts';
 import { guardLicence } from '../../domain/payment/guard.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { acceptPurchase, settlePurchase } from '../support/buyers.ts';

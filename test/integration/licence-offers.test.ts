@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findLicence } from '../../db/licences/licences.ts';
 import { findOffer, keepOffer } from '../../db/licences/offers.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { freezePages } from '../../services/licences/freeze.ts';
 import { openOffer } from '../../services/licences/offer.ts';
 import { importPages } from '../../services/licences/offering.ts';
 import type { LicenceRequest } from '../../services/licences/request.ts';
 import { understandRequest } from '../../services/licences/request.ts';
-import { createBuyerAccount, setPricing } from '../../services/tenants/tenants.ts';
+import { setPricing } from '../../services/tenants/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { sellLicence } from '../support/buyers.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeHostRows } from '../../db/hosts/removal.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { mintReReadLicence } from '../../services/licences/mint.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { sellLicence } from '../support/buyers.ts';

@@ -1,10 +1,10 @@
 /** Documents of RSL, and a token endpoint of the Open License Protocol that is asked well and badly. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountClient } from '../../services/accounts/clients.ts';
+import { createAccountClient, createBuyerAccount } from '../../services/accounts/clients.ts';
 import { findLiveSite } from '../../services/discovery/site.ts';
 import { setLicenceOffering } from '../../services/licences/offering.ts';
 import { makeLicenceXml } from '../../services/olp/documents.ts';
-import { createBuyerAccount, setPricing, setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setPricing, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { CutContent } from '../support/olp.ts';
 import { cutContents, tokenForm } from '../support/olp.ts';

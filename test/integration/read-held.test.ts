@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OutboundRequest } from '../../adapters/outbound/outbound.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
 import type { HeldDeps } from '../../services/purchases/held.ts';
 import { readHeld } from '../../services/purchases/held.ts';
 import { setSiteDiscovery } from '../../services/site/discovery.ts';
-import { createBuyerAccount, setPricing } from '../../services/tenants/tenants.ts';
+import { setPricing } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import { buyPage } from '../support/boughtPage.ts';
 import type { TestApi } from '../support/buyers.ts';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { SCOPES } from '../../domain/access/key.ts';
 import type { Address } from '../../domain/money/legs.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { mintKey } from '../../services/credentials/keys.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { newAccount, newWallet, signPayment } from '../support/payments.ts';

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spendingOutcome } from '../../db/budget/standing.ts';
 import { spendingState } from '../../domain/budget/decide.ts';
 import { isSettled, PAYMENT_STATES } from '../../domain/payment/state.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { mintAccountToken } from '../../services/accounts/token.ts';
 import { exportSpending, spendingOf } from '../../services/budget/usage.ts';
-import { createBuyerAccount } from '../../services/tenants/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import { insertPurchases } from '../support/reports.ts';
 

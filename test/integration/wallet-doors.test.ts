@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseWallet } from '../../bin/admin/options.ts';
 import { checksumAddress } from '../../chain/offer.ts';
 import type { Address } from '../../domain/money/legs.ts';
+import { createBuyerAccount } from '../../services/accounts/clients.ts';
 import { readCredits } from '../../services/credits/contract.ts';
 import { payeeRule } from '../../services/credits/payees.ts';
 import { importPages } from '../../services/licences/offering.ts';
-import { createBuyerAccount, createTenant, setPricing } from '../../services/tenants/tenants.ts';
+import { createTenant, setPricing } from '../../services/tenants/tenants.ts';
 import { ALPHA_PRICING } from '../support/api.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 

@@ -256,7 +256,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'what a reorganisation took out of a final batch is final as soon as it settles again',
     edits: [
       {
-        file: 'db/settlement/states.ts',
+        file: 'db/settlement/writeStates.ts',
         search: ' or carrier.batch_id is null or carrier.final_at is not null',
         replace: ' or carrier.batch_id is null',
       },
@@ -267,7 +267,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'final-beside-a-settlement',
     rule: 3,
     bug: 'a payment that settles while its batch is made final becomes final unseen',
-    edits: [{ file: 'db/settlement/states.ts', search: ' for key share', replace: '' }],
+    edits: [{ file: 'db/settlement/writeStates.ts', search: ' for key share', replace: '' }],
     test: { file: finality, name: 'a payment that settles while its batch is made final' },
   },
   {

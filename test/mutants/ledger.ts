@@ -50,7 +50,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'the ten seconds of a citation begin again when a reorganisation gives its settlement back',
     edits: [
       {
-        file: 'db/settlement/states.ts',
+        file: 'db/settlement/writeStates.ts',
         search: 'settled_at = coalesce(s.settled_at,',
         replace: 'settled_at = coalesce(null,',
       },
@@ -94,7 +94,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a licence is issued with the settlement when nobody waits for it any more: it ends before its caller comes back',
     edits: [
       {
-        file: 'db/settlement/states.ts',
+        file: 'db/settlement/writeStates.ts',
         search: 'clock_timestamp() < decided.awaited_until',
         replace: 'decided.awaited_until is not null',
       },
@@ -107,7 +107,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a settlement fixes a licence whose key was retired while its caller waited',
     edits: [
       {
-        file: 'db/settlement/states.ts',
+        file: 'db/settlement/writeStates.ts',
         search: 'key.kid = decided.signing_kid and key.retired_at is null',
         replace: 'key.kid = decided.signing_kid',
       },
@@ -120,7 +120,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a later decision writes over the licence that the settlement fixed',
     edits: [
       {
-        file: 'db/settlement/states.ts',
+        file: 'db/settlement/writeStates.ts',
         search: 'licence_jti = coalesce(s.licence_jti, excluded.licence_jti)',
         replace: 'licence_jti = excluded.licence_jti',
       },

@@ -13,10 +13,10 @@ import { openEngine } from '../../graphql/request/engine.ts';
 import { createGraphqlHandler } from '../../graphql/request/handler.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { readConsole } from '../../process/api/console.ts';
+import { createOwnerToken } from '../../services/owners/tokens.ts';
 import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
 import { openRates } from '../../services/pacing/rates.ts';
-import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
 import { PATIENT_MS } from './parts.ts';
 

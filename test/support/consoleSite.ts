@@ -1,6 +1,7 @@
 /** A site with something on every screen of the console: real sales, a history, hostile names, and an owner who may look at it. */
 import { pepperOf } from '../../services/credentials/pepper.ts';
-import { createOwnerToken, createTenant } from '../../services/tenants/tenants.ts';
+import { createOwnerToken } from '../../services/owners/tokens.ts';
+import { createTenant } from '../../services/tenants/tenants.ts';
 import { askQuote, payFor, sellUntilDecided } from './buying.ts';
 import type { Purchase, Seen } from './reports.ts';
 import { insertPurchases, insertSeen } from './reports.ts';

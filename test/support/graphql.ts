@@ -14,9 +14,9 @@ import { bearerOf, createGraphqlHandler, sendError } from '../../graphql/request
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
 import { startThread } from '../../process/api/graphqlEndpoint.ts';
+import { createOwnerToken } from '../../services/owners/tokens.ts';
 import { openHeavyWork } from '../../services/pacing/heavy.ts';
 import type { RateLimits } from '../../services/pacing/rates.ts';
-import { createOwnerToken } from '../../services/tenants/tenants.ts';
 import { startTestApi } from './api.ts';
 import { PATIENT_MS } from './parts.ts';
 

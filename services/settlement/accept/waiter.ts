@@ -3,7 +3,7 @@ import { listen } from '../../../db/listen.ts';
 import { DECIDED_CHANNEL } from '../../../db/settlement/announce.ts';
 import type { Payment, PaymentRef } from '../../../db/settlement/payment.ts';
 import { listDecided } from '../../../db/settlement/waiting.ts';
-import type { Log } from '../deps.ts';
+import type { Log } from '../../../domain/log.ts';
 
 /** What no notification told of is found by then: one is lost with its connection, or came before somebody waited. */
 const POLL_MS = 500;
