@@ -2,10 +2,12 @@
 
 import { COSTS } from '../../domain/access/rate.ts';
 import { isServiceError, ServiceError } from '../../domain/errors.ts';
+import { screenOf } from '../../services/console/providerSignIn.ts';
 import type { ConsoleSession } from '../../services/console/sessions.ts';
 import { endAllSessions, endSession, LONGEST_MS, listSites, signIn } from '../../services/console/sessions.ts';
 import { readJsonBody } from '../body.ts';
 import { send } from '../handler.ts';
+import { searchOf } from '../query.ts';
 import { CONSOLE_PATH } from './assets.ts';
 import type { ConsoleCall } from './call.ts';
 import { letChangeIn, letSessionIn, missing } from './call.ts';
@@ -42,14 +44,15 @@ export async function answerSignOut(call: ConsoleCall, where: 'here' | 'everywhe
   await tell(call, null);
 }
 
-/** GET demo: a session of the sandbox's demo site. Not for other sites' pages, nor for other names that lead to this machine. */
+/** GET demo: a session of the sandbox's demo site; `return` names the screen to open. Not for other sites' pages, nor for other names that lead to this machine. */
 export async function answerDemo(call: ConsoleCall): Promise<void> {
   const { deps, request, response, address } = call;
   if (deps.demoToken === null || !isLoopback(request.headers.host)) return missing('there is no demo here');
   requireOwnReading(request);
   deps.rates.count([['address', address]], COSTS.heavy);
   await keep(call, await letTokenIn(call, deps.demoToken));
-  send(request, response, { status: 303, headers: { location: CONSOLE_PATH } });
+  const screen = screenOf(new URLSearchParams(searchOf(request)).get('return'));
+  send(request, response, { status: 303, headers: { location: `${CONSOLE_PATH}${screen === '/' ? '' : screen}` } });
 }
 
 /** Signs in with a token; a wrong one counts for its address. */

@@ -2,12 +2,12 @@ import { useCallback, useEffect, useRef, useState } from './html.ts';
 import { call } from './http.ts';
 import { Problem, problemOf } from './problem.ts';
 import { BASE } from './router.ts';
-import { csrfNow, onSignOut, refusalOf, sessionEnded, tenantNow } from './session.ts';
+import { csrfNow, onSignOut, refusalOf, sessionEnded, tenantNow, useCsrf } from './session.ts';
 
 /** Variables of a document. `tenantId` is added where the document has it. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** What is known of a question: `stale` shows an answer of before, while a new one is under way or because it failed. */
+/** What is known of a question: `stale` shows an older answer to this very question, while a new one is under way or because it failed. */
 export interface QueryOf<T> {
   readonly state: 'loading' | 'ready' | 'stale' | 'error';
   readonly data: T | null;
@@ -23,53 +23,93 @@ const MOST_KEPT = 40;
 const kept = new Map<string, { readonly data: unknown; readonly fetchedAt: number }>();
 onSignOut(() => kept.clear());
 
-/** How old an answer may be when the page is looked at again. */
+/** How old an answer may get while the page is looked at. */
 const FRESH_MS = 60_000;
+
+/** When a question that failed is asked again by itself, by how often it failed. */
+const RETRY_MS = [2_000, 4_000, 8_000, 15_000, 30_000] as const;
 
 type Held<T> = Omit<QueryOf<T>, 'reload'> & { readonly key: string };
 
 /**
- * Asks a question, again whenever its variables or the site change. While another answer of the same site is on its way, the one
- * before is shown as stale; of another site nothing is. `document` null: nothing is asked.
+ * Asks a question, again whenever its variables, the site or the day change: what "today" names moves at midnight. Meanwhile an older answer
+ * stands in only if it is one to the same question; any other figure would stand below words that are not its own. Asks again by itself each
+ * minute while the page is looked at, unless `isHeld`, and after a failure that passes. `document` null: nothing is asked.
  */
-export function useQuery<T>(document: string | null, variables: Variables = {}): QueryOf<T> {
+export function useQuery<T>(document: string | null, variables: Variables = {}, isHeld = false): QueryOf<T> {
   const asked = withTenant(document ?? '', variables);
-  const key = document === null ? '' : `${document}\n${JSON.stringify(asked)}`;
+  const key = document === null ? '' : [document, new Date().toDateString(), JSON.stringify(asked)].join('\n');
   const [held, hold] = useState<Held<T>>(() => before<T>(key, null));
   const newest = useRef(0);
-  const ask = useCallback(() => {
-    if (document === null) return;
-    const turn = ++newest.current;
-    const isOurs = (): boolean => turn === newest.current;
-    hold((now) => before<T>(key, now));
-    send<T>(document, asked).then(
-      ({ data, problem }) => {
-        const fetchedAt = Date.now();
-        keep(key, data, fetchedAt);
-        if (isOurs()) hold({ key, state: 'ready', data, problem, fetchedAt });
-      },
-      (error: unknown) => {
-        if (!isOurs()) return;
-        const problem = problemOf(error);
-        hold((now) => (now.data === null ? { ...now, key, state: 'error', problem } : { ...now, state: 'stale', problem }));
-      },
-    );
-  }, [key]);
+  const failures = useRef(0);
+  const ask = useCallback(
+    ({ quiet = false }: { readonly quiet?: boolean } = {}) => {
+      if (document === null) return;
+      const turn = ++newest.current;
+      const isOurs = (): boolean => turn === newest.current;
+      // What a failure says stays in place while it is asked again unbidden.
+      hold((now) => (quiet && now.key === key ? now : before<T>(key, now)));
+      send<T>(document, asked).then(
+        ({ data, problem }) => {
+          const fetchedAt = Date.now();
+          keep(key, data, fetchedAt);
+          if (!isOurs()) return;
+          failures.current = 0;
+          hold({ key, state: 'ready', data, problem, fetchedAt });
+        },
+        (error: unknown) => {
+          if (!isOurs()) return;
+          failures.current += 1;
+          const problem = problemOf(error);
+          hold((now) => ({ ...now, key, state: now.data === null ? 'error' : 'stale', problem }));
+        },
+      );
+    },
+    [key],
+  );
+  const csrf = useCsrf();
   useEffect(() => {
+    if (csrf === null) return; // the session ended; the next one asks
+    failures.current = 0;
     ask();
     return () => {
       newest.current += 1;
     };
-  }, [ask]);
+  }, [ask, csrf]);
+  const hasFailed = held.problem !== null && held.state !== 'ready';
   useEffect(() => {
+    const isSeen = (): boolean => csrfNow() !== null && globalThis.document.visibilityState === 'visible';
     const look = (): void => {
-      if (globalThis.document.visibilityState === 'visible' && Date.now() - (held.fetchedAt ?? 0) > FRESH_MS) ask();
+      if (!isSeen() || Date.now() - (held.fetchedAt ?? 0) <= FRESH_MS) return;
+      if (isHeld)
+        hold((now) => ({ ...now })); // drawn again, since the day may have turned
+      else ask();
     };
-    addEventListener('visibilitychange', look);
-    return () => removeEventListener('visibilitychange', look);
-  }, [ask, held.fetchedAt]);
+    const retry = (): void => {
+      if (isSeen()) ask({ quiet: true });
+    };
+    const clock = hasFailed
+      ? held.problem?.passes
+        ? setTimeout(retry, RETRY_MS[Math.min(failures.current, RETRY_MS.length) - 1])
+        : undefined
+      : setTimeout(look, FRESH_MS + 500);
+    const woken = hasFailed ? retry : look;
+    addEventListener('visibilitychange', woken);
+    addEventListener('online', retry);
+    return () => {
+      clearTimeout(clock);
+      removeEventListener('visibilitychange', woken);
+      removeEventListener('online', retry);
+    };
+  }, [ask, held, isHeld]);
   const shown = held.key === key ? held : before<T>(key, held);
-  return { state: shown.state, data: shown.data, problem: shown.problem, fetchedAt: shown.fetchedAt, reload: ask };
+  return {
+    state: shown.state,
+    data: shown.data,
+    problem: shown.problem,
+    fetchedAt: shown.fetchedAt,
+    reload: useCallback(() => ask(), [ask]),
+  };
 }
 
 /** A page of a list, as connections answer it. */
@@ -83,44 +123,61 @@ export interface Page<N> {
 export interface ListOf<T, N> extends QueryOf<T> {
   readonly rows: readonly N[];
   readonly total: number | null;
-  /** Asks for the next page; null where there is none, or while it is on its way. */
-  readonly more: (() => void) | null;
+  /** What is below the rows; null where there is no further page. */
+  readonly more: More | null;
+}
+
+/** A further page of a list, and how it stands. */
+export interface More {
+  readonly load: () => Promise<void>;
+  readonly isBusy: boolean;
+  /** Why the page did not come. */
+  readonly problem: Problem | null;
+  /** How many rows there are in all, where that is known. */
+  readonly total: number | null;
 }
 
 /** Like `useQuery`, of a document with `$after: String`: `pageOf` finds the connection in an answer. Further pages are added below. */
 export function useList<T, N>(document: string | null, variables: Variables, pageOf: (data: T) => Page<N> | null): ListOf<T, N> {
-  const query = useQuery<T>(document, variables);
-  const [added, add] = useState<{ readonly to: T | null; readonly pages: readonly Page<N>[]; readonly busy: boolean }>(
-    NOTHING_ADDED,
-  );
+  const [added, add] = useState<Added<T, N>>(NOTHING_ADDED);
+  const query = useQuery<T>(document, variables, added.pages.length > 0); // else rows that somebody reads would go
   const first = query.data === null ? null : pageOf(query.data);
   const isOfThis = added.to === query.data && query.data !== null;
   const pages = first === null ? [] : [first, ...(isOfThis ? added.pages : [])];
   const last = pages.at(-1);
   const load = async (): Promise<void> => {
     const [to, sofar] = [query.data, isOfThis ? added.pages : []];
-    add({ to, pages: sofar, busy: true });
+    if (isOfThis && added.isBusy) return;
+    add({ to, pages: sofar, isBusy: true, problem: null });
     try {
-      const { data } = await send<T>(
-        document ?? '',
-        withTenant(document ?? '', { ...variables, after: last?.pageInfo.endCursor }),
-      );
+      const asked = withTenant(document ?? '', { ...variables, after: last?.pageInfo.endCursor });
+      const { data, problem } = await send<T>(document ?? '', asked);
       const next = data === null ? null : pageOf(data);
-      add({ to, pages: next === null ? sofar : [...sofar, next], busy: false });
-    } catch {
-      add({ to, pages: sofar, busy: false });
+      if (next === null) throw problem ?? new Problem('internal', 'The service left the page out.');
+      add({ to, pages: [...sofar, next], isBusy: false, problem: null });
+    } catch (error) {
+      add({ to, pages: sofar, isBusy: false, problem: problemOf(error) });
     }
   };
-  const hasMore = last?.pageInfo.hasNextPage === true && !(isOfThis && added.busy);
+  const total = first?.totalCount ?? null;
+  const { isBusy, problem } = isOfThis ? added : NOTHING_ADDED;
   return {
     ...query,
     rows: pages.flatMap(({ nodes }) => nodes),
-    total: first?.totalCount ?? null,
-    more: hasMore ? () => void load() : null,
+    total,
+    more: last?.pageInfo.hasNextPage === true ? { load, isBusy, problem, total } : null,
   };
 }
 
-const NOTHING_ADDED = { to: null, pages: [], busy: false } as const;
+interface Added<T, N> {
+  /** The answer whose first page these follow. */
+  readonly to: T | null;
+  readonly pages: readonly Page<N>[];
+  readonly isBusy: boolean;
+  readonly problem: Problem | null;
+}
+
+const NOTHING_ADDED = { to: null, pages: [], isBusy: false, problem: null } as const;
 
 /**
  * Makes a change and returns its data. A `Refusal` among the fields is thrown as a `Problem`, as is everything that stopped the call: then
@@ -151,23 +208,12 @@ export function download(name: string, parameters: Readonly<Record<string, strin
   return `${BASE}/download/${name}?${new URLSearchParams(said.map(([key, value]) => [key, String(value)])).toString()}`;
 }
 
+/** What is known of a question before it is answered anew: an older answer to the very same, or nothing. */
 function before<T>(key: string, now: Held<T> | null): Held<T> {
   const one = kept.get(key);
   if (one) return { key, state: 'stale', data: one.data as T, problem: null, fetchedAt: one.fetchedAt };
-  if (now?.data && isOneQuestion(now.key, key)) return { ...now, key, state: 'stale', problem: null };
+  if (now?.key === key && now.data !== null) return { ...now, state: 'stale', problem: null };
   return { key, state: 'loading', data: null, problem: null, fetchedAt: null };
-}
-
-/** Whether two keys are of one document and one site: only then may the answer to one stand in for the other. */
-function isOneQuestion(one: string, other: string): boolean {
-  const [document, variables] = cut(one);
-  const [otherDocument, otherVariables] = cut(other);
-  return document === otherDocument && variables['tenantId'] === otherVariables['tenantId'];
-}
-
-function cut(key: string): readonly [string, Record<string, unknown>] {
-  const at = key.lastIndexOf('\n');
-  return at < 0 ? [key, {}] : [key.slice(0, at), JSON.parse(key.slice(at + 1)) as Record<string, unknown>];
 }
 
 function keep(key: string, data: unknown, fetchedAt: number): void {

@@ -1,7 +1,7 @@
 import htm from 'htm';
 import type { ComponentChildren, VNode } from 'preact';
 import { h, render } from 'preact';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 /** What the package exports in browsers; its types describe the CommonJS build. */
 interface Binder {
@@ -14,4 +14,4 @@ export type View = ComponentChildren;
 /** Markup as a tagged template: what is put into it is text or nodes, never markup, so that hostile text stays text. */
 export const html = (htm as unknown as Binder).bind(h);
 
-export { render, useCallback, useEffect, useMemo, useRef, useState };
+export { render, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState };

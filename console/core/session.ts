@@ -41,6 +41,8 @@ export type SessionState =
   | { readonly state: 'in'; readonly session: SignedIn };
 
 const current = createStore<SessionState>({ state: 'loading' });
+/** The session that ended while its page was open: what was typed there waits for the same person to come back. */
+let left: SignedIn | null = null;
 const forgetters = new Set<() => void>();
 
 /** What must be forgotten when somebody signs out. */
@@ -70,12 +72,14 @@ export async function signIn(token: string): Promise<void> {
 /** Signs out here, or wherever this person is signed in. */
 export async function signOut({ everywhere = false }: { readonly everywhere?: boolean } = {}): Promise<void> {
   await call('DELETE', everywhere ? '/sessions' : '/session', { csrf: csrfNow() });
+  left = null;
   for (const forget of forgetters) forget();
   await loadSession();
 }
 
-/** The session ended elsewhere: what was shown goes, and the way in comes back. */
+/** The session ended elsewhere: what was shown goes, and the way in comes back. What was typed is kept for whoever it was. */
 export function sessionEnded(): void {
+  left = lookedAt();
   for (const forget of forgetters) forget();
   void loadSession({ ended: true });
 }
@@ -86,10 +90,22 @@ export function csrfNow(): string | null {
   return now.state === 'in' ? now.session.csrf : null;
 }
 
+/** The token, in a component. */
+export function useCsrf(): string | null {
+  const now = current.use();
+  return now.state === 'in' ? now.session.csrf : null;
+}
+
+/** Whose page it is: of who is signed in, or whose session just ended. */
+function lookedAt(): SignedIn | null {
+  const now = current.get();
+  return now.state === 'in' ? now.session : left;
+}
+
 /** The site that is looked at: the one the address names if it is one of theirs, else the first. */
 export function tenantNow(): string | null {
-  const now = current.get();
-  return now.state === 'in' ? tenantOf(now.session, routeNow().query['site']) : null;
+  const session = lookedAt();
+  return session === null ? null : tenantOf(session, routeNow().query['site']);
 }
 
 /** Session of a screen, which is drawn for people who are signed in alone. */
@@ -103,11 +119,12 @@ export function useSession(): {
   readonly csrf: string;
   readonly canCreateSite: boolean;
 } {
-  const now = current.use();
+  current.use();
   const { query } = useRoute();
-  if (now.state !== 'in') throw new Problem('signed_out', 'nobody is signed in');
-  const { user, sites, csrf, canCreateSite } = now.session;
-  const tenantId = tenantOf(now.session, query['site']);
+  const session = lookedAt();
+  if (session === null) throw new Problem('signed_out', 'nobody is signed in');
+  const { user, sites, csrf, canCreateSite } = session;
+  const tenantId = tenantOf(session, query['site']);
   const site = sites.find((one) => one.tenantId === tenantId) ?? null;
   return { user, sites, tenantId, site, setTenant, signOut, csrf, canCreateSite };
 }
@@ -122,6 +139,7 @@ function tenantOf({ sites }: SignedIn, asked: string | undefined): string | null
 
 function take({ status, body, requestId }: Awaited<ReturnType<typeof call>>, ended: boolean): void {
   if (status === 200 && isSession(body)) {
+    if (body.signedIn) left = null;
     current.set(body.signedIn ? { state: 'in', session: body } : { state: 'out', session: body, ended });
     return;
   }

@@ -53,6 +53,34 @@ export function lookedAt(asked: string | null, from: string, to: string): Looked
   return { window: { named: key, timeZone: TIME_ZONE }, timeZone: TIME_ZONE, every, key, days: { from: '', to: '' } };
 }
 
+/** First and last day of a window, by the calendar here. */
+export function daysOf({ key, days }: Pick<LookedAt, 'key' | 'days'>, now: Date = new Date()): readonly [Date, Date] {
+  const on = (back: number): Date => new Date(now.getFullYear(), now.getMonth(), now.getDate() - back);
+  const today = on(0);
+  switch (key) {
+    case 'custom':
+      return [midnight(days.from, 0) ?? today, midnight(days.to, 0) ?? today];
+    case 'TODAY':
+      return [today, today];
+    case 'YESTERDAY':
+      return [on(1), on(1)];
+    case 'LAST_7_DAYS':
+      return [on(6), today];
+    case 'LAST_90_DAYS':
+      return [on(89), today];
+    case 'THIS_WEEK':
+      return [on((now.getDay() + 6) % 7), today];
+    case 'THIS_MONTH':
+      return [new Date(now.getFullYear(), now.getMonth(), 1), today];
+    case 'PREVIOUS_MONTH':
+      return [new Date(now.getFullYear(), now.getMonth() - 1, 1), new Date(now.getFullYear(), now.getMonth(), 0)];
+    case 'THIS_YEAR':
+      return [new Date(now.getFullYear(), 0, 1), today];
+    default:
+      return [on(27), today];
+  }
+}
+
 function everyOf(days: number): LookedAt['every'] {
   if (days <= 2) return 'HOUR';
   if (days <= 62) return 'DAY';

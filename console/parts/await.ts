@@ -7,14 +7,15 @@ import { Button } from './button.ts';
 import { Notice } from './panel.ts';
 
 /**
- * Draws what a query came to: a quiet frame while it loads, the error with a way to ask again, an older answer with a word about its
- * age, `nothing` where `empty` says that there is nothing, else its children with the data.
+ * Draws what a query came to: a quiet frame while it loads, the error with a way to ask again, an older answer to the same question with a
+ * word about its age, `nothing` where `empty` says that there is nothing, else its children with the data.
  */
 export function Await<T>({
   of: query,
   empty,
   nothing,
   rows = 4,
+  isReport = false,
   children,
 }: {
   readonly of: QueryOf<T>;
@@ -22,9 +23,11 @@ export function Await<T>({
   readonly nothing?: View;
   /** Lines of the frame that is shown meanwhile. */
   readonly rows?: number;
+  /** Figures, a chart and a list will be there, each in a frame of its own. */
+  readonly isReport?: boolean;
   readonly children: (data: T) => View;
 }): View {
-  if (query.state === 'loading') return html`<${Skeleton} rows=${rows} />`;
+  if (query.state === 'loading') return isReport ? html`<${Report} rows=${rows} />` : html`<${Skeleton} rows=${rows} />`;
   if (query.data === null) return html`<${Failed} problem=${query.problem} again=${query.reload} />`;
   const isBusy = query.state === 'stale' && query.problem === null;
   const inside = empty?.(query.data) === true ? (nothing ?? html`<${Empty}>Nothing in this window.<//>`) : children(query.data);
@@ -39,6 +42,15 @@ export function Skeleton({ rows = 4 }: { readonly rows?: number }): View {
   return html`<div class="skeleton" role="status" aria-busy="true">
     <span class="sr">Loading</span>
     ${Array.from({ length: rows }, (_, row) => html`<div key=${row} aria-hidden="true"></div>`)}
+  </div>`;
+}
+
+/** Places where figures, a chart and a list will be: what is asked now has no figures yet, and those of before are of something else. */
+function Report({ rows }: { readonly rows: number }): View {
+  return html`<div class="stack">
+    <div class="panel"><div class="body skeleton figures" aria-hidden="true">${Array.from({ length: 5 }, (_, at) => html`<div key=${at}></div>`)}</div></div>
+    <div class="panel"><div class="body skeleton" aria-hidden="true"><div class="chart"></div></div></div>
+    <div class="panel"><div class="body"><${Skeleton} rows=${rows} /></div></div>
   </div>`;
 }
 

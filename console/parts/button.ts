@@ -10,6 +10,7 @@ export function Button({
   kind = 'plain',
   type = 'button',
   disabled = false,
+  busy: isBusy = false,
   href,
   download,
   label,
@@ -19,6 +20,8 @@ export function Button({
   readonly kind?: ButtonKind;
   readonly type?: 'button' | 'submit';
   readonly disabled?: boolean;
+  /** What its form does is under way. */
+  readonly busy?: boolean;
   readonly href?: string;
   /** The link is a file to keep. */
   readonly download?: boolean;
@@ -44,7 +47,7 @@ export function Button({
   if (href !== undefined) {
     return html`<a class=${`button ${kind}`} href=${safeHref(href)} download=${download === true ? '' : undefined} ...${named}>${children}</a>`;
   }
-  return html`<button class=${`button ${kind}`} type=${type} disabled=${disabled} aria-busy=${busy} onClick=${press} ...${named}>
+  return html`<button class=${`button ${kind}`} type=${type} disabled=${disabled} aria-busy=${busy || isBusy} onClick=${press} ...${named}>
     ${children}
   </button>`;
 }

@@ -1,5 +1,5 @@
 import type { View } from '../core/html.ts';
-import { html } from '../core/html.ts';
+import { html, useEffect, useRef } from '../core/html.ts';
 
 /** The head of a screen: its title, a line about it, and what can be done with all of it. */
 export function Head({
@@ -91,7 +91,13 @@ export function Tabs({
   readonly items: readonly { readonly key: string; readonly label: View; readonly href: string }[];
   readonly current: string;
 }): View {
-  return html`<nav class="tabs" aria-label=${label}>
+  const nav = useRef<HTMLElement>(null);
+  // On a phone there are more than fit: the one that is looked at is in view.
+  useEffect(() => {
+    const here = nav.current?.querySelector<HTMLElement>('[aria-current]');
+    if (here && nav.current) nav.current.scrollLeft = here.offsetLeft - (nav.current.clientWidth - here.offsetWidth) / 2;
+  }, [current]);
+  return html`<nav class="tabs" aria-label=${label} ref=${nav}>
     ${items.map((item) => html`<a key=${item.key} href=${item.href} aria-current=${item.key === current ? 'page' : undefined}>${item.label}</a>`)}
   </nav>`;
 }

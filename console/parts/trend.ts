@@ -62,11 +62,11 @@ export function Trend({
   return html`<div class="trend">
     <${Legend} series=${series} bucket=${at === null ? null : (buckets[at] ?? null)} />
     <div class="plot" ref=${frame} tabindex="0" role="group" aria-label=${`${label}. Arrow keys go through it.`} onKeyDown=${keyed} onBlur=${() => look(null)}>
-      <svg width=${width} height=${HEIGHT} aria-hidden="true" onPointerMove=${over} onPointerLeave=${() => look(null)}>
+      <svg width=${width} height=${HEIGHT} viewBox=${`0 0 ${width} ${HEIGHT}`} aria-hidden="true" onPointerMove=${over} onPointerLeave=${() => look(null)}>
         ${steps.map((value) => html`<${Step} key=${value} y=${yOf(value, steps)} width=${width} text=${axis(value)} />`)}
         ${at === null ? null : html`<rect class="looked" x=${GUTTER + at * slot} y=${TOP} width=${slot} height=${HEIGHT - TOP - FOOT} />`}
         ${buckets.map((bucket, place) => html`<${Group} key=${place} ...${{ bucket, series, steps, slot, place }} />`)}
-        ${labelled(buckets, width).map((place) => html`<text class="tick" x=${GUTTER + (place + 0.5) * slot} y=${HEIGHT - 5} text-anchor="middle">${buckets[place]?.label}</text>`)}
+        ${labelled(buckets, width).map((place) => html`<text class="tick" x=${Math.min(width - 22, GUTTER + (place + 0.5) * slot)} y=${HEIGHT - 5} text-anchor="middle">${buckets[place]?.label}</text>`)}
       </svg>
     </div>
     <${AsTable} ...${{ label, series, buckets }} />

@@ -13,13 +13,15 @@ import { Notice } from '../parts/panel.ts';
 /** The ways in that this installation has. */
 export function SignIn({ ways, ended }: { readonly ways: Ways; readonly ended: boolean }): View {
   const { path, query } = useRoute();
-  const oidc = `${BASE}/oidc/start?${new URLSearchParams({ return: path }).toString()}`;
+  const { refused: _, ...kept } = query;
+  const search = new URLSearchParams(kept).toString();
+  const back = new URLSearchParams({ return: search === '' ? path : `${path}?${search}` }).toString();
   return html`<main class="alone sign-in">
     <header><span class="mark" aria-hidden="true"></span><h1>Sign in</h1><p class="muted">Earnings, prices and settings of your sites.</p></header>
     ${ended ? html`<${Notice} tone="warn">Your session has ended. Sign in again to go on.<//>` : null}
     ${query['refused'] === undefined ? null : html`<${Notice} tone="bad" title="You were not signed in">${refusalText(query['refused'])}<//>`}
-    ${ways.oidc ? html`<${Button} kind="primary" href=${oidc}>Continue with ${ways.oidc.name}<//>` : null}
-    ${ways.demo ? html`<${Button} kind=${ways.oidc ? 'plain' : 'primary'} href=${`${BASE}/demo`}>Open the demo site<//>` : null}
+    ${ways.oidc ? html`<${Button} kind="primary" href=${`${BASE}/oidc/start?${back}`}>Continue with ${ways.oidc.name}<//>` : null}
+    ${ways.demo ? html`<${Button} kind=${ways.oidc ? 'plain' : 'primary'} href=${`${BASE}/demo?${back}`}>Open the demo site<//>` : null}
     ${ways.token ? html`<${TokenForm} isMain=${!(ways.oidc || ways.demo)} />` : null}
   </main>`;
 }

@@ -20,7 +20,7 @@ const CONTEXT = 'console sign-in';
  * A screen's path with its filters; no second slash, dots or back slashes, so that it cannot lead anywhere but into the console. Parts are
  * told apart by their slash alone: a text has one reading, so that looking at one that is none takes no longer than it is long.
  */
-const SCREEN = /^\/(?:[\w~-][\w~.-]*(?:\/[\w~-][\w~.-]*)*\/?)?(?:\?[\w~.,:%+=&-]*)?$/;
+const SCREEN = /^\/(?:[\w~-][\w~.-]*(?:\/[\w~-][\w~.-]*)*\/?)?(?:\?[\w~.,:%+=&*-]*)?$/;
 const LONGEST_SCREEN = 512;
 
 interface Away extends LoginAttempt {

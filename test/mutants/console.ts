@@ -149,4 +149,17 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: downloads, name: 'a file of another’s site' },
   },
+  {
+    id: 'figures-of-another-question',
+    rule: 24,
+    bug: 'while a new question is on its way, the figures of the one before stand below its words',
+    edits: [
+      {
+        file: 'console/core/data.ts',
+        search: 'if (now?.key === key && now.data !== null) return',
+        replace: 'if (now?.data != null) return',
+      },
+    ],
+    test: { file: 'test/e2e/console-waiting.test.ts', name: 'no figure of the former answer' },
+  },
 ];

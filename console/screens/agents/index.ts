@@ -45,7 +45,7 @@ export function Agents(): View {
   return html`
     <${Crumbs} agent=${agent} isNamed=${agentName !== null} />
     <${Head} title=${agentName ?? agent ?? 'Agents'}><${WindowPicker} /><//>
-    <${Await} of=${list} rows=${8} empty=${({ tenant }: Answer) => tenant === null}>
+    <${Await} of=${list} isReport rows=${8} empty=${({ tenant }: Answer) => tenant === null}>
       ${({ tenant }: { readonly tenant: Site }) => html`<div class="stack">
         <${Sums} site=${tenant} agent=${agentName === null ? agent : null} />
         <${Over} site=${tenant} at=${at} />

@@ -1,3 +1,4 @@
+import type { More } from '../../core/data.ts';
 import { words } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
@@ -46,7 +47,7 @@ function saidOf({ operator, purpose }: NonNullable<Agent['ownWords']>): string {
 }
 
 /** Agents of the window, each leading to its own view. */
-export function AgentsTable({ rows, more }: { readonly rows: readonly Agent[]; readonly more: (() => void) | null }): View {
+export function AgentsTable({ rows, more }: { readonly rows: readonly Agent[]; readonly more: More | null }): View {
   return html`<${Table} label="Agents" columns=${AGENTS} rows=${rows} keyOf=${({ agent }: Agent) => agent} empty="No agent came by in this window." more=${more} />`;
 }
 

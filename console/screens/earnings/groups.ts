@@ -1,3 +1,4 @@
+import type { More } from '../../core/data.ts';
 import { difference, exactPercent, percent } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
@@ -25,7 +26,7 @@ export function Groups({
   /** What the window before earned; null: that is not known. */
   readonly before: string | null;
   readonly truncated: boolean;
-  readonly more: (() => void) | null;
+  readonly more: More | null;
 }): View {
   const { query } = useRoute();
   const partOf = (micro: string): number | null =>

@@ -42,7 +42,7 @@ function ByGroup({ by }: { readonly by: string }): View {
   const view = VIEWS.find(({ key }) => key === by) ?? VIEWS[0];
   const variables = { window: at.window, every: at.every, timeZone: at.timeZone, groupBy: view.groupBy, ...filtersOf(query) };
   const list = useList<Answer, Group>(EARNINGS_DOCUMENT, variables, ({ tenant }) => tenant?.earnings?.breakdown ?? null);
-  return html`<${Await} of=${list} rows=${8} empty=${({ tenant }: Answer) => !tenant?.earnings}>
+  return html`<${Await} of=${list} isReport rows=${8} empty=${({ tenant }: Answer) => !tenant?.earnings}>
     ${({ tenant }: { readonly tenant: { readonly earnings: Report } }) => html`<div class="stack">
       <${Sums} report=${tenant.earnings} />
       <${Over} report=${tenant.earnings} at=${at} />

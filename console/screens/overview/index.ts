@@ -24,7 +24,7 @@ export function Overview(): View {
   const { window, every, timeZone } = at;
   const query = useQuery<{ readonly tenant: Site | null }>(OVERVIEW_DOCUMENT, { window, every, timeZone });
   return html`<${Head} title="Overview"><${WindowPicker} /><//>
-    <${Await} of=${query} rows=${8} empty=${(data: { readonly tenant: Site | null }) => data.tenant === null}>
+    <${Await} of=${query} isReport rows=${8} empty=${(data: { readonly tenant: Site | null }) => data.tenant === null}>
       ${({ tenant }: { readonly tenant: Site }) => html`<div class="stack">
         <${Sums} site=${tenant} />
         <${Chart} site=${tenant} at=${at} />

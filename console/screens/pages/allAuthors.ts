@@ -3,7 +3,6 @@ import { html, useState } from '../../core/html.ts';
 import { many } from '../../core/lists.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Problem } from '../../core/problem.ts';
-import { Button } from '../../parts/button.ts';
 import { Dialog } from '../../parts/dialog.ts';
 import { Field } from '../../parts/field.ts';
 import { useReview } from '../../parts/review.ts';
@@ -35,12 +34,11 @@ export function AllAuthors({ onClose, done }: { readonly onClose: () => void; re
       onClose();
     },
   });
-  return html`<${Dialog} title="Replace the authors of all pages" open=${true} onClose=${onClose}>
+  return html`<${Dialog} title="Replace the authors of all pages" open=${true} onClose=${onClose} confirm=${{ label: 'Review change', stays: true, run: review.start }}>
       <${Field} label="Authors" rows=${10} value=${text} onInput=${setText} error=${review.errorAt('pages', 'credits', 'credits_inline')}
         placeholder=${'first, ann, 0x1111…, 2\nfirst, bob, 0x2222…, 1'}
         hint="One author a line: slug, author, wallet, weight. Pages that no line names have no authors here afterwards." />
       ${review.outcome('pages', 'credits', 'credits_inline')}
-      <div class="actions"><${Button} kind="primary" onClick=${review.start}>Review change<//></div>
     <//>
     ${review.dialog}`;
 }

@@ -62,7 +62,7 @@ export function Authors({
     setRows(rows.map((row, index) => (index === at ? { ...row, ...changed } : row)));
   const error = (at: number, member: string): string | undefined =>
     save.errorAt(`pageCredits.credits.contributors.${at}.${member}`, `credits_inline.${slug}.contributors.${at}.${member}`);
-  return html`<${Dialog} title=${`Authors of ${page.title ?? page.path}`} open=${true} onClose=${onClose}>
+  return html`<${Dialog} title=${`Authors of ${page.title ?? page.path}`} open=${true} onClose=${onClose} confirm=${{ label: 'Review shares', stays: true, run: save.start }}>
       <p class="about">Each read is shared out by weight, to the micro-dollar, and paid straight to these wallets.</p>
       ${
         text === null
@@ -75,10 +75,7 @@ export function Authors({
       }
       ${save.outcome(...rows.flatMap((_, at) => ['authorId', 'wallet', 'weight'].flatMap((member) => [`pageCredits.credits.contributors.${at}.${member}`, `credits_inline.${slug}.contributors.${at}.${member}`])))}
       ${remove.outcome()}
-      <div class="actions">
-        <${Button} kind="primary" onClick=${save.start}>Review shares<//>
-        ${page.credits === null ? null : html`<${Button} kind="danger" onClick=${remove.start}>Take all away<//>`}
-      </div>
+      ${page.credits === null ? null : html`<div class="actions"><${Button} kind="danger" onClick=${remove.start}>Take all away<//></div>`}
     <//>
     ${save.dialog} ${remove.dialog}`;
 }

@@ -3,7 +3,6 @@ import { html, useState } from '../../core/html.ts';
 import { many } from '../../core/lists.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Problem } from '../../core/problem.ts';
-import { Button } from '../../parts/button.ts';
 import { Dialog } from '../../parts/dialog.ts';
 import { Field } from '../../parts/field.ts';
 import { Effect, Names, useReview } from '../../parts/review.ts';
@@ -43,12 +42,11 @@ export function Import({
       onClose();
     },
   });
-  return html`<${Dialog} title="Import pages" open=${true} onClose=${onClose}>
+  return html`<${Dialog} title="Import pages" open=${true} onClose=${onClose} confirm=${{ label: 'Review', stays: true, run: review.start }}>
       <${Field} label="Pages" rows=${10} value=${text} onInput=${setText} error=${review.errorAt('pages', 'input')}
         placeholder=${'/articles/first, The first article\n/articles/second'}
         hint="One page a line: its path or address, then a comma and its title. At most 5,000 at once." />
       ${review.outcome('pages', 'input')}
-      <div class="actions"><${Button} kind="primary" onClick=${review.start}>Review<//></div>
     <//>
     ${review.dialog}`;
 }

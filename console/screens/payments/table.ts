@@ -1,3 +1,4 @@
+import type { More } from '../../core/data.ts';
 import { short, words } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
@@ -53,7 +54,7 @@ export function PaymentsTable({
 }: {
   readonly rows: readonly PaymentRow[];
   readonly empty: string;
-  readonly more?: (() => void) | null;
+  readonly more?: More | null;
 }): View {
   const columns: readonly Column<PaymentRow>[] = [
     {

@@ -2,7 +2,6 @@ import type { View } from '../../core/html.ts';
 import { html, useEffect, useRef, useState } from '../../core/html.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Problem } from '../../core/problem.ts';
-import { Button } from '../../parts/button.ts';
 import { Dialog } from '../../parts/dialog.ts';
 import { Check, Field } from '../../parts/field.ts';
 import { useReview } from '../../parts/review.ts';
@@ -51,7 +50,7 @@ export function RuleForm({
   useEffect(() => {
     if (refused !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .error')?.focus();
   }, [refused]);
-  return html`<${Dialog} title=${title} open=${true} onClose=${onClose}>
+  return html`<${Dialog} title=${title} open=${true} onClose=${onClose} confirm=${{ label: 'See what it would do', stays: true, run: review.start }}>
     <div class="form wide" ref=${form}>
       <${Field} label="Name" value=${typed.id} onInput=${(id: string) => set({ id })} error=${error('id')}
         hint="Of its own, such as newsroom or openai-2026: reports and refusals name it." />
@@ -76,7 +75,6 @@ export function RuleForm({
           : null
       }
       ${review.outcome(...FIELDS)}
-      <div class="actions"><${Button} kind="primary" onClick=${review.start}>See what it would do<//></div>
     </div>
     <//>
     ${review.dialog}`;

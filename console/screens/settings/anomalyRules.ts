@@ -125,14 +125,13 @@ function RuleForm({
       onClose();
     },
   });
-  return html`<${Dialog} title=${title} open=${true} onClose=${onClose}>
+  return html`<${Dialog} title=${title} open=${true} onClose=${onClose} confirm=${{ label: 'Review change', stays: true, run: review.start }}>
       <${Field} label="Tell me when" value=${metric} options=${METRICS} onInput=${setMetric} error=${review.errorAt('metric')} />
       <${Field} label=${`Threshold (${UNITS[unitOf(metric)]})`} inputMode="decimal" value=${threshold} onInput=${setThreshold} error=${review.errorAt('threshold')} />
       <${Field} label="Within" value=${range} options=${RANGES} onInput=${setRange} error=${review.errorAt('range')} />
       <${Field} label="Host" value=${host} onInput=${setHost} hint="Leave empty for all hosts together." error=${review.errorAt('host')} />
       <${Check} label="Look at it" checked=${enabled} onChange=${setEnabled} />
       ${review.outcome('metric', 'threshold', 'range', 'host')}
-      <div class="actions"><${Button} kind="primary" onClick=${review.start}>Review change<//></div>
     <//>
     ${review.dialog}`;
 }

@@ -2,7 +2,6 @@ import type { View } from '../../core/html.ts';
 import { html, useState } from '../../core/html.ts';
 import { changedIn, entriesOf } from '../../core/lists.ts';
 import { mutate } from '../../core/mutate.ts';
-import { Button } from '../../parts/button.ts';
 import { Dialog } from '../../parts/dialog.ts';
 import { Check, Field } from '../../parts/field.ts';
 import { Effect, useReview } from '../../parts/review.ts';
@@ -59,7 +58,7 @@ export function EndpointForm({
     },
   });
   const tick = (type: string, on: boolean): void => setTypes(on ? [...types, type] : types.filter((one) => one !== type));
-  return html`<${Dialog} title=${title} open=${true} onClose=${onClose}>
+  return html`<${Dialog} title=${title} open=${true} onClose=${onClose} confirm=${{ label: 'Review change', stays: true, run: review.start }}>
       ${
         endpoint === null
           ? html`<${Field} label="Where to" value=${channel} options=${CHANNELS} onInput=${setChannel} error=${review.errorAt('channel')} />
@@ -76,7 +75,6 @@ export function EndpointForm({
       <${Field} label="Note for yourself" value=${description} onInput=${setDescription} error=${review.errorAt('description')} />
       ${channel === 'RAW' ? null : html`<${ChatLine} newest=${newest} channel=${channel} />`}
       ${review.outcome('channel', 'url', 'eventTypes', 'profile', 'hostFilter', 'description')}
-      <div class="actions"><${Button} kind="primary" onClick=${review.start}>Review change<//></div>
     <//>
     ${review.dialog}`;
 }
