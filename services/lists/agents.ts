@@ -38,7 +38,7 @@ export const AGENT_ORDERS = {
 export type AgentOrder = keyof typeof AGENT_ORDERS;
 
 /**
- * Every agent label seen in a window with what it did, whoever classified it as what; from the rollups, the same sums as the
+ * Every agent label seen in a window with what it did, people left out; from the rollups, the same sums as the
  * audit's breakdown by agent. Throws database_unavailable.
  */
 export function readAgents(
@@ -59,7 +59,7 @@ export function readAgents(
 
 /** Adds observations up as agents are told of. */
 export function agentSums(rows: readonly ObservationSum[]): AgentSums {
-  const { observations: hits, agentHits: _hits, failedByReason: _reasons, ...totals } = totalsOf(rows);
+  const { observations: hits, agentHits: _hits, peopleHits: _people, failedByReason: _reasons, ...totals } = totalsOf(rows);
   return { hits, ...totals };
 }
 

@@ -30,6 +30,8 @@ export const MAX_GROUPS = 1_000;
 export interface AuditTotals {
   readonly observations: number;
   readonly agentHits: number;
+  /** Requests of people: the rest of the observations. */
+  readonly peopleHits: number;
   readonly denied: number;
   readonly paid: number;
   readonly servedFree: number;
@@ -213,6 +215,7 @@ export function totalsOf(rows: readonly ObservationSum[]): AuditTotals {
   return {
     observations: hits(() => true),
     agentHits: hits((row) => row.classifiedAs === 'agent'),
+    peopleHits: hits((row) => row.classifiedAs === 'human'),
     denied: hits((row) => row.verdict === 'denied'),
     paid: hits((row) => row.verdict === 'paid'),
     servedFree: hits((row) => row.verdict === 'served-free'),

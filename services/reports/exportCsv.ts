@@ -1,4 +1,7 @@
+import { zoneNamed } from '../../adapters/calendar.ts';
 import { isStatementTimeout } from '../../db/database.ts';
+import { listWallets } from '../../db/reports/earnings/authors.ts';
+import type { ExportScope } from '../../db/reports/earnings/exportLegs.ts';
 import { countLegs, streamLegs } from '../../db/reports/earnings/exportLegs.ts';
 import type { ReadSnapshot } from '../../db/reports/snapshot.ts';
 import { openReadSnapshot } from '../../db/reports/snapshot.ts';
@@ -24,6 +27,16 @@ const MAX_DOWNLOAD_MS = 600_000;
  */
 const MAX_TURN_MS = 2_000;
 
+/** Which rows a CSV holds besides the window: the filters of earnings, each null or left out where there is none. */
+export interface CsvFilters extends Omit<ExportScope, 'tenantId' | 'wallets' | 'host' | 'kind'> {
+  readonly host?: string | null;
+  readonly kind?: string | null;
+  /** An author's id: the legs of all wallets of theirs, as earnings count them. */
+  readonly authorId?: string | null;
+  /** A wallet, in lower case: its legs. */
+  readonly wallet?: string | null;
+}
+
 /** A CSV on its way; `chunks` are read at the client's pace. Whoever gets one closes it, on every path. */
 export interface CsvExport extends ReportFrame {
   /** Rows the file holds, without its header. */
@@ -37,13 +50,13 @@ export interface CsvExport extends ReportFrame {
 }
 
 /**
- * The legs of a window as CSV, one row a leg, newest first; rows and their count come from one snapshot. Throws throttled,
+ * The legs of a window under filters as CSV, one row a leg, newest first; rows and their count come from one snapshot. Throws throttled,
  * overloaded and database_unavailable before anything is read. `gone`: its client is.
  */
 export async function exportCsv(
   deps: ReportDeps & { readonly heavy: HeavyWork },
   site: ReportSite & { readonly keyId: string },
-  asked: AskedWindow,
+  asked: AskedWindow & CsvFilters,
   gone?: AbortSignal,
 ): Promise<CsvExport> {
   const place = await deps.heavy.beginFile(site, gone);
@@ -59,9 +72,10 @@ export async function exportCsv(
     let closing: Promise<void> | null = null;
     const close = (): Promise<void> => (closing ??= snapshot.close().finally(giveBack));
     try {
-      const found = await atDatabase(() => countLegs(snapshot, site.tenantId, window, MAX_EXPORT_ROWS));
+      const scope = await atDatabase(() => scopeOf(snapshot, site.tenantId, asked));
+      const found = await atDatabase(() => countLegs(snapshot, scope, window, MAX_EXPORT_ROWS));
       const rowCount = Math.min(found, MAX_EXPORT_ROWS);
-      const chunks = place.readAtPace(closeAtEnd(csvChunks(snapshot, site.tenantId, window), close), close);
+      const chunks = place.readAtPace(closeAtEnd(csvChunks(snapshot, scope, window), close), close);
       return { ...frame, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, cut: place.cut, close };
     } catch (error) {
       await close();
@@ -71,6 +85,14 @@ export async function exportCsv(
     giveBack();
     throw error;
   }
+}
+
+/** What the filters mean: an author is whoever's wallets are theirs. */
+async function scopeOf(snapshot: ReadSnapshot, tenantId: string, asked: CsvFilters): Promise<ExportScope> {
+  const { host = null, kind = null, slug = null, purpose = null, agent = null, payer = null, authorId, wallet } = asked;
+  const theirs = authorId ? await listWallets(snapshot, tenantId, authorId) : null;
+  const wallets = wallet ? [wallet].filter((one) => theirs?.includes(one) ?? true) : theirs;
+  return { tenantId, host, kind, slug, purpose, agent, payer, wallets };
 }
 
 /** Closes before the end is told, so that whoever read to the end may ask for the next export at once. */
@@ -88,19 +110,28 @@ async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<voi
 }
 
 /** The file, header first. */
-async function* csvChunks(snapshot: ReadSnapshot, tenantId: string, window: Span): AsyncGenerator<string | Uint8Array> {
+async function* csvChunks(snapshot: ReadSnapshot, scope: ExportScope, window: Span): AsyncGenerator<string | Uint8Array> {
   yield csvHeader();
-  yield* exportRows(streamLegs(snapshot, tenantId, window, { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS }));
+  yield* exportRows(streamLegs(snapshot, scope, window, { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS }));
 }
 
 /** The rows of the file as Postgres gives them, read in the background: nobody waits for them alone. */
 export function newestLegs(snapshot: ReadSnapshot, tenantId: string, window: Span): AsyncGenerator<Buffer> {
-  return streamLegs(snapshot, tenantId, window, { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS, inBackground: true });
+  const whole = { tenantId, host: null, kind: null };
+  return streamLegs(snapshot, whole, window, { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS, inBackground: true });
 }
 
-/** The name of an export's file: dates of the window, UTC; text that a header can carry. */
-export function exportFileName(extension: 'csv' | 'pdf', host: string | null, frame: ReportFrame): string {
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+/** The zone by whose calendar a file is named, UTC unless one is given. Throws invalid_parameter for a name of none. */
+export function fileZone(given: string | undefined): string {
+  const zone = zoneNamed(given ?? 'UTC');
+  if (zone !== null) return zone;
+  throw new ServiceError('invalid_parameter', 'timeZone: must be a time zone such as Europe/Berlin', { parameter: 'timeZone' });
+}
+
+/** The name of an export's file: first and last day of the window by a zone's calendar; text that a header can carry. */
+export function exportFileName(extension: 'csv' | 'pdf', host: string | null, frame: ReportFrame, zone: string): string {
+  const day = (ms: number) => new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(ms);
   const name = (host ?? 'site').replace(/[^a-z0-9.-]/gi, '_');
-  return `svc-earnings-${name}-${day(frame.window.fromMs)}-${day(frame.window.toMs ?? frame.generatedAtMs)}.${extension}`;
+  const { fromMs, toMs } = frame.window;
+  return `svc-earnings-${name}-${day(fromMs)}-${day(Math.max(fromMs, toMs === null ? frame.generatedAtMs : toMs - 1))}.${extension}`;
 }

@@ -63,6 +63,35 @@ async function labels({ tenantId }: Site): Promise<Map<string, number>> {
 
 const invented = (count: number, of = 'x'): string[] => Array.from({ length: count }, (_, n) => `${of}${n}/1.0`);
 
+test('no list of agents has people: they are one figure beside them, in REST and in GraphQL', async () => {
+  const site = await newSite();
+  await visit(site, ['GPTBot/1', 'GPTBot/1', 'Mozilla/5.0 X']);
+  const person = { tenantId: site.tenantId, host: site.host, atMs: NOON, classifiedAs: 'human', verdict: 'served-free' } as const;
+  const people = Array.from({ length: 9 }, (_, n) =>
+    seenOn(site, { ...person, agent: 'other', agentUa: `Mozilla/5.0 Firefox/${n}` }),
+  );
+  await insertSeen(database, people);
+  const told = [
+    ['gptbot', 2],
+    ['other', 1],
+  ];
+  const { byAgent, breakdown, totals } = await audit(site, { groupBy: 'agent' });
+  expect(byAgent.map(({ agent, hits }: { agent: string; hits: number }) => [agent, hits])).toEqual(told);
+  expect(breakdown.map(({ key, hits }: { key: string; hits: number }) => [key, hits])).toEqual(told);
+  expect(totals).toMatchObject({ observations: 12, agentHits: 3 });
+  const { agents, operators, otherAgents, ...rest } = await ask(
+    site,
+    `{ tenant { agents(window: { lastDays: 3 }, orderBy: HITS) { nodes { agent hits } }
+      operators(window: { lastDays: 3 }, orderBy: HITS) { nodes { name hits } }
+      otherAgents(window: { lastDays: 3 }) { agents { name hits } rest { hits } }
+      audit(window: { lastDays: 3 }) { totals { observations agentHits peopleHits } } } }`,
+  );
+  expect(agents.nodes.map(({ agent, hits }: { agent: string; hits: number }) => [agent, hits])).toEqual(told);
+  expect(operators.nodes.map(({ hits }: { hits: number }) => hits)).toEqual([2, 1]);
+  expect(otherAgents).toEqual({ agents: [{ name: 'Mozilla/5.0 X', hits: 1 }], rest: { hits: 0 } });
+  expect(rest.audit.totals).toEqual({ observations: 12, agentHits: 3, peopleHits: 9 });
+});
+
 test('label, filter, group and CSV agree over REST and GraphQL, and `other` is exactly the rest', async () => {
   const site = await newSite();
   const seen = [

@@ -185,7 +185,7 @@ test('legs are counted up to one more than the most, with corrections and withou
     [2, 1, 3, 2, 1].map((steps, n) => of(mended, steps, n)),
   );
   const count = (tenantId: string, most: number, window = { fromMs: 0, toMs: null as number | null }) =>
-    countLegs(api.deps.database, tenantId, window, most);
+    countLegs(api.deps.database, { tenantId, host: null, kind: null }, window, most);
   const counted = (tenantId: string) => Promise.all([1, 3, 4, 5, 6, 9, 10, 100].map((most) => count(tenantId, most)));
   expect(await counted(whole.tenantId)).toEqual([2, 4, 5, 6, 7, 10, 10, 10]);
   expect(await counted(mended.tenantId)).toEqual([2, 4, 5, 6, 6, 6, 6, 6]);

@@ -240,8 +240,9 @@ async function plainAudit(w: Asked, group: AuditGroup) {
   const column = { host: 'host', slug: 'slug', author: "''", kind: "coalesce(kind, '')", agent: 'agent', verdict: 'verdict' }[
     group
   ];
+  const alone = group === 'agent' ? "and classified_as = 'agent'" : ''; // people have no label
   const groups = await database.query(
-    `select * from (select ${column} as key, ${measures} from observation o where ${where} group by 1) g where hits <> 0
+    `select * from (select ${column} as key, ${measures} from observation o where ${where} ${alone} group by 1) g where hits <> 0
       order by hits desc, key collate "C"`,
   );
   const agents = await database.query(

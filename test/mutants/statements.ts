@@ -7,6 +7,19 @@ const ALONE = 'the statement of an author has his part alone';
 /** Bugs in what people are handed: statements of sites and of authors. */
 export const STATEMENT_MUTANTS: readonly Mutant[] = [
   {
+    id: 'csv-of-an-author-has-everybody',
+    rule: 25,
+    bug: 'the CSV of one author has what their sales paid the others',
+    edits: [
+      {
+        file: 'db/reports/earnings/exportLegs.ts',
+        search: "return named === '' ? 'false' :",
+        replace: "return named.length >= 0 ? 'true' :",
+      },
+    ],
+    test: { file: 'test/integration/report-exports.test.ts', name: 'a CSV has exactly the rows of its filters' },
+  },
+  {
     id: 'statement-of-every-author',
     rule: 25,
     bug: 'an author is handed what sales paid everybody',

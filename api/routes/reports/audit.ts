@@ -49,6 +49,7 @@ function bodyOf(audit: Audit, groupBy: AuditGroup | null) {
 /** The members that the specification lists, and no other. */
 function totalsBody({
   freeForWantOfAuthors: _unlisted,
+  peopleHits: _people,
   missedMicro,
   failedMicro,
   earnedMicro,

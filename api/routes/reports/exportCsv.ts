@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { exportCsv, exportFileName } from '../../../services/reports/exportCsv.ts';
+import { exportCsv, exportFileName, fileZone } from '../../../services/reports/exportCsv.ts';
 import type { ReportSite } from '../../../services/reports/request.ts';
 import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
-import { WindowParams } from '../../schemas/reports/earnings.ts';
+import { CsvParams } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';
 import { keyErrors } from '../responses.ts';
 import { REPORT_HEADERS, siteOf } from './reportBody.ts';
@@ -18,13 +18,13 @@ export const exportCsvRoute: KeyRoute = {
     tags: ['Earnings'],
     summary: 'Legs of a window as CSV',
     description:
-      'Only the window has an effect; the other parameters are checked and left aside. The file is sent at the pace it is read: a ' +
+      'Window and filters have an effect, each filter on every row; `compare`, `groupBy`, `cursor` and `limit` are checked and left aside. The file is sent at the pace it is read: a ' +
       'download may take 10 minutes in all, and pause for 60 seconds. Past either its connection is cut before the end of the body, ' +
       'and nothing of it may be used; ask again. When all places are taken and another file needs one, the ' +
       'slowest client is cut the same way if it took over 10 seconds for a MiB; else, for a site that has no file, the oldest of a site that has two. One export of a key goes at a time, and two of a site; the next meanwhile ' +
       'answers 429, and 503 where there is no room for anybody.',
     security: [{ publisherKey: [] }],
-    requestParams: { query: WindowParams },
+    requestParams: { query: CsvParams },
     responses: {
       '200': {
         description: 'One row a leg, newest first; amounts are micro-USDC',
@@ -47,12 +47,17 @@ export async function answerCsv(
   params: ReadonlyMap<string, string>,
   gone: AbortSignal,
 ): Promise<Answer> {
-  const { query } = parseReport(WindowParams, params);
-  const file = await exportCsv({ ...deps.reports, heavy: deps.heavy }, site, query, gone);
+  const { query, given } = parseReport(CsvParams, params);
+  const zone = fileZone(given.timeZone);
+  const { author: authorId, slug, agent, purpose } = given;
+  const [payer, wallet] = [given.payer?.toLowerCase(), given.wallet?.toLowerCase()];
+  const asked = { ...query, authorId: authorId ?? null, slug: slug ?? null, agent: agent ?? null, purpose: purpose ?? null };
+  const filtered = { ...asked, payer: payer ?? null, wallet: wallet ?? null };
+  const file = await exportCsv({ ...deps.reports, heavy: deps.heavy }, site, filtered, gone);
   const headers = {
     ...REPORT_HEADERS,
     'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${exportFileName('csv', site.hosts[0] ?? null, file)}"`,
+    'content-disposition': `attachment; filename="${exportFileName('csv', site.hosts[0] ?? null, file, zone)}"`,
     'x-content-type-options': 'nosniff',
     'x-svc-row-count': String(file.rowCount),
     ...(file.isCut ? { 'x-svc-truncated': 'true' } : {}),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { exportFileName } from '../../../services/reports/exportCsv.ts';
+import { exportFileName, fileZone } from '../../../services/reports/exportCsv.ts';
 import { exportPdf } from '../../../services/reports/exportPdf.ts';
 import type { ReportSite } from '../../../services/reports/request.ts';
 import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
-import { PdfParams } from '../../schemas/reports/earnings.ts';
+import { CSV_FILTERS, PdfParams, refuseFilters } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
@@ -23,7 +23,7 @@ export const exportPdfRoute: KeyRoute = {
       'Totals by page, by wallet and by transaction, with page titles; all of one snapshot, and each table adds up to its total. With ' +
       '`author` it is the statement of that one author: what their own sales paid them, and nothing about others. A sale in which ' +
       'several authors share a wallet names none of them. Of the other parameters only the window has an effect; they are validated and ' +
-      'ignored. A table has at most 2,000 pages, 5,000 wallets, the transactions of 3,000 sales; what it leaves out is one line.',
+      'ignored. A filter of the CSV is refused with 400. A table has at most 2,000 pages, 5,000 wallets, the transactions of 3,000 sales; what it leaves out is one line.',
     security: [{ publisherKey: [] }],
     requestParams: { query: PdfParams },
     responses: {
@@ -42,11 +42,13 @@ export async function answerPdf(
   params: ReadonlyMap<string, string>,
   gone: AbortSignal,
 ): Promise<Answer> {
+  refuseFilters(params, 'the PDF', CSV_FILTERS);
   const { query, given } = parseReport(PdfParams, params);
+  const zone = fileZone(given.timeZone);
   const authorId = given.author ?? null;
   const asked = { ...query, authorId };
   const { bytes, ...frame } = await exportPdf({ ...deps.reports, heavy: deps.heavy }, site, asked, gone);
-  const name = exportFileName('pdf', site.hosts[0] ?? null, frame);
+  const name = exportFileName('pdf', site.hosts[0] ?? null, frame, zone);
   const ofAuthor = authorId === null ? '' : `; filename*=UTF-8''${encodeURIComponent(`${authorId.toWellFormed()}-${name}`)}`;
   const headers = {
     ...REPORT_HEADERS,

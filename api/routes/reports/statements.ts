@@ -3,7 +3,7 @@ import type { Statement } from '../../../services/reports/statements.ts';
 import { readStatements } from '../../../services/reports/statements.ts';
 import { shownWallet } from '../../../services/reports/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
-import { PublisherStatements, WindowParams } from '../../schemas/reports/earnings.ts';
+import { CSV_FILTERS, PublisherStatements, refuseFilters, WindowParams } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 import { frameBody, REPORT_HEADERS, siteOf, sumsBody } from './reportBody.ts';
@@ -27,6 +27,7 @@ export const statementsRoute: KeyRoute = {
     responses: { '200': jsonResponse('Statements', PublisherStatements), ...keyErrors() },
   },
   handle: async ({ deps, caller, query: params }: KeyCall) => {
+    refuseFilters(params, 'statements', [...CSV_FILTERS, 'author']);
     const { query } = parseReport(WindowParams, params);
     const report = await readStatements(deps.reports, siteOf(caller), query);
     const body = {

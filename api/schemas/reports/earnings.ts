@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { ServiceError } from '../../../domain/errors.ts';
 import { EARNINGS_GROUPS } from '../../../services/reports/earnings.ts';
-import { kind } from '../shared.ts';
+import { address, kind } from '../shared.ts';
 import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';
 
 /** Parameters of GET /_svc/earnings. */
@@ -8,18 +9,60 @@ export const EarningsParams = reportParams(EARNINGS_GROUPS).extend(reportFilters
 /** Parameters of statements and exports. */
 export const WindowParams = reportParams(EARNINGS_GROUPS);
 
+/** Text of a filter, up to some length; `what` it must be. */
+const filterText = (what: string, longest: number) =>
+  z
+    .string(`must be ${what}`)
+    .min(1, `must be ${what}`)
+    .max(longest, `must be ${what}`)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: no name holds them, and Postgres cannot compare one of them
+    .regex(/^[^\x00-\x1f\x7f]+$/, `must be ${what}`);
+const authorId = filterText('an author id', 200);
+
+/** What names the days of a file. */
+const timeZone = z.exactOptional(
+  filterText('a time zone', 64).meta({
+    description: 'By whose calendar the file’s name has its days, such as Europe/Berlin; UTC unless given.',
+  }),
+);
+
 /** Parameters of the PDF. */
 export const PdfParams = WindowParams.extend({
+  timeZone,
   author: z.exactOptional(
-    z
-      .string('must be an author id')
-      .min(1, 'must be an author id')
-      .max(200, 'must be an author id')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: no id holds them, and Postgres cannot compare one of them
-      .regex(/^[^\x00-\x1f\x7f]+$/, 'must be an author id')
-      .meta({ description: 'An author id of the site: the statement of this author alone. Unknown: 404.' }),
+    authorId.meta({ description: 'An author id of the site: the statement of this author alone. Unknown: 404.' }),
   ),
 });
+
+/** Filters of the CSV that the PDF and statements do not have. */
+const csvFilters = {
+  ...reportFilters,
+  slug: z.exactOptional(filterText('a slug', 2_048).meta({ description: 'One page.' })),
+  agent: z.exactOptional(filterText('the label of an agent', 253).meta({ description: 'Sales to one agent, by its label.' })),
+  purpose: z.exactOptional(z.enum(['page', 'licence'], 'must be page or licence').meta({ description: 'Pages, or licences.' })),
+  payer: z.exactOptional(address.meta({ description: 'Sales to one wallet.' })),
+  wallet: z.exactOptional(address.meta({ description: 'The legs to this wallet alone.' })),
+};
+/** Parameters of the CSV. */
+export const CsvParams = WindowParams.extend({
+  ...csvFilters,
+  timeZone,
+  author: z.exactOptional(
+    authorId.meta({
+      description: 'An author id of the site: the legs to the wallets of this author alone, as earnings count them.',
+    }),
+  ),
+});
+
+/** Throws invalid_parameter for a filter that `of` does not have: left aside in silence it would give more of somebody's money than was asked for. */
+export function refuseFilters(query: ReadonlyMap<string, string>, of: string, names: readonly string[]): void {
+  const name = names.find((one) => query.has(one));
+  if (name === undefined) return;
+  throw new ServiceError('invalid_parameter', `${name}: ${of} cannot be filtered by it; the CSV can`, { parameter: name });
+}
+
+/** Filters of the CSV alone. */
+export const CSV_FILTERS = Object.keys(csvFilters);
 
 const sums = { events: count, reads: count, citations: count };
 

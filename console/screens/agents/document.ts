@@ -5,7 +5,7 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
   $agentName: String, $seen: ObservationFilter, $price: String!, $asksPrice: Boolean!, $after: String) {
   tenant(tenantId: $tenantId) {
     audit(window: $window, compare: true, agent: $agent, agentName: $agentName) {
-      totals { observations agentHits verifiedHits paid servedFree denied missedMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
+      totals { observations agentHits peopleHits verifiedHits paid servedFree denied missedMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
       previous { agentHits paid denied masqueradeAttempts earnedMicro missedMicro }
       series(every: $every, timeZone: $timeZone) { from totals { agentHits paid denied } }
     }
@@ -91,7 +91,11 @@ export interface Observation {
 /** The answer of `AGENTS_DOCUMENT`. */
 export interface Agents {
   readonly audit: {
-    readonly totals: Omit<AgentSums, 'hits'> & { readonly observations: number; readonly agentHits: number };
+    readonly totals: Omit<AgentSums, 'hits'> & {
+      readonly observations: number;
+      readonly agentHits: number;
+      readonly peopleHits: number;
+    };
     readonly previous: {
       readonly agentHits: number;
       readonly paid: number;

@@ -37,7 +37,7 @@ export function Agents(): View {
   const agent = query['agent'] ?? null;
   const agentName = agent === 'other' ? (query['name'] ?? null) : null;
   const orderBy = (ORDERS.find(({ key }) => key === query['sort']) ?? ORDERS[0]).key;
-  const seen = { window: at.window, ...(agent === null ? { sigInvalid: true } : { agent, agentName }) };
+  const seen = { window: at.window, ...(agent === null ? { sigInvalid: true } : { classifiedAs: 'AGENT', agent, agentName }) };
   const price = agent === null ? priceOf(query['price']) : null;
   const asked = { orderBy, agent, agentName, seen, price: price ?? '0', asksPrice: price !== null };
   const variables = { window: at.window, every: at.every, timeZone: at.timeZone, ...asked };
@@ -89,6 +89,7 @@ function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent:
       <${Figures}>
         <${Figure} label="Agents’ requests" value=${count(totals.agentHits)} exact=${exactCount(totals.agentHits)} good="neither"
           change=${difference(totals.agentHits, previous?.agentHits)} note=${`${count(totals.verifiedHits)} verified`} />
+        ${agent === null ? html`<${Figure} label="People’s requests" value=${count(totals.peopleHits)} exact=${exactCount(totals.peopleHits)} note="in no list below" />` : null}
         <${Figure} label="Paid" value=${count(totals.paid)} exact=${exactCount(totals.paid)} change=${difference(totals.paid, previous?.paid)}
           note=${html`<span title=${exactPercent(part)}>${percent(part)} of those asked</span>`} />
         <${Figure} label="Refused" value=${count(totals.denied)} exact=${exactCount(totals.denied)} good="down"

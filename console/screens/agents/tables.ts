@@ -10,7 +10,7 @@ import { Table } from '../../parts/table.ts';
 import type { Agent, AgentSums, Observation } from './document.ts';
 
 /** The one label that is no agent's name. */
-const OTHER = html` <span class="muted" title="Requests by people, and by agents that gave no name, or one beyond the 200 names of a day">people, unnamed agents</span>`;
+const OTHER = html` <span class="muted" title="Agents that gave no name, or one beyond the 200 names of a day">unnamed agents</span>`;
 
 /** What an agent did, in every table of agents. */
 export const SUMS: readonly Column<AgentSums>[] = [

@@ -45,11 +45,16 @@ export function filtersOf(query: Readonly<Record<string, string>>): Partial<Reco
 /** The filters that payments know; what they do not is told. */
 export function paymentFilters(filters: Partial<Record<FilterName, string>>): {
   readonly known: Record<string, string>;
-  readonly unknown: readonly string[];
+  readonly unknown: readonly { readonly name: string; readonly label: string }[];
 } {
   const entries = Object.entries(filters) as [FilterName, string][];
   const known = Object.fromEntries(entries.filter(([name]) => OF_PAYMENTS.includes(name)));
-  return { known, unknown: entries.filter(([name]) => !OF_PAYMENTS.includes(name)).map(([name]) => FILTERS[name].toLowerCase()) };
+  return {
+    known,
+    unknown: entries
+      .filter(([name]) => !OF_PAYMENTS.includes(name))
+      .map(([name]) => ({ name, label: FILTERS[name].toLowerCase() })),
+  };
 }
 
 /** What a value of a filter is called. */

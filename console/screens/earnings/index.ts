@@ -4,7 +4,7 @@ import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { href, useRoute } from '../../core/router.ts';
 import type { LookedAt } from '../../core/windows.ts';
-import { useWindow } from '../../core/windows.ts';
+import { TIME_ZONE, useWindow } from '../../core/windows.ts';
 import { Await } from '../../parts/await.ts';
 import { Button } from '../../parts/button.ts';
 import { Figure, Figures } from '../../parts/figure.ts';
@@ -52,7 +52,6 @@ function ByGroup({ by }: { readonly by: string }): View {
 }
 
 function Sums({ report: { totals, previous, prices, window } }: { readonly report: Report }): View {
-  const span = { from: window.from, to: window.to };
   const change = difference(totals.grossMicro, previous?.grossMicro);
   return html`<${Panel}>
     <div class="beside">
@@ -66,13 +65,25 @@ function Sums({ report: { totals, previous, prices, window } }: { readonly repor
         <${Figure} label="Median price" value=${usd(prices?.median)} exact=${exactUsd(prices?.median)}
           note=${prices ? `${usd(prices.smallest)} to ${usd(prices.largest)}` : null} />
       <//>
-      <div class="actions">
-        <${Button} href=${download('earnings.csv', span)} download>CSV<//>
-        <${Button} href=${download('statement.pdf', span)} download>PDF<//>
-      </div>
+      <${Files} window=${window} />
     </div>
     ${window.retentionClampedTo ? html`<${Notice}>Your plan keeps figures since ${exactMoment(window.retentionClampedTo).slice(0, 10)}.<//>` : null}
   <//>`;
+}
+
+/** The files of what is shown: the CSV follows every filter; a PDF is of the whole site or of one author, and is offered for nothing else. */
+function Files({ window }: { readonly window: Report['window'] }): View {
+  const filters = filtersOf(useRoute().query);
+  const span = { from: window.from, to: window.to, timeZone: TIME_ZONE };
+  const { authorId, author: wallet, ...others } = filters;
+  const isFiltered = Object.keys(filters).length > 0;
+  const isOfAuthor = authorId !== undefined && wallet === undefined && Object.keys(others).length === 0;
+  const { kind, purpose, ...rest } = others;
+  const rows = { ...rest, author: authorId, wallet, kind: kind?.toLowerCase(), purpose: purpose?.toLowerCase() };
+  return html`<div class="actions">
+    <${Button} href=${download('earnings.csv', { ...span, ...rows })} download label=${isFiltered ? 'CSV of these sales' : 'CSV'}>${isFiltered ? 'CSV of these' : 'CSV'}<//>
+    ${isFiltered && !isOfAuthor ? null : html`<${Button} href=${download('statement.pdf', { ...span, author: authorId })} download>${isOfAuthor ? `Statement of ${authorId}` : 'PDF'}<//>`}
+  </div>`;
 }
 
 const EARNED = [{ name: 'Earned', tone: 'accent' }] as const;

@@ -5,6 +5,7 @@ import { html } from '../../core/html.ts';
 import { setQuery, useRoute } from '../../core/router.ts';
 import { useWindow } from '../../core/windows.ts';
 import { Await } from '../../parts/await.ts';
+import { Button } from '../../parts/button.ts';
 import { Notice, Panel } from '../../parts/panel.ts';
 import type { PaymentRow } from '../payments/table.ts';
 import { PaymentsTable } from '../payments/table.ts';
@@ -31,13 +32,23 @@ export function Payments(): View {
   const state = STATES.find((one) => one === query['state']);
   const orderBy = ORDERS.find((one) => one === query['order']) ?? 'NEWEST';
   const filter = { window, ...known, ...(state === undefined ? {} : { states: [state] }) };
-  const list = useList<Answer, PaymentRow>(PAYMENTS_DOCUMENT, { filter, orderBy }, ({ tenant }) => tenant?.payments ?? null);
+  // A filter that is left aside in silence would list payments of others below its words.
+  const list = useList<Answer, PaymentRow>(
+    unknown.length > 0 ? null : PAYMENTS_DOCUMENT,
+    { filter, orderBy },
+    ({ tenant }) => tenant?.payments ?? null,
+  );
   return html`<${Panel} title="Payments" flush actions=${html`<${Choice} name="state" label="State" all="Every state" options=${STATES} value=${state ?? ''} />
     <${Choice} name="order" label="Order" options=${ORDERS} value=${orderBy} />`}>
-    ${unknown.length > 0 ? html`<${Notice}>Payments cannot be filtered by ${unknown.join(' and ')}: all are shown.<//>` : null}
-    <${Await} of=${list} rows=${8}>
-      ${() => html`<${PaymentsTable} rows=${list.rows} more=${list.more} empty="No payment in this window." />`}
-    <//>
+    ${
+      unknown.length > 0
+        ? html`<${Notice} action=${html`<${Button} onClick=${() => setQuery(Object.fromEntries(unknown.map(({ name }) => [name, null])))}>Leave it out<//>`}>
+            Payments cannot be filtered by ${unknown.map(({ label }) => label).join(' and ')}.
+          <//>`
+        : html`<${Await} of=${list} rows=${8}>
+            ${() => html`<${PaymentsTable} rows=${list.rows} more=${list.more} empty="No payment in this window." />`}
+          <//>`
+    }
   <//>`;
 }
 

@@ -203,12 +203,12 @@ export function agentSums(binder: Binder, scope: ObservationScope, window: Span,
         ${SUMS} from (${source}) part where classified_as = 'agent' group by 2, agent`;
 }
 
-/** Net sums of a window by agent label, whoever was classified as what. */
+/** Net sums of a window by agent label, of requests of agents alone: a person has no label, whatever their browser calls itself. */
 export function sumByAgent(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
   return sumUp(sql, window, (binder) => {
     const source = sourceOf(binder, scope, window, { detail: 'full' });
     return `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, agent, agent as key, ${SUMS}
-      from (${source}) part group by verdict, agent`;
+      from (${source}) part where classified_as = 'agent' group by verdict, agent`;
   });
 }
 

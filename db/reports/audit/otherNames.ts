@@ -21,7 +21,7 @@ export interface OtherNames {
 /** A name as it is told; one that is cut ends with a character more. */
 const NAME = `left(${AGENT_NAME}, ${MAX_NAME_CHARS}) || case when char_length(${AGENT_NAME}) > ${MAX_NAME_CHARS} then '…' else '' end`;
 
-/** Reads every observation of the window under the label `other`, by the names they gave. */
+/** Reads every request of an agent in the window under the label `other`, by the names they gave. */
 export async function sumOtherNames(
   sql: Sql,
   { tenantId, host, kind }: Pick<ObservationScope, 'tenantId' | 'host' | 'kind'>,
@@ -31,7 +31,7 @@ export async function sumOtherNames(
   if (isEmpty(window)) return { named: [], rest: [], restNames: 0 };
   const binder = new Binder();
   const scope = { tenantId, host, kind, verdict: null, agent: { label: 'other' } };
-  const where = `${observationConditions(binder, scope)} and ${within(binder, 'o.at', window)}`;
+  const where = `${observationConditions(binder, scope)} and o.classified_as = 'agent' and ${within(binder, 'o.at', window)}`;
   const place = `place <= ${binder.bind(most)}`;
   const rows = await sql.query<SumRow & { readonly is_named: boolean; readonly names: number } & Record<string, unknown>>(
     `with seen as (

@@ -176,7 +176,7 @@ function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[]
 }
 
 /** A scope as a condition on crossings `c`; those of wallets are the ones that paid them. */
-export function crossingConditions(binder: Binder, scope: CrossingScope): string {
+export function crossingConditions(binder: Pick<Binder, 'bind'>, scope: CrossingScope): string {
   const { tenantId, slug, purpose, wallets, agent, payer, payers } = scope;
   return [
     conditions(binder, scope, 'c.'),
@@ -195,7 +195,11 @@ export function crossingConditions(binder: Binder, scope: CrossingScope): string
 }
 
 /** Each payer of the crossings that came since is looked up once, by the index of payments by payer. */
-function isOfPayers(binder: Binder, tenantId: string, { history, beforeMs }: NonNullable<CrossingScope['payers']>): string {
+function isOfPayers(
+  binder: Pick<Binder, 'bind'>,
+  tenantId: string,
+  { history, beforeMs }: NonNullable<CrossingScope['payers']>,
+): string {
   const tenant = binder.bind(tenantId);
   const before = `${binder.bind(new Date(beforeMs))}::timestamptz`;
   const returning = `c.payer in (
@@ -213,7 +217,7 @@ export function hadPaid(tenant: string, payer: string, before: string): string {
 }
 
 /** The scope as a condition on a table with tenant_id, host and kind; `alias` is its name with a point, where it needs one. */
-function conditions(binder: Binder, scope: CrossingScope, alias = ''): string {
+function conditions(binder: Pick<Binder, 'bind'>, scope: CrossingScope, alias = ''): string {
   return [
     `${alias}tenant_id = ${binder.bind(scope.tenantId)}`,
     ...(scope.host === null ? [] : [`${alias}host = ${binder.bind(scope.host)}`]),

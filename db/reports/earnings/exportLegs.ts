@@ -8,7 +8,8 @@ import { stateOf } from '../../settlement/payment.ts';
 import { Binder } from '../binder.ts';
 import { Literals } from '../literals.ts';
 import type { CopyOptions, ReadSnapshot } from '../snapshot.ts';
-import { neverCorrected, standing, within } from './crossings.ts';
+import type { CrossingScope } from './crossings.ts';
+import { crossingConditions, neverCorrected, standing, within } from './crossings.ts';
 
 /** The cells of a leg of a crossing that stands, with what its payment knows; numbers are text, as they are shown. */
 export type ExportedLeg = readonly [
@@ -49,13 +50,35 @@ export const EXPORT_COLUMNS = {
   licenceJti: 13,
 } as const;
 
+/** Which legs an export is of; all of the site's where a filter is null or left out. With `wallets`, the legs of these alone. */
+export type ExportScope = Omit<CrossingScope, 'payers'>;
+
+/** True where nothing but the window bounds an export. */
+function isWhole({ tenantId: _, ...filters }: ExportScope): boolean {
+  return Object.values(filters).every((filter) => filter === null || filter === undefined);
+}
+
+/** A scope as a condition on crossings `c`. */
+function ofCrossings(binder: Pick<Binder, 'bind'>, { wallets: _, ...scope }: ExportScope): string {
+  return crossingConditions(binder, scope);
+}
+
+/** A scope as a condition on their legs `l`: those of no wallet where it names none. */
+function ofLegs(binder: Pick<Binder, 'bind'>, { wallets }: ExportScope): string {
+  if (wallets === null || wallets === undefined) return 'true';
+  const named = wallets.map((wallet) => binder.bind(wallet)).join(', ');
+  return named === '' ? 'false' : `l.role <> 'platform' and l.to_address in (${named})`;
+}
+
 /**
  * How many legs a window's export has, counted up to `most` + 1; a crossing's legs are those it names. No crossing is without a leg
  * (its amount is their sum, by the table's own check, and never 0), so with as many crossings nobody needs to look at their legs;
  * that is counted in the index alone, at sites without a correction.
  */
-export async function countLegs(sql: Sql, tenantId: string, window: Span, most: number): Promise<number> {
+export async function countLegs(sql: Sql, scope: ExportScope, window: Span, most: number): Promise<number> {
   if (isEmpty(window)) return 0;
+  const { tenantId } = scope;
+  if (!isWhole(scope)) return await countSome(sql, scope, window, most);
   const crossings = new Binder();
   const ofTenant = crossings.bind(tenantId);
   const [many] = await sql.query<{ count: string }>(
@@ -80,19 +103,32 @@ export async function countLegs(sql: Sql, tenantId: string, window: Span, most: 
   return Number(row?.count ?? 0);
 }
 
+async function countSome(sql: Sql, scope: ExportScope, window: Span, most: number): Promise<number> {
+  const binder = new Binder();
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::int as count from (
+       select from ledger.crossing c join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at
+       where ${ofCrossings(binder, scope)} and ${ofLegs(binder, scope)} and ${within(binder, 'c.at', window)}
+         and ${standing(binder.bind(scope.tenantId))}
+       limit ${binder.bind(most + 1)}) newest`,
+    binder.values,
+  );
+  return row?.count ?? 0;
+}
+
 /**
  * The newest legs of a window, at most `most`, as rows of COPY's text format, each an ExportedLeg: pieces of whole rows, at the
  * reader's pace. Order: newest crossing first, its legs in their order.
  */
 export async function* streamLegs(
   snapshot: Pick<ReadSnapshot, 'copy'>,
-  tenantId: string,
+  scope: ExportScope,
   window: Span,
   { most, ...options }: CopyOptions & { readonly most: number },
 ): AsyncGenerator<Buffer> {
   if (isEmpty(window)) return;
   const literals = new Literals();
-  const tenant = literals.bind(tenantId);
+  const tenant = literals.bind(scope.tenantId);
   // Each sale by its keys alone: `offset 0` keeps the site's literal out. With it, at a site that Postgres takes for small, each leg went
   // through all payments. Of closed months only those near the sale are looked at.
   const pieces = snapshot.copy(
@@ -102,7 +138,7 @@ export async function* streamLegs(
        cross join lateral (${stateOf('c')} union all ${closedOf('payment_state', 'c', 'c.at')}) p
        cross join lateral (
          select * from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at offset 0) l
-     where c.tenant_id = ${tenant} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
+     where ${ofCrossings(literals, scope)} and ${ofLegs(literals, scope)} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
      order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
     options,
   );

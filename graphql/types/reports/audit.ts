@@ -33,6 +33,7 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
   fields: (t) => ({
     observations: t.exposeInt('observations', { description: 'Requests.' }),
     agentHits: t.exposeInt('agentHits', { description: 'Requests classified as agents.' }),
+    peopleHits: t.exposeInt('peopleHits', { description: 'Requests classified as those of people; no list of agents has them.' }),
     denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
     paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
     servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
