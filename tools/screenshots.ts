@@ -37,7 +37,7 @@ const VIEWS: readonly Shot[] = [
   { name: 'licences-offering', path: `${CONSOLE}/licences?view=offering` },
   { name: 'pages-prices', path: `${CONSOLE}/pages?view=prices` },
   { name: 'pages-rules', path: `${CONSOLE}/pages?view=rules`, press: 'Add a rule' },
-  { name: 'settings-more', path: `${CONSOLE}/settings`, from: 'Pay once, read again' },
+  { name: 'settings-more', path: `${CONSOLE}/settings`, from: 'Alert rules' },
 ];
 
 const { values } = parseArgs({ options: { url: { type: 'string', default: 'http://127.0.0.1:8402' } } });

@@ -24,6 +24,12 @@ export function giveBackFocus(to: Element | null): void {
   });
 }
 
+/** What has the focus may go with what comes next: a chosen order draws its own table anew. Then the screen has it. */
+export function keepFocus(): void {
+  const now = document.activeElement;
+  if (now instanceof HTMLElement && !isLost()) watch(now);
+}
+
 function watch(element: HTMLElement): void {
   const seen = new MutationObserver(() => {
     if (element.isConnected) return;

@@ -9,10 +9,31 @@ export type Moment = number | string;
 const MICRO = 1_000_000n;
 const NONE = '–';
 
-/** `$1,234.50`; below a dollar three of six places, and more where there are, `$0.050`. Rounded to cents above. */
-export function usd(micro: MicroText | null | undefined): string {
+/** How many places amounts of one column have, so that their points line up: as many as the one below a dollar that needs most. */
+export function placesOf(amounts: readonly (MicroText | null | undefined)[]): number {
+  const needed = amounts.map((micro) => {
+    const size = BigInt(micro ?? 0);
+    const isSmall = size > -MICRO && size < MICRO;
+    return isSmall
+      ? String(size % MICRO)
+          .replace('-', '')
+          .padStart(6, '0')
+          .replace(/0+$/, '').length
+      : 2;
+  });
+  return Math.max(2, ...needed);
+}
+
+/** `$1,234.50`; below a dollar three of six places, and more where there are, `$0.050`. Rounded to cents above, unless `places` says more. */
+export function usd(micro: MicroText | null | undefined, places = 0): string {
   if (micro === null || micro === undefined) return NONE;
   const value = BigInt(micro);
+  if (places >= 2) {
+    const unit = 10n ** BigInt(6 - places);
+    const units = ((value < 0n ? -value : value) + unit / 2n) / unit;
+    const whole = 10n ** BigInt(places);
+    return `${value < 0n ? '−' : ''}$${grouped(units / whole)}.${String(units % whole).padStart(places, '0')}`;
+  }
   const size = value < 0n ? -value : value;
   const sign = value < 0n ? '−' : '';
   if (size >= MICRO || size === 0n) {
@@ -68,6 +89,7 @@ export function difference(
   if (b === 0n) return null;
   if (a === b) return { text: 'no change', direction: 'same' };
   const part = Number(((a - b) * 10_000n) / (b < 0n ? -b : b)) / 10_000;
+  if (Math.abs(part) >= 10) return { text: `${a > b ? '+' : '−'}over 1,000 %`, direction: a > b ? 'up' : 'down' };
   const text = percent(Math.abs(part));
   return { text: `${a > b ? '+' : '−'}${text}`, direction: a > b ? 'up' : 'down' };
 }

@@ -1,3 +1,4 @@
+import { keepFocus } from './focus.ts';
 import { createStore } from './store.ts';
 
 /** Where the console is served. */
@@ -54,6 +55,7 @@ export function go(path: string, query: Query = {}, { replace = false }: { reado
   const to = href(path, query);
   if (replace) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
+  keepFocus();
   current.set(routeOf(location));
   if (before.path !== path) scrollTo(0, 0);
 }
@@ -119,6 +121,9 @@ function followLink(event: MouseEvent): void {
   event.preventDefault();
   const before = current.get().path;
   history.pushState(null, '', link.href);
+  keepFocus();
+  // A row leads to a screen of its own, though it has the same path.
+  const isRow = link.closest('tbody, .bars') !== null;
   current.set(routeOf(location));
-  if (before !== current.get().path) scrollTo(0, 0);
+  if (isRow || before !== current.get().path) scrollTo(0, 0);
 }

@@ -28,6 +28,8 @@ export interface LookedAt {
   readonly key: string;
   /** First and last day of a custom one, `2026-11-22`. */
   readonly days: { readonly from: string; readonly to: string };
+  /** As many days right before, whose buckets lie beside those of the window; null where none do. */
+  readonly before: { readonly from: string; readonly to: string } | null;
 }
 
 /** The calendar of whoever looks. */
@@ -45,12 +47,20 @@ export function lookedAt(asked: string | null, from: string, to: string): Looked
   if (asked === 'custom' && first !== null && last !== null && first < last) {
     const every = everyOf((last.getTime() - first.getTime()) / 86_400_000);
     const window = { from: first.toISOString(), to: last.toISOString() };
-    return { window, timeZone: TIME_ZONE, every, key: 'custom', days: { from, to } };
+    const looked = { window, timeZone: TIME_ZONE, every, key: 'custom', days: { from, to } };
+    return { ...looked, before: beforeOf(looked) };
   }
   const key = WINDOWS.find((one) => one.key === asked)?.key ?? WINDOWS[0].key;
-  const every =
+  const every: LookedAt['every'] =
     key === 'TODAY' || key === 'YESTERDAY' ? 'HOUR' : key === 'THIS_YEAR' ? 'MONTH' : key === 'LAST_90_DAYS' ? 'WEEK' : 'DAY';
-  return { window: { named: key, timeZone: TIME_ZONE }, timeZone: TIME_ZONE, every, key, days: { from: '', to: '' } };
+  const looked = { window: { named: key, timeZone: TIME_ZONE }, timeZone: TIME_ZONE, every, key, days: { from: '', to: '' } };
+  return { ...looked, before: beforeOf(looked) };
+}
+
+/** Whether the last bucket of a window is not over yet. */
+export function isRunning(at: Pick<LookedAt, 'key' | 'days'>, now: Date = new Date()): boolean {
+  const [, last] = daysOf(at, now);
+  return last.getTime() >= new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
 }
 
 /** First and last day of a window, by the calendar here. */
@@ -79,6 +89,23 @@ export function daysOf({ key, days }: Pick<LookedAt, 'key' | 'days'>, now: Date 
     default:
       return [on(27), today];
   }
+}
+
+/** The days before a window, by whole weeks where its buckets are weeks, by months and years where it is one of these. */
+function beforeOf(at: Pick<LookedAt, 'key' | 'days' | 'every'>): LookedAt['before'] {
+  const [first, last] = daysOf(at);
+  const on = (date: Date, months: number, days: number): Date =>
+    new Date(date.getFullYear(), date.getMonth() + months, date.getDate() + days);
+  const span = (from: Date, to: Date) => ({ from: from.toISOString(), to: to.toISOString() });
+  const length = Math.round((last.getTime() - first.getTime()) / 86_400_000) + 1;
+  if (at.key === 'THIS_YEAR') return span(on(first, -12, 0), first);
+  if (at.key === 'THIS_MONTH' || at.key === 'PREVIOUS_MONTH') {
+    const from = on(first, -1, 0);
+    return span(from, new Date(Math.min(on(from, 0, length).getTime(), first.getTime())));
+  }
+  if (at.every === 'MONTH') return null;
+  const back = at.key === 'THIS_WEEK' || at.every === 'WEEK' ? Math.ceil(length / 7) * 7 : length;
+  return span(on(first, 0, -back), on(first, 0, length - back));
 }
 
 function everyOf(days: number): LookedAt['every'] {

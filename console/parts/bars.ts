@@ -16,7 +16,7 @@ export interface Bar {
   readonly title?: string;
 }
 
-/** A ranking: names, bars as long as their part of the longest, figures. */
+/** A ranking: names and figures, each in one column, and below them bars as long as their part of the longest. */
 export function Bars({
   label,
   rows,
@@ -37,9 +37,9 @@ function Line({ row, longest }: { readonly row: Bar; readonly longest: number })
   const width = longest <= 0 ? 0 : Math.max(0, Math.min(1, row.size / longest)) * 100;
   const name = row.href === undefined ? html`<span>${row.label}</span>` : html`<a href=${safeHref(row.href)}>${row.label}</a>`;
   return html`<div class="bar" title=${row.title}>
-    <svg class="length" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width=${width} height="1" /></svg>
     <span class="name">${name}</span>
-    ${row.note ? html`<span class="note">${row.note}</span>` : null}
+    <span class="note">${row.note}</span>
     <${Exact} text=${row.text} exact=${row.exact ?? row.text} />
+    <svg class="length" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="1" /><rect width=${width} height="1" /></svg>
   </div>`;
 }

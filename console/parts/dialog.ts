@@ -71,7 +71,7 @@ export function Dialog({
   };
   return html`<dialog ref=${box} class="dialog" aria-label=${title} onCancel=${cancel}>
     <header><h2>${title}</h2><${Button} kind="quiet" label="Close" onClick=${onClose}>✕<//></header>
-    <form onSubmit=${run}><div class="body">
+    <form novalidate onSubmit=${run}><div class="body">
       ${children}
       ${problem ? html`<${Notice} tone="bad" title="Nothing was changed"><${ProblemText} problem=${problem} /><//>` : null}
     </div>

@@ -16,9 +16,15 @@ export function Exact({
   return html`<span class=${`exact ${kind}`} title=${exact}><span aria-hidden="true">${text}</span><span class="sr">${exact}</span></span>`;
 }
 
-/** An amount of micro-USDC. */
-export function Money({ micro }: { readonly micro: format.MicroText | null | undefined }): View {
-  return html`<${Exact} text=${format.usd(micro)} exact=${format.exactUsd(micro)} kind="money" />`;
+/** An amount of micro-USDC, with `places` where it stands in a column. */
+export function Money({
+  micro,
+  places,
+}: {
+  readonly micro: format.MicroText | null | undefined;
+  readonly places?: number;
+}): View {
+  return html`<${Exact} text=${format.usd(micro, places)} exact=${format.exactUsd(micro)} kind="money" />`;
 }
 
 /** A whole number. */
@@ -52,6 +58,7 @@ export function Figure({
   change,
   good = 'up',
   note,
+  isHero = false,
 }: {
   readonly label: View;
   readonly value: string;
@@ -59,9 +66,11 @@ export function Figure({
   readonly change?: { readonly text: string; readonly direction: 'up' | 'down' | 'same'; readonly exact?: string } | null;
   readonly good?: 'up' | 'down' | 'neither';
   readonly note?: View;
+  /** The one figure that a screen is about. */
+  readonly isHero?: boolean;
 }): View {
   const tone = !change || change.direction === 'same' || good === 'neither' ? '' : change.direction === good ? 'good' : 'bad';
-  return html`<div class="figure">
+  return html`<div class=${isHero ? 'figure hero' : 'figure'}>
     <dt>${label}</dt>
     <dd class="value"><${Exact} text=${value} exact=${exact ?? value} /></dd>
     <dd class="note">

@@ -108,11 +108,42 @@ function Again({ onClick }: { readonly onClick: () => unknown }): View {
 }
 
 /**
- * A value as it is stored until somebody types; then what was typed, whatever is stored meanwhile, until `reset`. Afterwards: saved, or given up.
+ * A value as it is stored until somebody types; then what was typed, whatever is stored meanwhile, until `reset`. Afterwards: saved, or given up. At the
+ * end whether it differs from what is stored.
  */
-export function useTyped<T>(stored: T): readonly [T, (typed: T) => void, () => void] {
+export function useTyped<T>(stored: T): readonly [T, (typed: T) => void, () => void, boolean] {
   const [typed, setTyped] = useState<{ readonly value: T } | null>(null);
-  return [typed === null ? stored : typed.value, (value) => setTyped({ value }), () => setTyped(null)];
+  const isOther = typed !== null && JSON.stringify(typed.value) !== JSON.stringify(stored);
+  return [typed === null ? stored : typed.value, (value) => setTyped({ value }), () => setTyped(null), isOther];
+}
+
+/**
+ * Fields of one change, and below them, once something was typed, the bar that leads on: Enter in a field does, too. What is wrong the service says. `discard` gives up what was typed.
+ */
+export function ReviewForm({
+  review,
+  isChanged,
+  discard,
+  children,
+}: {
+  readonly review: Review;
+  readonly isChanged: boolean;
+  readonly discard: () => void;
+  readonly children?: View;
+}): View {
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (isChanged) void review.start();
+  };
+  return html`<form class="form" novalidate onSubmit=${submit}>
+    ${children}
+    ${
+      isChanged
+        ? html`<div class="save"><span>Not saved yet</span><${Button} kind="quiet" onClick=${discard}>Discard<//>
+            <${Button} kind="primary" type="submit">Review change<//></div>`
+        : null
+    }
+  </form>`;
 }
 
 /** What a change does, line by line: the first line is what it comes to. */

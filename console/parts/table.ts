@@ -1,6 +1,7 @@
 import type { More } from '../core/data.ts';
 import type { View } from '../core/html.ts';
 import { html, useEffect, useRef, useState } from '../core/html.ts';
+import { safeHref } from '../core/router.ts';
 import { ProblemText } from './await.ts';
 import { Button } from './button.ts';
 
@@ -8,6 +9,8 @@ import { Button } from './button.ts';
 export interface Column<R> {
   readonly head: View;
   readonly cell: (row: R) => View;
+  /** Where a click on the head leads: the same rows in this order; `now` where they are in it, and which way. */
+  readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | null };
   /** Figures stand at the end, so that their digits line up. */
   readonly align?: 'end';
   /** Names the row for screen readers; one column of a table. */
@@ -42,7 +45,7 @@ export function Table<R>({
     <table>
       <caption class="sr">${label}</caption>
       <thead>
-        <tr>${columns.map((column, at) => html`<th key=${at} scope="col" class=${classOf(column)}>${column.head}</th>`)}</tr>
+        <tr>${columns.map((column, at) => html`<th key=${at} scope="col" class=${classOf(column)} aria-sort=${column.sort?.now ?? undefined}>${headOf(column)}</th>`)}</tr>
       </thead>
       <tbody>
         ${rows.map((row, at) => html`<tr key=${keyOf?.(row) ?? at}>${columns.map((column) => cellOf(column, row, classOf(column)))}</tr>`)}
@@ -51,6 +54,11 @@ export function Table<R>({
     </table>
     ${more === undefined ? null : html`<${Further} more=${more} rows=${rows.length} />`}
   </div>`;
+}
+
+function headOf<R>({ head, sort }: Column<R>): View {
+  if (sort === undefined) return head;
+  return html`<a class="sort" href=${safeHref(sort.href)}>${head}</a>`;
 }
 
 function cellOf<R>(column: Column<R>, row: R, className: string | undefined): View {

@@ -11,6 +11,14 @@ export interface Bucket {
   readonly exact?: readonly string[];
 }
 
+/** What a line over the bars is called, and its value in each bucket. */
+export interface Line {
+  readonly name: string;
+  readonly values: readonly number[];
+  readonly texts: readonly string[];
+  readonly exact: readonly string[];
+}
+
 /** A series of a trend. */
 export interface Series {
   readonly name: string;
@@ -31,11 +39,17 @@ export function Trend({
   series,
   buckets,
   axis,
+  line,
+  isRunning = false,
 }: {
   readonly label: string;
   readonly series: readonly Series[];
   readonly buckets: readonly Bucket[];
   readonly axis: (value: number) => string;
+  /** A further series, drawn as a line over the bars: what was before. */
+  readonly line?: Line | null;
+  /** The last bucket is not over yet: it is drawn lighter, and told as what came so far. */
+  readonly isRunning?: boolean;
 }): View {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(720);
@@ -47,7 +61,8 @@ export function Trend({
     watch.observe(element);
     return () => watch.disconnect();
   }, []);
-  const steps = stepsOf(Math.max(0, ...buckets.flatMap(({ values }) => values)));
+  const steps = stepsOf(Math.max(0, ...buckets.flatMap(({ values }) => values), ...(line?.values ?? [])));
+  const pointOf = (index: number): string => `${GUTTER + (index + 0.5) * slot},${yOf(line?.values[index] ?? 0, steps)}`;
   const slot = (width - GUTTER) / Math.max(1, buckets.length);
   const over = (event: PointerEvent): void => {
     const x = event.clientX - (event.currentTarget as Element).getBoundingClientRect().left - GUTTER;
@@ -60,23 +75,45 @@ export function Trend({
     look((now) => Math.max(0, Math.min(buckets.length - 1, now === null ? (step > 0 ? 0 : buckets.length - 1) : now + step)));
   };
   return html`<div class="trend">
-    <${Legend} series=${series} bucket=${at === null ? null : (buckets[at] ?? null)} />
+    <${Legend} series=${series} line=${line ?? null} at=${at} bucket=${at === null ? null : (buckets[at] ?? null)} isSoFar=${isRunning && at === buckets.length - 1} />
     <div class="plot" ref=${frame} tabindex="0" role="group" aria-label=${`${label}. Arrow keys go through it.`} onKeyDown=${keyed} onBlur=${() => look(null)}>
       <svg width=${width} height=${HEIGHT} viewBox=${`0 0 ${width} ${HEIGHT}`} aria-hidden="true" onPointerMove=${over} onPointerLeave=${() => look(null)}>
         ${steps.map((value) => html`<${Step} key=${value} y=${yOf(value, steps)} width=${width} text=${axis(value)} />`)}
         ${at === null ? null : html`<rect class="looked" x=${GUTTER + at * slot} y=${TOP} width=${slot} height=${HEIGHT - TOP - FOOT} />`}
-        ${buckets.map((bucket, place) => html`<${Group} key=${place} ...${{ bucket, series, steps, slot, place }} />`)}
+        ${buckets.map((bucket, place) => html`<${Group} key=${place} ...${{ bucket, series, steps, slot, place, isRunning: isRunning && place === buckets.length - 1 }} />`)}
+        ${
+          line
+            ? html`<polyline class="before" points=${line.values
+                .slice(0, buckets.length)
+                .map((_, index) => pointOf(index))
+                .join(' ')} />`
+            : null
+        }
         ${labelled(buckets, width).map((place) => html`<text class="tick" x=${Math.min(width - 22, GUTTER + (place + 0.5) * slot)} y=${HEIGHT - 5} text-anchor="middle">${buckets[place]?.label}</text>`)}
       </svg>
     </div>
-    <${AsTable} ...${{ label, series, buckets }} />
+    <${AsTable} ...${{ label, series, buckets, line: line ?? null }} />
   </div>`;
 }
 
-function Legend({ series, bucket }: { readonly series: readonly Series[]; readonly bucket: Bucket | null }): View {
+function Legend({
+  series,
+  line,
+  at,
+  bucket,
+  isSoFar,
+}: {
+  readonly series: readonly Series[];
+  readonly line: Line | null;
+  readonly at: number | null;
+  readonly bucket: Bucket | null;
+  readonly isSoFar: boolean;
+}): View {
+  const told = bucket && at !== null ? (line?.texts[at] ?? '–') : null;
   return html`<div class="legend" aria-live="polite">
     ${series.map((one, place) => html`<span key=${one.name}><i class=${one.tone}></i>${one.name}${bucket ? html` <b>${bucket.texts[place]}</b>` : null}</span>`)}
-    <span class="when">${bucket?.title}</span>
+    ${line ? html`<span><i class="line"></i>${line.name}${told === null ? null : html` <b>${told}</b>`}</span>` : null}
+    <span class="when">${bucket?.title}${isSoFar ? ', so far' : ''}</span>
   </div>`;
 }
 
@@ -90,16 +127,18 @@ function Group({
   steps,
   slot,
   place,
+  isRunning,
 }: {
   readonly bucket: Bucket;
   readonly series: readonly Series[];
   readonly steps: readonly number[];
   readonly slot: number;
   readonly place: number;
+  readonly isRunning: boolean;
 }): View {
   const wide = Math.max(1, Math.min(22, (slot * 0.7) / series.length));
   const left = GUTTER + place * slot + (slot - wide * series.length) / 2;
-  return html`<g>
+  return html`<g class=${isRunning ? 'running' : undefined}>
     ${series.map((one, index) => {
       const y = yOf(bucket.values[index] ?? 0, steps);
       const height = Math.max(0, HEIGHT - FOOT - y);
@@ -112,16 +151,18 @@ function AsTable({
   label,
   series,
   buckets,
+  line,
 }: {
   readonly label: string;
   readonly series: readonly Series[];
   readonly buckets: readonly Bucket[];
+  readonly line: Line | null;
 }): View {
   return html`<div class="sr"><table>
     <caption>${label}</caption>
-    <thead><tr><th scope="col">When</th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">When</th>${series.map(({ name }) => html`<th scope="col">${name}</th>`)}${line ? html`<th scope="col">${line.name}</th>` : null}</tr></thead>
     <tbody>
-      ${buckets.map((bucket) => html`<tr><th scope="row">${bucket.title}</th>${(bucket.exact ?? bucket.texts).map((text) => html`<td>${text}</td>`)}</tr>`)}
+      ${buckets.map((bucket, at) => html`<tr><th scope="row">${bucket.title}</th>${(bucket.exact ?? bucket.texts).map((text) => html`<td>${text}</td>`)}${line ? html`<td>${line.exact[at] ?? '–'}</td>` : null}</tr>`)}
     </tbody>
   </table></div>`;
 }

@@ -15,17 +15,17 @@ import { Webhooks } from './webhooks/index.ts';
 
 /** All screens, in the order of the menu. One line a screen. */
 export const SCREENS: readonly Screen[] = [
-  { path: '/', title: 'Overview', group: 'Money', component: Overview },
-  { path: '/earnings', title: 'Earnings', group: 'Money', component: Earnings },
+  { path: '/', title: 'Overview', group: 'Money', icon: 'overview', component: Overview },
+  { path: '/earnings', title: 'Earnings', group: 'Money', icon: 'earnings', component: Earnings },
   { path: '/earnings/payments/:paymentId', title: 'Payment', group: null, component: Payment },
-  { path: '/agents', title: 'Agents', group: 'Money', component: Agents },
-  { path: '/licences', title: 'Licences', group: 'Money', component: Licences },
-  { path: '/pages', title: 'Pages and prices', group: 'Site', component: Pages },
-  { path: '/hosts', title: 'Hosts', group: 'Site', component: Hosts },
-  { path: '/webhooks', title: 'Webhooks', group: 'Site', component: Webhooks },
+  { path: '/agents', title: 'Agents', group: 'Money', icon: 'agents', component: Agents },
+  { path: '/licences', title: 'Licences', group: 'Money', icon: 'licences', component: Licences },
+  { path: '/pages', title: 'Pages and prices', group: 'Site', icon: 'pages', component: Pages },
+  { path: '/hosts', title: 'Hosts', group: 'Site', icon: 'hosts', component: Hosts },
+  { path: '/webhooks', title: 'Webhooks', group: 'Site', icon: 'webhooks', component: Webhooks },
   { path: '/webhooks/:endpointId', title: 'Webhook endpoint', group: null, component: EndpointScreen },
-  { path: '/settings', title: 'Settings', group: 'Site', component: Settings },
-  { path: '/setup', title: 'Set up', group: 'Site', component: Setup },
-  { path: '/access', title: 'Keys and members', group: 'People', component: Access },
-  { path: '/audit-log', title: 'Audit log', group: 'People', component: AuditLog },
+  { path: '/settings', title: 'Settings', group: 'Site', icon: 'settings', component: Settings },
+  { path: '/setup', title: 'Set up', group: 'Site', icon: 'setup', component: Setup },
+  { path: '/access', title: 'Keys and members', group: 'People', icon: 'access', component: Access },
+  { path: '/audit-log', title: 'Audit log', group: 'People', icon: 'log', component: AuditLog },
 ];

@@ -1,4 +1,6 @@
-import { day, exactDay, moment, usd } from '../core/format.ts';
+import { day, exactDay, exactUsd, moment, usd } from '../core/format.ts';
+import type { LookedAt } from '../core/windows.ts';
+import type { Line } from '../parts/trend.ts';
 
 /** How a bucket of a series is labelled below it, and told. */
 export function bucketTimes(
@@ -23,4 +25,27 @@ export function axisUsd(micro: number): string {
   if (micro >= 10_000_000) return `$${Math.round(micro / 1_000_000).toLocaleString('en-US')}`;
   const cents = Math.round(micro / 10_000);
   return cents * 10_000 === Math.round(micro) ? `$${(cents / 100).toFixed(2)}` : usd(Math.round(micro));
+}
+
+/** What was earned in the days before, as the line of a chart; null where nothing was, or the plan does not keep all of it. */
+export function lineOf(
+  former:
+    | {
+        readonly window: { readonly retentionClampedTo: number | null };
+        readonly series: readonly { readonly grossMicro: string }[];
+      }
+    | null
+    | undefined,
+  before: LookedAt['before'],
+): Line | null {
+  if (!former || before === null || former.window.retentionClampedTo !== null) return null;
+  if (former.series.every(({ grossMicro }) => grossMicro === '0')) return null;
+  const last = new Date(before.to).getTime() - 1;
+  const amounts = former.series.map(({ grossMicro }) => grossMicro);
+  return {
+    name: day(before.from) === day(last) ? `Earned on ${day(last)}` : `Earned ${day(before.from)} – ${day(last)}`,
+    values: amounts.map(Number),
+    texts: amounts.map((micro) => usd(micro)),
+    exact: amounts.map((micro) => exactUsd(micro)),
+  };
 }

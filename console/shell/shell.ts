@@ -7,6 +7,7 @@ import { loadSession, useSession, useSessionState } from '../core/session.ts';
 import { TIME_ZONE } from '../core/windows.ts';
 import { Empty, ProblemText, Skeleton } from '../parts/await.ts';
 import { Button } from '../parts/button.ts';
+import { Icon } from '../parts/icon.ts';
 import { Head, Notice, Panel } from '../parts/panel.ts';
 import type { Screen } from '../screens/screen.ts';
 import { Account } from './account.ts';
@@ -88,6 +89,7 @@ function Frame({ screens, session }: { readonly screens: readonly Screen[]; read
       <button type="button" class="button" ref=${menu} aria-expanded=${isOpen} aria-controls="menu" onClick=${() => setOpen(!isOpen)}>Menu</button>
     </header>
     <aside class="side" id="menu" aria-label="Menu">
+      <p class="brand"><span class="mark" aria-hidden="true"></span>Console</p>
       <${Account} session=${session} />
       <${Menu} screens=${screens} here=${route.screen} />
     </aside>
@@ -113,8 +115,8 @@ const GROUPS = ['Money', 'Site', 'People'] as const;
 
 function Menu({ screens, here }: { readonly screens: readonly Screen[]; readonly here: string | null }): View {
   const isHere = (path: string): boolean => here === path || (path !== '/' && here !== null && here.startsWith(`${path}/`));
-  const link = ({ path, title }: Screen): View =>
-    html`<li key=${path}><a href=${href(path)} aria-current=${isHere(path) ? 'page' : undefined}>${title}</a></li>`;
+  const link = ({ path, title, icon }: Screen): View =>
+    html`<li key=${path}><a href=${href(path)} aria-current=${isHere(path) ? 'page' : undefined}>${icon ? html`<${Icon} name=${icon} />` : null}${title}</a></li>`;
   return html`<nav aria-label="Screens">
     ${GROUPS.map((group) => {
       const inside = screens.filter((one) => one.group === group);

@@ -239,7 +239,11 @@ test('each day of a chart, the best pages and the best agents are what REST says
     const agents = (await rest('audit', { ...ends, groupBy: 'agent', limit: '500' })).breakdown as readonly AgentGroup[];
     const best = agents.toSorted((a, b) => b.earnedMicroUsdc - a.earnedMicroUsdc || (a.key < b.key ? -1 : 1)).slice(0, 8);
     expect(await shown.ranking('Best agents'), JSON.stringify(some)).toEqual(
-      best.map(({ key, hits, earnedMicroUsdc }) => [key, `${whole(hits)} requests`, usdc(earnedMicroUsdc)]),
+      best.map(({ key, hits, earnedMicroUsdc }) => [
+        key,
+        `${whole(hits)} ${hits === 1 ? 'request' : 'requests'}`,
+        usdc(earnedMicroUsdc),
+      ]),
     );
   }
 });
@@ -434,4 +438,40 @@ test('on paper a screen is its figures and tables alone, dark on white, whole, o
   } finally {
     await page.emulateMedia({ colorScheme: 'light', media: 'screen' });
   }
+});
+
+test('files follow what is shown: the CSV every filter, a PDF of the site or of one author, and none where it would hold more', async () => {
+  const files = async (query: Readonly<Record<string, string>>) => {
+    await open('/earnings', { window: 'LAST_90_DAYS', ...query });
+    const links = await page
+      .locator('main .beside a[download]')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    return links.map((link) => {
+      const { pathname, searchParams } = new URL(link, opened.baseUrl);
+      const { tenantId: _, from: __, to: ___, timeZone: ____, ...filters } = Object.fromEntries(searchParams);
+      return [pathname.split('/').at(-1), filters];
+    });
+  };
+  expect(await files({})).toEqual([
+    ['earnings.csv', {}],
+    ['statement.pdf', {}],
+  ]);
+  expect(await files({ authorId: 'author-1' })).toEqual([
+    ['earnings.csv', { author: 'author-1' }],
+    ['statement.pdf', { author: 'author-1' }],
+  ]);
+  const others = { slug: 'page-1', kind: 'READ', purpose: 'PAGE', agent: 'gptbot', host: world.site.host };
+  expect(await files(others)).toEqual([['earnings.csv', { ...others, kind: 'read', purpose: 'page' }]]);
+  const author = `0x${'1a'.repeat(20)}`;
+  expect(await files({ authorId: 'author-1', author })).toEqual([['earnings.csv', { author: 'author-1', wallet: author }]]);
+
+  await open('/earnings', { by: 'author', window: 'LAST_90_DAYS' });
+  const statement = page.getByRole('link', { name: 'Statement of author-1' });
+  expect(new URL((await statement.getAttribute('href')) ?? '', opened.baseUrl).searchParams.get('author')).toBe('author-1');
+
+  await open('/earnings', { by: 'payments', authorId: 'author-1' });
+  await page.getByText('Payments cannot be filtered by author.').waitFor();
+  expect(await page.locator('tbody tr').count()).toBe(0);
+  await page.getByRole('button', { name: 'Leave it out' }).click();
+  await page.locator('tbody tr').first().waitFor();
 });

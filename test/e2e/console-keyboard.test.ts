@@ -82,6 +82,25 @@ test('a row that its own button takes away hands the focus to the screen', async
   await page.locator('main:focus').waitFor();
 });
 
+test('what is chosen or followed inside a screen that is drawn anew leaves the focus on the screen, at its top', async () => {
+  await open('/agents');
+  await page.getByLabel('Order', { exact: true }).focus();
+  await page.getByLabel('Order', { exact: true }).selectOption('HITS');
+  await settled(page);
+  await page.locator('main:focus').waitFor();
+  const missed = page.getByRole('columnheader', { name: 'Missed' });
+  await missed.getByRole('link').press('Enter');
+  await settled(page);
+  expect(await missed.getAttribute('aria-sort')).toBe('descending');
+  await page.locator('main:focus').waitFor();
+  const row = page.locator('[aria-label="Agents"] tbody a').last();
+  await row.focus();
+  await page.keyboard.press('Enter');
+  await settled(page);
+  await page.locator('main:focus').waitFor();
+  expect(await page.evaluate('scrollY')).toBe(0);
+});
+
 test('on a phone Esc closes the menu, rows are cards with all their figures, and the tab that is looked at is in view', async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await open('/earnings', { by: 'payments' });
@@ -169,6 +188,7 @@ test('what was typed when a session ended is there again once the same person ha
   const other = await openVisitor(opened.baseUrl, { timezoneId: TIME_ZONE });
   const endThem = async (): Promise<void> => {
     await other.page.goto(CONSOLE);
+    await other.page.locator('.account, .sign-in').first().waitFor({ state: 'attached' });
     if (await other.page.getByLabel('Owner token').isVisible()) await signIn(other.page);
     await settled(other.page);
     await other.page.locator('.account summary').click();

@@ -4,7 +4,7 @@ import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { href, setQuery, useRoute } from '../../core/router.ts';
 import type { LookedAt } from '../../core/windows.ts';
-import { useWindow } from '../../core/windows.ts';
+import { isRunning, useWindow } from '../../core/windows.ts';
 import { Await } from '../../parts/await.ts';
 import { Button } from '../../parts/button.ts';
 import { Figure, Figures } from '../../parts/figure.ts';
@@ -52,7 +52,7 @@ export function Agents(): View {
         ${
           agent === null
             ? html`<${Panel} title="Agents" flush actions=${html`<${Order} value=${orderBy} />`}>
-          <${AgentsTable} rows=${list.rows} more=${list.more} />
+          <${AgentsTable} rows=${list.rows} more=${list.more} orderBy=${orderBy} />
         <//>`
             : null
         }
@@ -119,6 +119,6 @@ function Over({ site: { audit }, at }: { readonly site: Site; readonly at: Looke
     exact: [exactCount(totals.paid), exactCount(totals.denied)],
   }));
   return html`<${Panel} title=${`Paid and refused requests by ${at.every.toLowerCase()}`}>
-    <${Trend} label="Paid and refused requests" series=${ASKED} buckets=${buckets} axis=${(value: number) => count(Math.round(value * 10) / 10)} />
+    <${Trend} label="Paid and refused requests" series=${ASKED} buckets=${buckets} isRunning=${isRunning(at)} axis=${(value: number) => count(Math.round(value * 10) / 10)} />
   <//>`;
 }

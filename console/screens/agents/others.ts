@@ -10,11 +10,14 @@ import type { Column } from '../../parts/table.ts';
 import { Table } from '../../parts/table.ts';
 import type { OtherAgent, Others } from './document.ts';
 import { OTHERS_DOCUMENT } from './document.ts';
-import { SUMS } from './tables.ts';
+import { sumsOf } from './tables.ts';
 
 type Answer = { readonly tenant: { readonly otherAgents: Others | null } | null };
 
-const NAMES: readonly Column<OtherAgent>[] = [{ head: 'Name it sent', isName: true, width: 'wide', cell: nameOf }, ...SUMS];
+const namesOf = (rows: readonly OtherAgent[]): readonly Column<OtherAgent>[] => [
+  { head: 'Name it sent', isName: true, width: 'wide', cell: nameOf },
+  ...sumsOf(rows),
+];
 
 /** A name that is cut stands for several, so no filter finds them. */
 function nameOf({ name, isCut }: OtherAgent): View {
@@ -33,7 +36,7 @@ export function OtherNames(): View {
 function Names({ of: { agents, rest, restNames } }: { readonly of: Others }): View {
   const more = restNames === 0 ? '' : ` Not listed: ${count(rest.hits)} requests under ${count(restNames)} other names.`;
   return html`<${Panel} flush title="Largest names inside “other”" about=${`The User-Agents these requests sent; anybody can send any name.${more}`}>
-    <${Table} label="Names inside other" columns=${NAMES} rows=${agents} keyOf=${({ name, isCut }: OtherAgent) => `${isCut} ${name}`}
+    <${Table} label="Names inside other" columns=${namesOf(agents)} rows=${agents} keyOf=${({ name, isCut }: OtherAgent) => `${isCut} ${name}`}
       empty="No request in this window." />
   <//>`;
 }

@@ -1,5 +1,5 @@
 import type { More } from '../../core/data.ts';
-import { words } from '../../core/format.ts';
+import { placesOf, words } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { href } from '../../core/router.ts';
@@ -10,10 +10,29 @@ import { Table } from '../../parts/table.ts';
 import type { Agent, AgentSums, Observation } from './document.ts';
 
 /** The one label that is no agent's name. */
-const OTHER = html` <span class="muted" title="Agents that gave no name, or one beyond the 200 names of a day">unnamed agents</span>`;
+const OTHER = html`<small title="Agents that gave no name, or one beyond the 200 names of a day">unnamed agents</small>`;
+
+/** Which order each head stands for. */
+const SORTS: Readonly<Record<string, string>> = {
+  Requests: 'HITS',
+  Refused: 'DENIED',
+  Failed: 'PAYMENT_FAILED',
+  Spoofed: 'MASQUERADES',
+  Missed: 'MISSED',
+  Earned: 'EARNED',
+};
+
+/** The columns with the order that a click on each head gives. */
+function sorted(columns: readonly Column<Agent>[], orderBy: string): readonly Column<Agent>[] {
+  return columns.map((column) => {
+    const sort = typeof column.head === 'string' ? SORTS[column.head] : undefined;
+    if (sort === undefined) return column;
+    return { ...column, sort: { href: href('/agents', { sort }), now: sort === orderBy ? 'descending' : null } };
+  });
+}
 
 /** What an agent did, in every table of agents. */
-export const SUMS: readonly Column<AgentSums>[] = [
+export const sumsOf = (rows: readonly AgentSums[]): readonly Column<AgentSums>[] => [
   { head: 'Requests', align: 'end', cell: ({ hits }) => html`<${Count} of=${hits} />` },
   { head: 'Verified', align: 'end', width: 'late', cell: ({ verifiedHits }) => html`<${Count} of=${verifiedHits} />` },
   { head: 'Paid', align: 'end', cell: ({ paid }) => html`<${Count} of=${paid} />` },
@@ -26,19 +45,27 @@ export const SUMS: readonly Column<AgentSums>[] = [
     width: 'late',
     cell: ({ masqueradeAttempts }) => html`<${Count} of=${masqueradeAttempts} />`,
   },
-  { head: 'Missed', align: 'end', cell: ({ missedMicro }) => html`<${Money} micro=${missedMicro} />` },
-  { head: 'Earned', align: 'end', cell: ({ earnedMicro }) => html`<${Money} micro=${earnedMicro} />` },
+  {
+    head: 'Missed',
+    align: 'end',
+    cell: ({ missedMicro }) => html`<${Money} micro=${missedMicro} places=${placesOf(rows.map((row) => row.missedMicro))} />`,
+  },
+  {
+    head: 'Earned',
+    align: 'end',
+    cell: ({ earnedMicro }) => html`<${Money} micro=${earnedMicro} places=${placesOf(rows.map((row) => row.earnedMicro))} />`,
+  },
 ];
 
-const AGENTS: readonly Column<Agent>[] = [
+const agentsOf = (rows: readonly Agent[]): readonly Column<Agent>[] => [
   {
     head: 'Agent',
     isName: true,
     width: 'wide',
     cell: ({ agent, ownWords }) =>
-      html`<a href=${href('/agents', { agent })}>${agent}</a>${agent === 'other' ? OTHER : null}${ownWords ? html` <span class="muted" title="In the agent’s own words">${saidOf(ownWords)}</span>` : null}`,
+      html`<span class="two"><a href=${href('/agents', { agent })}>${agent}</a>${agent === 'other' ? OTHER : null}${ownWords ? html`<small title="In the agent’s own words">${saidOf(ownWords)}</small>` : null}</span>`,
   },
-  ...SUMS,
+  ...sumsOf(rows),
 ];
 
 /** What an agent says of itself, in one line. */
@@ -47,8 +74,16 @@ function saidOf({ operator, purpose }: NonNullable<Agent['ownWords']>): string {
 }
 
 /** Agents of the window, each leading to its own view. */
-export function AgentsTable({ rows, more }: { readonly rows: readonly Agent[]; readonly more: More | null }): View {
-  return html`<${Table} label="Agents" columns=${AGENTS} rows=${rows} keyOf=${({ agent }: Agent) => agent} empty="No agent came by in this window." more=${more} />`;
+export function AgentsTable({
+  rows,
+  more,
+  orderBy,
+}: {
+  readonly rows: readonly Agent[];
+  readonly more: More | null;
+  readonly orderBy: string;
+}): View {
+  return html`<${Table} label="Agents" columns=${sorted(agentsOf(rows), orderBy)} rows=${rows} keyOf=${({ agent }: Agent) => agent} empty="No agent came by in this window." more=${more} />`;
 }
 
 const SEEN: readonly Column<Observation>[] = [

@@ -1,8 +1,13 @@
 /** Earnings of a window under filters: sums, series, groups, or payments. */
 export const EARNINGS_DOCUMENT = `query earnings($tenantId: ID, $window: WindowInput, $every: SeriesEvery, $timeZone: String, $groupBy: EarningsGroupBy,
   $host: String, $kind: CrossingKind, $purpose: CrossingPurpose, $slug: String, $author: String, $authorId: String, $agent: String, $payer: String,
-  $after: String) {
+  $before: WindowInput, $hasBefore: Boolean!, $after: String) {
   tenant(tenantId: $tenantId) {
+    former: earnings(window: $before, host: $host, kind: $kind, purpose: $purpose, slug: $slug, author: $author, authorId: $authorId,
+      agent: $agent, payer: $payer) @include(if: $hasBefore) {
+      window { retentionClampedTo }
+      series(every: $every, timeZone: $timeZone) { grossMicro }
+    }
     earnings(window: $window, compare: true, groupBy: $groupBy, host: $host, kind: $kind, purpose: $purpose, slug: $slug, author: $author,
       authorId: $authorId, agent: $agent, payer: $payer) {
       window { from to retentionClampedTo }
@@ -44,6 +49,12 @@ export interface Group extends Sums {
   readonly reads: number;
   readonly citations: number;
   readonly previous: { readonly grossMicro: string } | null;
+}
+
+/** The days before, by the same buckets. */
+export interface Former {
+  readonly window: { readonly retentionClampedTo: number | null };
+  readonly series: readonly { readonly grossMicro: string }[];
 }
 
 /** The answer of `EARNINGS_DOCUMENT`. */

@@ -86,6 +86,7 @@ export function Chips(): View {
   </ul>`;
 }
 
-function isWallet(text: string): boolean {
+/** Whether a group of authors is a wallet of nobody known. */
+export function isWallet(text: string): boolean {
   return /^0x[0-9a-f]{40}$/i.test(text);
 }

@@ -46,7 +46,7 @@ export function Payments(): View {
             Payments cannot be filtered by ${unknown.map(({ label }) => label).join(' and ')}.
           <//>`
         : html`<${Await} of=${list} rows=${8}>
-            ${() => html`<${PaymentsTable} rows=${list.rows} more=${list.more} empty="No payment in this window." />`}
+            ${() => html`<${PaymentsTable} rows=${list.rows} more=${list.more} orderBy=${orderBy} empty="No payment in this window." />`}
           <//>`
     }
   <//>`;

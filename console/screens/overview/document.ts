@@ -4,7 +4,7 @@ import type { Rule } from '../settings/documents.ts';
 import type { Endpoint } from '../webhooks/documents.ts';
 
 /** All that the overview shows, in one question. */
-export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowInput, $every: SeriesEvery, $timeZone: String) {
+export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowInput, $before: WindowInput, $hasBefore: Boolean!, $every: SeriesEvery, $timeZone: String) {
   tenant(tenantId: $tenantId) {
     earnings(window: $window, compare: true) {
       window { from to retentionClampedTo }
@@ -12,6 +12,10 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
       totals { grossMicro events reads citations authors }
       previous { grossMicro events }
       series(every: $every, timeZone: $timeZone) { from to grossMicro events }
+    }
+    former: earnings(window: $before) @include(if: $hasBefore) {
+      window { retentionClampedTo }
+      series(every: $every, timeZone: $timeZone) { grossMicro }
     }
     audit(window: $window, compare: true) {
       totals { missedMicro denied failedMicro paymentFailed agentHits paid masqueradeAttempts freeForWantOfAuthors }
@@ -53,6 +57,11 @@ export interface Overview {
       readonly grossMicro: string;
       readonly events: number;
     }[];
+  } | null;
+  /** The window before, by the same buckets; left out where there is none. */
+  readonly former?: {
+    readonly window: { readonly retentionClampedTo: number | null };
+    readonly series: readonly { readonly grossMicro: string }[];
   } | null;
   readonly audit: {
     readonly totals: {

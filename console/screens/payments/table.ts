@@ -1,8 +1,8 @@
 import type { More } from '../../core/data.ts';
-import { short, words } from '../../core/format.ts';
+import { placesOf, short, words } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
-import { href } from '../../core/router.ts';
+import { href, routeNow } from '../../core/router.ts';
 import { Money, Time } from '../../parts/figure.ts';
 import type { Tone } from '../../parts/panel.ts';
 import { Badge } from '../../parts/panel.ts';
@@ -51,14 +51,24 @@ export function PaymentsTable({
   rows,
   empty,
   more = null,
+  orderBy,
 }: {
   readonly rows: readonly PaymentRow[];
   readonly empty: string;
   readonly more?: More | null;
+  /** In which order they are, where another may be chosen. */
+  readonly orderBy?: string;
 }): View {
+  const sort = (most: string, least: string) => {
+    if (orderBy === undefined) return {};
+    const now = orderBy === most ? ('descending' as const) : orderBy === least ? ('ascending' as const) : null;
+    return { sort: { href: href('/earnings', { ...routeNow().query, order: orderBy === most ? least : most }), now } };
+  };
+  const places = placesOf(rows.map(({ micro }) => micro));
   const columns: readonly Column<PaymentRow>[] = [
     {
       head: 'Accepted',
+      ...sort('NEWEST', 'OLDEST'),
       cell: ({ acceptedAt, paymentId }) =>
         html`<a href=${href(`/earnings/payments/${paymentId}`)}><${Time} at=${acceptedAt} /></a>`,
     },
@@ -79,7 +89,12 @@ export function PaymentsTable({
       width: 'late',
       cell: ({ payer }) => (payer === undefined ? '' : html`<code title=${payer}>${short(payer)}</code>`),
     },
-    { head: 'Amount', align: 'end', cell: ({ micro }) => html`<${Money} micro=${micro} />` },
+    {
+      head: 'Amount',
+      align: 'end',
+      ...sort('LARGEST', 'SMALLEST'),
+      cell: ({ micro }) => html`<${Money} micro=${micro} places=${places} />`,
+    },
   ];
   const shown = rows.some(({ payer }) => payer !== undefined) ? columns : columns.filter(({ head }) => head !== 'Buyer');
   return html`<${Table} label="Payments" columns=${shown} rows=${rows} keyOf=${({ paymentId }: PaymentRow) => paymentId} empty=${empty} more=${more} />`;

@@ -5,14 +5,14 @@ import { problemOf } from '../../core/problem.ts';
 import { Button } from '../../parts/button.ts';
 import { Field } from '../../parts/field.ts';
 import { Badge, Notice, Panel } from '../../parts/panel.ts';
-import { Effect, useReview, useTyped } from '../../parts/review.ts';
+import { Effect, ReviewForm, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
 import { CONFIRM_ALERT_ADDRESS_DOCUMENT, SET_ALERT_ADDRESS_DOCUMENT } from './documents.ts';
 import { settingsNow } from './now.ts';
 
 /** Where alerts go by e-mail, and whether that address agreed. */
 export function Alerts({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
-  const [email, setEmail, reset] = useTyped(site.alertEmail ?? '');
+  const [email, setEmail, reset, isChanged] = useTyped(site.alertEmail ?? '');
   const address = email.trim() === '' ? null : email.trim();
   const review = useReview({
     title: 'Change where alerts go',
@@ -43,12 +43,11 @@ export function Alerts({ site, done }: { readonly site: SiteSettings; readonly d
       ? null
       : html`<${Badge} tone=${site.isAlertEmailConfirmed ? 'good' : 'warn'}>${site.isAlertEmailConfirmed ? 'Confirmed' : 'Waits for its code'}<//>`;
   return html`<${Panel} title="Alerts by e-mail" about="What the rules below find goes there, and to webhooks." actions=${state}>
-    <div class="form">
+    <${ReviewForm} review=${review} isChanged=${isChanged} discard=${reset}>
       <${Field} label="E-mail" type="email" value=${email} onInput=${setEmail} hint="Leave empty for no e-mail." error=${review.errorAt('email')} />
       ${review.outcome('email')}
-      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
-      ${site.alertEmail !== null && site.isAlertEmailConfirmed === false ? html`<${Confirm} done=${done} />` : null}
-    </div>
+    <//>
+    ${site.alertEmail !== null && site.isAlertEmailConfirmed === false ? html`<div class="form"><${Confirm} done=${done} /></div>` : null}
     ${review.dialog}
   <//>`;
 }

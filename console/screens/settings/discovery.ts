@@ -1,10 +1,9 @@
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { mutate } from '../../core/mutate.ts';
-import { Button } from '../../parts/button.ts';
 import { Check, Field } from '../../parts/field.ts';
 import { Badge, Panel } from '../../parts/panel.ts';
-import { Effect, useReview, useTyped } from '../../parts/review.ts';
+import { Effect, ReviewForm, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
 import { SET_DISCOVERY_DOCUMENT } from './documents.ts';
 import { settingsNow } from './now.ts';
@@ -12,9 +11,14 @@ import { settingsNow } from './now.ts';
 /** Whether the site is in the public list of what agents can buy. */
 export function Discovery({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
   const { discovery } = site;
-  const [summary, setSummary, resetSummary] = useTyped(discovery.summary ?? '');
-  const [tags, setTags, resetTags] = useTyped(discovery.tags.join(', '));
-  const [relay, setRelay, resetRelay] = useTyped(discovery.relay);
+  const [summary, setSummary, resetSummary, isOtherSummary] = useTyped(discovery.summary ?? '');
+  const [tags, setTags, resetTags, areOtherTags] = useTyped(discovery.tags.join(', '));
+  const [relay, setRelay, resetRelay, isOtherRelay] = useTyped(discovery.relay);
+  const discard = (): void => {
+    resetSummary();
+    resetTags();
+    resetRelay();
+  };
   const review = useReview({
     title: 'Change the public list',
     look: async () => {
@@ -46,21 +50,18 @@ export function Discovery({ site, done }: { readonly site: SiteSettings; readonl
       mutate(SET_DISCOVERY_DOCUMENT, { summary: said, tags: words, relay: relays, ifVersion: version }),
     confirm: 'Save',
     done: () => {
-      resetSummary();
-      resetTags();
-      resetRelay();
+      discard();
       done();
     },
   });
   const state = html`<${Badge} tone=${discovery.summary === null ? 'plain' : 'good'}>${discovery.summary === null ? 'Not listed' : 'Listed'}<//>`;
   return html`<${Panel} title="Public list" about="Where agents look for pages to buy." actions=${state}>
-    <div class="form">
+    <${ReviewForm} review=${review} isChanged=${isOtherSummary || areOtherTags || isOtherRelay} discard=${discard}>
       <${Field} label="What the site writes of" value=${summary} onInput=${setSummary} hint="At most 300 characters. Leave empty to be in no list." error=${review.errorAt('summary')} />
       <${Field} label="Words" value=${tags} onInput=${setTags} hint="At most five, with commas between." error=${review.errorAt('tags')} />
       <${Check} label="Hand the text of bought pages on to their buyers" checked=${relay} onChange=${setRelay} />
       ${review.outcome('summary', 'tags')}
-      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
-    </div>
+    <//>
     ${review.dialog}
   <//>`;
 }

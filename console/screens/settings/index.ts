@@ -3,6 +3,7 @@ import { words } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { Await } from '../../parts/await.ts';
+import { Button } from '../../parts/button.ts';
 import { Time } from '../../parts/figure.ts';
 import { Badge, Facts, Head, Panel } from '../../parts/panel.ts';
 import { Alerts } from './alerts.ts';
@@ -24,25 +25,51 @@ interface Answer {
 export function Settings(): View {
   const query = useQuery<Answer>(SETTINGS_DOCUMENT);
   return html`<${Head} title="Settings" />
-    <${Await} of=${query} rows=${10}>
-      ${({ tenant }: Answer) =>
-        tenant === null
-          ? null
-          : html`<div class="stack">
-              <div class="columns two-wide">
-                <${Site} site=${tenant} />
-                <${Networks} site=${tenant} done=${query.reload} />
-                <${DefaultPayee} site=${tenant} done=${query.reload} />
-                <${CreditsApi} site=${tenant} done=${query.reload} />
-                <${Discovery} site=${tenant} done=${query.reload} />
-                <${Receipts} site=${tenant} done=${query.reload} />
-                <${ReadAgain} site=${tenant} done=${query.reload} />
-              </div>
-              <${Alerts} site=${tenant} done=${query.reload} />
-              <${Rules} site=${tenant} done=${query.reload} />
-            </div>`}
+    <div class="with-index">
+      <${Jump} />
+      <div class="sections">
+        <${Await} of=${query} rows=${10}>${({ tenant }: Answer) => (tenant === null ? null : html`<${Forms} site=${tenant} done=${query.reload} />`)}<//>
+        <${Section} id="session" title="You"><${Sessions} /><//>
+      </div>
+    </div>`;
+}
+
+function Forms({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
+  const of = { site, done };
+  return html`<div class="sections">
+    <${Section} id="site" title="Site"><${Site} site=${site} /><//>
+    <${Section} id="selling" title="Selling">
+      <div class="columns two-wide"><${Networks} ...${of} /><${ReadAgain} ...${of} /><${DefaultPayee} ...${of} /><${CreditsApi} ...${of} /></div>
     <//>
-    <${Sessions} />`;
+    <${Section} id="public" title="What everybody sees">
+      <div class="columns two-wide"><${Discovery} ...${of} /><${Receipts} ...${of} /></div>
+    <//>
+    <${Section} id="alerts" title="Alerts"><${Alerts} ...${of} /><${Rules} ...${of} /><//>
+  </div>`;
+}
+
+const SECTIONS = [
+  { id: 'site', title: 'Site' },
+  { id: 'selling', title: 'Selling' },
+  { id: 'public', title: 'What everybody sees' },
+  { id: 'alerts', title: 'Alerts' },
+  { id: 'session', title: 'You' },
+] as const;
+
+/** Leads to a section of the screen. */
+function Jump(): View {
+  const to = (id: string): void => {
+    const section = document.getElementById(id);
+    section?.scrollIntoView({ block: 'start' });
+    section?.focus({ preventScroll: true });
+  };
+  return html`<nav class="jump" aria-label="Sections">
+    ${SECTIONS.map(({ id, title }) => html`<${Button} key=${id} kind="quiet" onClick=${() => to(id)}>${title}<//>`)}
+  </nav>`;
+}
+
+function Section({ id, title, children }: { readonly id: string; readonly title: string; readonly children?: View }): View {
+  return html`<section class="section" id=${id} tabindex="-1" aria-label=${title}><h2>${title}</h2>${children}</section>`;
 }
 
 function Site({ site }: { readonly site: SiteSettings }): View {

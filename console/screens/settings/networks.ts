@@ -2,10 +2,9 @@ import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { compareLists } from '../../core/lists.ts';
 import { mutate } from '../../core/mutate.ts';
-import { Button } from '../../parts/button.ts';
 import { Check } from '../../parts/field.ts';
 import { Panel } from '../../parts/panel.ts';
-import { Effect, useReview, useTyped } from '../../parts/review.ts';
+import { Effect, ReviewForm, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
 import { SET_NETWORKS_DOCUMENT } from './documents.ts';
 import { settingsNow } from './now.ts';
@@ -14,7 +13,7 @@ import { networkName } from './words.ts';
 /** On which chains payments are taken. */
 export function Networks({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
   const { taken, configured } = site.networks;
-  const [chosen, choose, reset] = useTyped(taken);
+  const [chosen, choose, reset, isChanged] = useTyped(taken);
   const review = useReview({
     title: 'Change the networks',
     look: async () => {
@@ -46,14 +45,13 @@ export function Networks({ site, done }: { readonly site: SiteSettings; readonly
   });
   const tick = (id: string, on: boolean): void => choose(configured.filter((one) => (one === id ? on : chosen.includes(one))));
   return html`<${Panel} title="Networks" about="Where buyers may pay.">
-    <div class="form">
+    <${ReviewForm} review=${review} isChanged=${isChanged} discard=${reset}>
       ${configured.map(
         (id) =>
           html`<${Check} key=${id} label=${networkName(id)} hint=${id} checked=${chosen.includes(id)} onChange=${(on: boolean) => tick(id, on)} />`,
       )}
       ${review.errorAt('networks') ? html`<p class="error">${review.errorAt('networks')}</p>` : null} ${review.outcome('networks')}
-      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
-    </div>
+    <//>
     ${review.dialog}
   <//>`;
 }

@@ -4,7 +4,7 @@ import { mutate } from '../../core/mutate.ts';
 import { Button } from '../../parts/button.ts';
 import { Check, Field } from '../../parts/field.ts';
 import { Panel } from '../../parts/panel.ts';
-import { Effect, useReview, useTyped } from '../../parts/review.ts';
+import { Effect, ReviewForm, useReview, useTyped } from '../../parts/review.ts';
 import { lookAt } from '../pages/documents.ts';
 import { showPriceEffect } from '../pages/showEffect.ts';
 import type { SiteSettings } from './documents.ts';
@@ -17,9 +17,12 @@ interface Props {
 
 /** Who is paid for the pages that name nobody. */
 export function DefaultPayee({ site, done }: Props): View {
-  const [isSet, setSet, resetSet] = useTyped(site.defaultPayee !== null);
-  const [authorId, setAuthor, resetAuthor] = useTyped(site.defaultPayee?.authorId ?? '');
-  const [wallet, setWallet, resetWallet] = useTyped(site.defaultPayee?.wallet ?? '');
+  const [isSet, setSet, resetSet, isOtherSet] = useTyped(site.defaultPayee !== null);
+  const [authorId, setAuthor, resetAuthor, isOtherAuthor] = useTyped(site.defaultPayee?.authorId ?? '');
+  const [wallet, setWallet, resetWallet, isOtherWallet] = useTyped(site.defaultPayee?.wallet ?? '');
+  const discard = (): void => {
+    for (const reset of [resetSet, resetAuthor, resetWallet]) reset();
+  };
   const payee = isSet ? { authorId: authorId.trim(), wallet: wallet.trim() } : null;
   const review = useReview({
     title: 'Change who is paid for pages without authors',
@@ -29,14 +32,14 @@ export function DefaultPayee({ site, done }: Props): View {
     confirm: 'Save',
     said: 'Saved. Quotes show it within two seconds.',
     done: () => {
-      for (const reset of [resetSet, resetAuthor, resetWallet]) reset();
+      discard();
       done();
     },
   });
   const fields = (member: string): readonly string[] => [`defaultPayee.${member}`, `default_payee.contributors.0.${member}`];
   const whole = ['defaultPayee', 'default_payee'] as const;
   return html`<${Panel} title="Pages without authors" about="A page that names nobody is free, unless somebody here is paid for it.">
-    <div class="form">
+    <${ReviewForm} review=${review} isChanged=${isOtherSet || isOtherAuthor || isOtherWallet} discard=${discard}>
       <${Check} label="Sell them" hint="What is named free stays free." checked=${isSet} onChange=${setSet} />
       ${
         isSet
@@ -45,15 +48,14 @@ export function DefaultPayee({ site, done }: Props): View {
           : null
       }
       ${review.outcome(...(isSet ? whole : []))}
-      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
-    </div>
+    <//>
     ${review.dialog}
   <//>`;
 }
 
 /** Where authors of pages are asked for, and with which token. */
 export function CreditsApi({ site, done }: Props): View {
-  const [url, setUrl, resetUrl] = useTyped(site.creditsApiUrl ?? '');
+  const [url, setUrl, resetUrl, isChanged] = useTyped(site.creditsApiUrl ?? '');
   const creditsApiUrl = url.trim() === '' ? null : url.trim();
   const review = useReview({
     title: 'Change the credits API',
@@ -70,12 +72,11 @@ export function CreditsApi({ site, done }: Props): View {
   });
   const fields = ['creditsApiUrl', 'credits_api_url'] as const;
   return html`<${Panel} title="Credits API" about="A database of yours that says who wrote a page, where nobody is named here.">
-    <div class="form">
+    <${ReviewForm} review=${review} isChanged=${isChanged} discard=${resetUrl}>
       <${Field} label="URL" type="url" value=${url} onInput=${setUrl} placeholder="https://example.com/credits" hint="Leave empty to ask none." error=${review.errorAt(...fields)} />
       ${review.outcome(...fields)}
-      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
-      ${site.creditsApiUrl === null ? null : html`<${Token} url=${site.creditsApiUrl} />`}
-    </div>
+    <//>
+    ${site.creditsApiUrl === null ? null : html`<div class="form"><${Token} url=${site.creditsApiUrl} /></div>`}
     ${review.dialog}
   <//>`;
 }

@@ -2,10 +2,9 @@ import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { mutate } from '../../core/mutate.ts';
 import { Problem } from '../../core/problem.ts';
-import { Button } from '../../parts/button.ts';
 import { Field } from '../../parts/field.ts';
 import { Panel } from '../../parts/panel.ts';
-import { Effect, useReview, useTyped } from '../../parts/review.ts';
+import { Effect, ReviewForm, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
 import { SET_READ_AGAIN_DOCUMENT } from './documents.ts';
 import { settingsNow } from './now.ts';
@@ -19,7 +18,7 @@ function typedHours(text: string): number | null {
 
 /** For how long a page opens again to the wallet that paid for it. */
 export function ReadAgain({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
-  const [hours, setHours, reset] = useTyped(site.readAgainHours === null ? '' : String(site.readAgainHours));
+  const [hours, setHours, reset, isChanged] = useTyped(site.readAgainHours === null ? '' : String(site.readAgainHours));
   const review = useReview({
     title: 'Change how long a page opens again',
     look: async () => ({ version: (await settingsNow()).version, hours: typedHours(hours) }),
@@ -37,11 +36,10 @@ export function ReadAgain({ site, done }: { readonly site: SiteSettings; readonl
     },
   });
   return html`<${Panel} title="Pay once, read again" about="A wallet that bought a page may show it and read the page again without paying.">
-    <div class="form">
+    <${ReviewForm} review=${review} isChanged=${isChanged} discard=${reset}>
       <${Field} label="Hours from the payment" value=${hours} onInput=${setHours} hint="1 to 8,784. Leave empty for as long as the licence of the page." error=${review.errorAt('hours')} />
       ${review.outcome('hours')}
-      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
-    </div>
+    <//>
     ${review.dialog}
   <//>`;
 }

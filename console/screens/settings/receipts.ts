@@ -1,17 +1,16 @@
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { mutate } from '../../core/mutate.ts';
-import { Button } from '../../parts/button.ts';
 import { Check } from '../../parts/field.ts';
 import { Panel } from '../../parts/panel.ts';
-import { Effect, useReview, useTyped } from '../../parts/review.ts';
+import { Effect, ReviewForm, useReview, useTyped } from '../../parts/review.ts';
 import type { SiteSettings } from './documents.ts';
 import { SET_RECEIPTS_DOCUMENT } from './documents.ts';
 import { settingsNow } from './now.ts';
 
 /** Whether everybody who knows a payment may read its record. */
 export function Receipts({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
-  const [isPublic, setPublic, reset] = useTyped(site.receiptsPublic === true);
+  const [isPublic, setPublic, reset, isChanged] = useTyped(site.receiptsPublic === true);
   const review = useReview({
     title: 'Change who sees records of payments',
     look: async () => {
@@ -33,11 +32,10 @@ export function Receipts({ site, done }: { readonly site: SiteSettings; readonly
     },
   });
   return html`<${Panel} title="Receipts" about="Each payment has a page that shows who got what, and how anybody can check it.">
-    <div class="form">
+    <${ReviewForm} review=${review} isChanged=${isChanged} discard=${reset}>
       <${Check} label="Show records of payments" hint="To anyone who has the address of one; it cannot be guessed." checked=${isPublic} onChange=${setPublic} />
       ${review.outcome()}
-      <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
-    </div>
+    <//>
     ${review.dialog}
   <//>`;
 }
