@@ -25,14 +25,14 @@ export function Shell({ screens }: { readonly screens: readonly Screen[] }): Vie
     </main>`;
   }
   if (session.state === 'out') {
-    if (!session.ended) render(null, page);
+    if (!session.ended && page !== null) render(null, page);
     return html`<${SignIn} ways=${session.session.ways} ended=${session.ended} />`;
   }
   return html`<${Kept} screens=${screens} session=${session.session} />`;
 }
 
 /** All screens are drawn in here, and it is in the document while somebody is signed in. */
-const page = document.createElement('div');
+let page: HTMLElement | null = null;
 let ownerOfPage: string | null = null;
 
 /**
@@ -42,6 +42,7 @@ let ownerOfPage: string | null = null;
 function Kept({ screens, session }: { readonly screens: readonly Screen[]; readonly session: SignedIn }): View {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
+    page ??= document.createElement('div');
     if (ownerOfPage !== session.user.id) render(null, page);
     ownerOfPage = session.user.id;
     place.current?.append(page);
@@ -52,7 +53,7 @@ function Kept({ screens, session }: { readonly screens: readonly Screen[]; reado
       dialog.showModal();
     }
   }, [session]);
-  useLayoutEffect(() => () => page.remove(), []);
+  useLayoutEffect(() => () => page?.remove(), []);
   return html`<div ref=${place}></div>`;
 }
 
