@@ -131,7 +131,7 @@ test('no figure of the former answer is on the page when any parameter of any sc
         await page
           .locator(how === 'held' ? '.skeleton' : '.notice.bad')
           .first()
-          .waitFor();
+          .waitFor({ timeout: 20_000 });
         expect(await figures(), said).toEqual([]);
         if (how === 'throttled') expect(await page.locator('main').textContent(), said).toContain('Too many calls');
         isDown = false;

@@ -109,8 +109,8 @@ function RuleForm({
     },
     show: (next) =>
       html`<${Effect} lines=${[
-        next.enabled ? `You are told when: ${ruleText(next)}.` : 'The rule is kept, and not looked at.',
-        ...(rule === null ? [] : [`Until now: ${ruleText(rule)}${rule.enabled ? '' : ', not looked at'}.`]),
+        next.enabled ? `You are told when: ${ruleText(next)}.` : 'The rule is kept and does not run.',
+        ...(rule === null ? [] : [`Until now: ${ruleText(rule)}${rule.enabled ? '' : ', not enabled'}.`]),
         ...(rule !== null && (rule.metric !== next.metric || rule.range !== next.range || rule.host !== next.host)
           ? ['It starts over: earlier findings are forgotten.']
           : []),
@@ -130,7 +130,7 @@ function RuleForm({
       <${Field} label=${`Threshold (${UNITS[unitOf(metric)]})`} inputMode="decimal" value=${threshold} onInput=${setThreshold} error=${review.errorAt('threshold')} />
       <${Field} label="Within" value=${range} options=${RANGES} onInput=${setRange} error=${review.errorAt('range')} />
       <${Field} label="Host" value=${host} onInput=${setHost} hint="Leave empty for all hosts together." error=${review.errorAt('host')} />
-      <${Check} label="Look at it" checked=${enabled} onChange=${setEnabled} />
+      <${Check} label="Enabled" checked=${enabled} onChange=${setEnabled} />
       ${review.outcome('metric', 'threshold', 'range', 'host')}
     <//>
     ${review.dialog}`;

@@ -40,7 +40,7 @@ export function DefaultPayee({ site, done }: Props): View {
   const whole = ['defaultPayee', 'default_payee'] as const;
   return html`<${Panel} title="Pages without authors" about="A page that names nobody is free, unless somebody here is paid for it.">
     <${ReviewForm} review=${review} isChanged=${isOtherSet || isOtherAuthor || isOtherWallet} discard=${discard}>
-      <${Check} label="Sell them" hint="What is named free stays free." checked=${isSet} onChange=${setSet} />
+      <${Check} label="Sell them" hint="Pages on the free list stay free." checked=${isSet} onChange=${setSet} />
       ${
         isSet
           ? html`<${Field} label="Who is paid" value=${authorId} onInput=${setAuthor} error=${review.errorAt(...fields('authorId'))} />

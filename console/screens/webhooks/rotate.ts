@@ -42,7 +42,7 @@ export function Rotate({ endpoint: { endpointId } }: { readonly endpoint: Endpoi
   });
   return html`<${Panel} title="Signing secret" about="Deliveries are signed with it. It was shown once.">
     <div class="form">
-      <${Field} label="Old secret stays valid" value=${overlap} options=${OVERLAPS} onInput=${setOverlap} />
+      <${Field} label="The old secret stays valid" value=${overlap} options=${OVERLAPS} onInput=${setOverlap} />
       ${review.outcome()}
       <div class="actions"><${Button} onClick=${review.start}>Make a new secret<//></div>
     </div>

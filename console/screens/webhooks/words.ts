@@ -43,7 +43,7 @@ export function standingOf(
     const since = endpoint.failingSince === null ? '' : `, the first ${ago(endpoint.failingSince, now)}`;
     return { tone: 'warn', text: 'Failing', more: `${many(endpoint.failuresInRow, 'attempt')} in a row failed${since}.` };
   }
-  return { tone: 'good', text: 'Enabled', more: 'The latest attempt succeeded, or none was made yet.' };
+  return { tone: 'good', text: 'Enabled', more: 'Its newest attempt did not fail.' };
 }
 
 /** How a delivery stands. */
