@@ -15,8 +15,8 @@ export interface Offer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** More legs than this stand in the body only: a client echoes the header's extension in its own header. */
-const MAX_HEADER_LEGS = 8;
+/** More legs than this stand in the body only: all headers of an answer must fit into the 4 KB that nginx reads them into. */
+const MAX_HEADER_LEGS = 3;
 /** The schema of what our offers say besides: no more of it, since clients echo all of it in a header of theirs. */
 export const EXTENSION_SCHEMA = { type: 'object' };
 

@@ -2,6 +2,7 @@
 import { dollars } from '../core/usdc.ts';
 import { isRecord, parseJson, readOffer } from './offer.ts';
 import type { Came, Reply, Visit } from './visitor.ts';
+import { headerBytes, MOST_HEADER_BYTES, SHORTER_HEADERS } from './visitor.ts';
 import type { Wallet } from './wallet.ts';
 
 /** One step: what was tried, whether it went as it must, and what was seen. */
@@ -74,7 +75,7 @@ async function readAs({ visit, page }: Shop, as: 'person' | 'googlebot', says: s
 }
 
 async function findOffer({ visit, page }: Shop) {
-  const reply = came(await visit(page, { as: 'agent' }));
+  const reply = fits(await visit(page, { as: 'agent' }));
   if (reply.status !== 402) fail(`an agent gets ${reply.status} for ${page}, not 402: run doctor`);
   const read = readOffer(reply.headers['payment-required'], reply.body);
   if (!read.ok) return fail(`an agent gets a 402 that cannot be paid: ${read.says}`);
@@ -89,14 +90,14 @@ async function findOffer({ visit, page }: Shop) {
 }
 
 async function payForHead({ visit, page }: Shop, payment: string) {
-  const reply = came(await visit(page, { as: 'agent', method: 'HEAD', headers: { 'payment-signature': payment } }));
+  const reply = fits(await visit(page, { as: 'agent', method: 'HEAD', headers: { 'payment-signature': payment } }));
   if (settlementOf(reply) !== null) fail('a HEAD request with a payment was charged');
   return { says: 'a HEAD request with a payment is not charged', value: null };
 }
 
 async function payTooLittle({ visit, page, wallet }: Shop, offer: string) {
   const payment = await wallet.pay(offer, { value: '1' });
-  const reply = came(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
+  const reply = fits(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
   if (reply.status !== 402) fail(`a payment of 0.000001 USD gets ${reply.status}, not 402`);
   const read = readOffer(reply.headers['payment-required'], reply.body);
   if (!read.ok) fail(`a payment that is refused gets no fresh offer: ${read.says}`);
@@ -104,7 +105,7 @@ async function payTooLittle({ visit, page, wallet }: Shop, offer: string) {
 }
 
 async function buy({ visit, page }: Shop, payment: string): Promise<{ says: string; value: Bought }> {
-  const reply = came(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
+  const reply = fits(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
   if (reply.status !== 200) return fail(refusalOf(reply));
   const settlement = settlementOf(reply);
   const licence = reply.headers['x-licence'];
@@ -118,7 +119,7 @@ async function buy({ visit, page }: Shop, payment: string): Promise<{ says: stri
 }
 
 async function payAgain({ visit, page }: Shop, { payment, transaction, licence }: Bought) {
-  const reply = came(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
+  const reply = fits(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
   if (reply.status !== 200) return fail(refusalOf(reply));
   if (settlementOf(reply) !== transaction) fail('the same payment, sent again, was settled a second time');
   if (reply.headers['x-licence'] !== licence) fail('the same payment, sent again, gets another licence');
@@ -126,7 +127,7 @@ async function payAgain({ visit, page }: Shop, { payment, transaction, licence }
 }
 
 async function reread({ visit, page }: Shop, { licence }: Bought) {
-  const reply = came(await visit(page, { as: 'agent', headers: { authorization: `License ${licence}` } }));
+  const reply = fits(await visit(page, { as: 'agent', headers: { authorization: `License ${licence}` } }));
   if (reply.status !== 200) fail(`the licence gets ${reply.status}, not the page`);
   if (settlementOf(reply) !== null) fail('reading again by licence was charged');
   return { says: 'the licence reads the page again, free', value: null };
@@ -134,7 +135,7 @@ async function reread({ visit, page }: Shop, { licence }: Bought) {
 
 async function readElsewhere({ visit }: Shop, otherPage: string, { licence, payment }: Bought) {
   for (const headers of [{ authorization: `License ${licence}` }, { 'payment-signature': payment }]) {
-    const reply = came(await visit(otherPage, { as: 'agent', headers }));
+    const reply = fits(await visit(otherPage, { as: 'agent', headers }));
     if (reply.status !== 402) fail(`what was bought for one page gets ${reply.status} for ${otherPage}, not 402`);
   }
   return { says: `neither licence nor payment opens ${otherPage}`, value: null };
@@ -155,6 +156,19 @@ function settlementOf({ headers }: Came): string | null {
   const read = text === undefined ? null : parseJson(Buffer.from(text, 'base64').toString('utf8'));
   if (!isRecord(read) || read['success'] !== true || typeof read['transaction'] !== 'string') return null;
   return read['transaction'];
+}
+
+/** An answer to an agent whose headers every proxy passes on. */
+function fits(reply: Reply): Came {
+  const answer = came(reply);
+  if (answer.status === 502)
+    return fail('a proxy of the site answers 502: see its log. nginx writes “upstream sent too big header”');
+  const bytes = headerBytes(answer);
+  if (bytes > MOST_HEADER_BYTES)
+    fail(
+      `the headers of the ${answer.status} for an agent have ${bytes} bytes, more than ${MOST_HEADER_BYTES}. ${SHORTER_HEADERS}`,
+    );
+  return answer;
 }
 
 function came(reply: Reply): Came {

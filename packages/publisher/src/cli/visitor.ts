@@ -23,6 +23,22 @@ export type Reply =
 /** A reply that came. */
 export type Came = Extract<Reply, { came: true }>;
 
+/**
+ * Most bytes that the headers of an answer to an agent may have: nginx reads an answer's headers into one page of memory (4,096 bytes) unless told
+ * otherwise, and answers 502 where they do not fit. What a proxy of the site's adds needs the rest.
+ */
+export const MOST_HEADER_BYTES = 4_000;
+
+/** What to do about headers that are longer. */
+export const SHORTER_HEADERS =
+  "Send fewer headers of your own with these pages, and enlarge your proxy's buffer: see “Proxies and header sizes” in the docs.";
+
+/** Bytes of an answer's headers as they came, with its status line. */
+export function headerBytes({ headers }: Came): number {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.byteLength(`HTTP/1.1 402 Payment Required\r\n${lines.join('')}\r\n`, 'latin1');
+}
+
 /** How to ask. */
 export interface Asking {
   readonly as: Guise;

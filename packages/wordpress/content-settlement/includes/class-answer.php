@@ -3,9 +3,6 @@ namespace ContentSettlement;
 
 /** Sends what is not the page: the offer, the refusal, the request to wait. Each ends in output; the caller ends the request. */
 final class Answer {
-	const ALLOWED = 'authorization, payment-signature, x-payment, sign-in-with-x, crawler-max-price, crawler-exact-price, accept-payment, access-control-expose-headers';
-	const EXPOSED = 'payment-required, payment-response, x-payment-response, x-licence, link, retry-after, crawler-price, crawler-charged, crawler-error';
-
 	/** @var bool Whether the header Vary has ours. */
 	private static $varies = false;
 
@@ -25,7 +22,7 @@ final class Answer {
 				'Cache-Control'                 => 'private, no-store',
 				'Accept-Ranges'                 => 'none',
 				'Access-Control-Allow-Origin'   => '*',
-				'Access-Control-Expose-Headers' => self::EXPOSED,
+				'Access-Control-Expose-Headers' => '*',
 			)
 		);
 	}
@@ -65,13 +62,20 @@ final class Answer {
 		echo 'This site does not serve this crawler.';
 	}
 
-	/** The buyer's receipt as the service wrote it, whatever came of the payment. */
+	/**
+	 * The buyer's receipt as the service wrote it, whatever came of the payment, under the one name that the payer's generation of clients reads:
+	 * twice it may be too long for a web server in front of PHP.
+	 */
 	public static function receipt( array $answer ): void {
-		foreach ( array( 'payment-response', 'x-payment-response' ) as $name ) {
-			if ( isset( $answer['headers'][ $name ] ) ) {
-				self::headers( array( strtoupper( $name ) => $answer['headers'][ $name ] ) );
-			}
+		$value = $answer['headers']['payment-response'] ?? $answer['headers']['x-payment-response'] ?? '';
+		if ( '' === $value ) {
+			return;
 		}
+		$said    = json_decode( (string) base64_decode( $value, true ) );
+		$network = is_object( $said ) && is_string( $said->network ?? null ) ? $said->network : '';
+		// Version 1 of x402 names a network by a word, version 2 by namespace:reference.
+		$is_v1 = '' !== $network && false === strpos( $network, ':' );
+		self::headers( array( ( $is_v1 ? 'X-PAYMENT-RESPONSE' : 'PAYMENT-RESPONSE' ) => $value ) );
 	}
 
 	/** The licence and what was charged; the page follows. */
@@ -89,7 +93,7 @@ final class Answer {
 	/** Answers a browser that asks whether it may send payment headers from another site. */
 	public static function preflight(): void {
 		status_header( 204 );
-		self::headers( array( 'Access-Control-Allow-Methods' => 'GET, HEAD', 'Access-Control-Allow-Headers' => self::ALLOWED, 'Access-Control-Max-Age' => '600' ) );
+		self::headers( array( 'Access-Control-Allow-Methods' => 'GET, HEAD', 'Access-Control-Allow-Headers' => '*, Authorization', 'Access-Control-Max-Age' => '600' ) );
 	}
 
 	/** Headers as given, each on a line of its own; what holds a line break is left out. */

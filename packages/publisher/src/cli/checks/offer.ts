@@ -4,6 +4,7 @@ import { readOffer } from '../offer.ts';
 import type { PageVerdict } from '../sample.ts';
 import { verdictOf } from '../sample.ts';
 import type { Came, Reply } from '../visitor.ts';
+import { headerBytes, MOST_HEADER_BYTES, SHORTER_HEADERS } from '../visitor.ts';
 
 interface Facts {
   readonly page: string | null;
@@ -35,7 +36,7 @@ export const offerCheck: Check<Facts> = {
           'Send the offer as the package makes it, header and body.',
         ),
       ];
-    return [ok(`${agentName} gets a 402 with an offer that can be paid.`), ...cacheFindings(reply)];
+    return [ok(`${agentName} gets a 402 with an offer that can be paid.`), ...lengthFindings(reply), ...cacheFindings(reply)];
   },
 };
 
@@ -55,6 +56,12 @@ function notSold(page: string, agentName: string, { status, headers }: Came, ver
       'See whether a firewall refuses agents before they can pay, or your crawler policy does.',
     );
   }
+  if (status === 502) {
+    return problem(
+      `${agentName} gets 502 for ${page}: your proxy got no answer of your app, or one whose headers do not fit its buffer.`,
+      'Look into the log of the proxy; nginx writes “upstream sent too big header”. See “Proxies and header sizes” in the docs.',
+    );
+  }
   if (status >= 500) return problem(`${agentName} gets ${status} for ${page}.`, 'Look into the log of your app.');
   if (verdict === 'priced') {
     return problem(
@@ -68,6 +75,14 @@ function notSold(page: string, agentName: string, { status, headers }: Came, ver
       'Settle the findings about service and key first.',
     );
   return warning(`${page} is free (${verdict}), so it shows nothing about selling.`, 'Name a page that has a price with --page.');
+}
+
+function lengthFindings(reply: Came): Finding[] {
+  const bytes = headerBytes(reply);
+  if (bytes <= MOST_HEADER_BYTES) return [];
+  return [
+    problem(`The headers of the 402 have ${bytes} bytes: a proxy with default settings answers 502 instead.`, SHORTER_HEADERS),
+  ];
 }
 
 function cacheFindings({ headers }: Came): Finding[] {
