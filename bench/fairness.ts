@@ -18,6 +18,7 @@ const BLOCK_SECONDS = 1;
 /** A wallet of code that says yes to whoever asks by `eth_call`, and reverts in a transaction. */
 const FICKLE_CODE = `0x3215600b5760006000fd005b7f1626ba7e${'00'.repeat(28)}60005260206000f3`;
 const LARGEST_SIGNATURE = 1_536;
+const LIMITLESS = `1${'0'.repeat(22)}`;
 
 /** What one site does while another sells. */
 interface Attack {
@@ -37,7 +38,7 @@ export const fairnessBench: Bench = {
     const attack: Attack = quick ? { pages: 4, buyers: 2, parallel: 6 } : { pages: 60, buyers: 12, parallel: 60 };
     const sales = quick ? 3 : 20;
     const rounds = quick ? 1 : 3;
-    const environment = { ...PRODUCT_INTERVALS, GAS_BUDGET_WEI_PER_DAY: `1${'0'.repeat(22)}` };
+    const environment = { ...PRODUCT_INTERVALS, GAS_BUDGET_WEI_PER_DAY: LIMITLESS, NETWORK_GAS_BUDGET_WEI_PER_DAY: LIMITLESS };
     const service = await startBenchService({ workers: 1, environment });
     try {
       const buyers = await fundBuyers(service.chain.rpcUrl, sales);

@@ -13,7 +13,7 @@ import { whereAway } from './rpc/rpc.ts';
  */
 export type Finality = 'safe' | 'finalized' | number;
 
-/** One network. `maxFeePerGasWei` is the most we ever offer for gas, replacements included. */
+/** One network. `maxFeePerGasWei` is the most we ever offer for gas, replacements included; a void of bytes at it may offer a quarter more. */
 export interface Network {
   /** CAIP-2 id, such as `eip155:8453`. */
   readonly id: string;

@@ -52,6 +52,7 @@ import type {
   BlockedPayee,
   FacilitatorSubmission,
   GasUsage,
+  NetworkGasUsage,
   PayerStrike,
   Relayer,
   RelayerNonce,
@@ -161,6 +162,7 @@ interface LostSettlementTable extends InferKyselyTable<typeof LostSettlement, By
 interface BlockedPayeeTable extends InferKyselyTable<typeof BlockedPayee, ByProperty> {}
 interface FacilitatorSubmissionTable extends InferKyselyTable<typeof FacilitatorSubmission, ByProperty> {}
 interface GasUsageTable extends InferKyselyTable<typeof GasUsage, ByProperty> {}
+interface NetworkGasUsageTable extends InferKyselyTable<typeof NetworkGasUsage, ByProperty> {}
 interface PayerStrikeTable extends InferKyselyTable<typeof PayerStrike, ByProperty> {}
 interface RelayerTable extends InferKyselyTable<typeof Relayer, ByProperty> {}
 interface RelayerNonceTable extends InferKyselyTable<typeof RelayerNonce, ByProperty> {}
@@ -268,6 +270,7 @@ export interface Tables {
   lost_settlement: LostSettlementTable;
   member: MemberTable;
   member_invite_hash: MemberInviteHashTable;
+  network_gas_usage: NetworkGasUsageTable;
   oauth_client: OauthClientTable;
   observation: ObservationTable;
   observation_day: ObservationDayTable;

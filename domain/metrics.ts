@@ -58,6 +58,11 @@ export const METRICS = {
     about: 'Time of a signature by a key management service, by service and outcome.',
   },
   'svc.relayer.paused': { kind: 'gauge', unit: '1', about: '1 while a relayer key takes no batches.' },
+  'svc.gas.network_share': {
+    kind: 'gauge',
+    unit: '1',
+    about: 'Gas that a network has cost today, of NETWORK_GAS_BUDGET_WEI_PER_DAY: 1 is all of it.',
+  },
   'svc.gas.budget_spent': { kind: 'gauge', unit: '1', about: 'Sites that have spent the gas budget of today, twenty at most.' },
   'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },
   'svc.alert.open': { kind: 'gauge', unit: '1', about: 'Operator alerts that nobody has resolved, by kind.' },

@@ -13,7 +13,7 @@ import type { Config } from './config.ts';
 /** What of the configuration settlement runs with; relayer keys are the worker's alone. */
 export type SettlementConfig = Pick<
   Config,
-  'settleWaitMs' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'priceFloorMicro' | 'crashAt'
+  'settleWaitMs' | 'relayerInFlight' | 'gasBudgetWeiPerDay' | 'networkGasBudgetWeiPerDay' | 'priceFloorMicro' | 'crashAt'
 > & {
   readonly networks: NonNullable<Config['networks']>;
   readonly facilitatorUrl?: Config['facilitatorUrl'];
@@ -59,6 +59,7 @@ export function createSettlementDeps(
       licenceLifeSeconds: LICENCE_LIFE_SECONDS,
       inFlightLimit: config.relayerInFlight,
       gasBudgetWeiPerDay: config.gasBudgetWeiPerDay,
+      networkGasBudgetWeiPerDay: config.networkGasBudgetWeiPerDay,
       stuckAfterMs: STUCK_AFTER_MS,
       dustBelowMicro: config.priceFloorMicro,
     },

@@ -65,6 +65,7 @@ export function serviceEnvironment(settings: ServiceSettings): Record<string, st
     // Gas is free in a sandbox: what lies at a split is paid out from the lowest price on, and no site runs out of gas.
     NETWORKS: JSON.stringify([{ id: NETWORK, rpcUrls: [rpcUrl], router, blockTimeMs: 1_000, nativePriceMicro: '0' }]),
     GAS_BUDGET_WEI_PER_DAY: '1000000000000000000000',
+    NETWORK_GAS_BUDGET_WEI_PER_DAY: '1000000000000000000000',
     RELAYER_PRIVATE_KEYS: JSON.stringify({ [NETWORK]: [secrets.relayerPrivateKey] }),
     LICENCE_KEYS: JSON.stringify({ keys: [secrets.licenceKey] }),
     QUOTE_TOKEN_SECRETS: secrets.quoteTokenSecret,

@@ -17,6 +17,11 @@ export function chooseFees(network: FeeSettings, baseFeeWei: bigint): Fees {
   return { maxFeePerGasWei, maxPriorityFeePerGasWei: least(network.priorityFeePerGasWei, maxFeePerGasWei) };
 }
 
+/** True when a block takes nothing that may be offered: what is signed now could not be mined before the base fee falls. */
+export function isFeeAboveCap({ maxFeePerGasWei, priorityFeePerGasWei }: FeeSettings, baseFeeWei: bigint): boolean {
+  return baseFeeWei + priorityFeePerGasWei > maxFeePerGasWei;
+}
+
 /**
  * Fees that replace a stuck transaction at the same nonce: both × 1.25 (nodes ask for at least 10 %), and enough for today's
  * base fee, capped. Null when the cap leaves less than 10 % for either: then nothing can replace it, and a person must look.
@@ -30,6 +35,18 @@ export function replaceFees(network: FeeSettings, previous: Fees, baseFeeWei = 0
     10n * maxFeePerGasWei >= 11n * previous.maxFeePerGasWei &&
     10n * maxPriorityFeePerGasWei >= 11n * previous.maxPriorityFeePerGasWei;
   return enough ? { maxFeePerGasWei, maxPriorityFeePerGasWei } : null;
+}
+
+/**
+ * Fees of the transfer to the key itself that takes the nonce of these bytes from them: nodes ask for 10 % more, above the network's cap
+ * where the bytes are at it already. It costs less all the same: its gas is 21,000.
+ */
+export function voidFees(network: FeeSettings, previous: Fees, baseFeeWei: bigint): Fees {
+  const today = chooseFees(network, baseFeeWei);
+  return {
+    maxFeePerGasWei: most(raise(previous.maxFeePerGasWei), today.maxFeePerGasWei),
+    maxPriorityFeePerGasWei: most(raise(previous.maxPriorityFeePerGasWei), today.maxPriorityFeePerGasWei),
+  };
 }
 
 /** Wei the relayer must hold for a transaction to be taken: the whole limit at the highest price, and what its bytes may cost. */

@@ -102,6 +102,14 @@ export function flushGas(legs: number, deployed: boolean, data: Hex): bigint {
   return atLeastFloor(data, groupGas({ authorizations: 1, legs: Math.max(legs, 2), deployed, authGas: 0n, bytes: 0 }));
 }
 
+/**
+ * Gas that one transaction of several calls needs besides the limits of the calls, each of which has room for a transaction's 21,000 of its
+ * own: the bytes once more, as memory, and what the last call may not be given (a 63rd part of what is left).
+ */
+export function aggregateGas(data: Hex): bigint {
+  return atLeastFloor(data, copyGas((data.length - 2) / 2) + MAX_BATCH_GAS / 63n);
+}
+
 /** Intrinsic gas of call data plus what it executes, never under the floor of EIP-7623. */
 function atLeastFloor(data: Hex, execution: bigint): bigint {
   let tokens = 0n;

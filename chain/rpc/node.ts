@@ -11,6 +11,7 @@ interface Seen {
   readonly number: bigint;
   readonly hash: Hex;
   readonly timeSeconds: number;
+  readonly baseFeeWei: bigint;
 }
 
 /** How a node is judged. */
@@ -173,10 +174,13 @@ interface RawBlock {
   readonly number: Hex;
   readonly hash: Hex;
   readonly timestamp: Hex;
+  readonly baseFeePerGas?: Hex;
 }
 
 function seen(block: RawBlock | null): Seen | null {
-  return block && { number: BigInt(block.number), hash: block.hash, timeSeconds: Number(block.timestamp) };
+  if (!block) return null;
+  const { number, hash, timestamp, baseFeePerGas } = block;
+  return { number: BigInt(number), hash, timeSeconds: Number(timestamp), baseFeeWei: BigInt(baseFeePerGas ?? 0) };
 }
 
 /** A node without the safe tag answers an error, or that it does not have it. */

@@ -60,6 +60,12 @@ export class NodePool {
     return bestHead(this.nodes);
   }
 
+  /** The lowest base fee of the newest blocks of the nodes that are up, wei: one that names a high fee closes no till. Null: none is known. */
+  lowestBaseFee(): bigint | null {
+    const fees = this.nodes.flatMap(({ isUp, headBlock }) => (isUp && headBlock ? [headBlock.baseFeeWei] : []));
+    return fees.reduce<bigint | null>((lowest, fee) => (lowest === null || fee < lowest ? fee : lowest), null);
+  }
+
   /** The newest block that any node shows, after a look that begins now: one on its way may have seen less. Never rejects. */
   async newestBlock(): Promise<bigint | null> {
     await this.#looking;

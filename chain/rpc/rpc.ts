@@ -30,6 +30,8 @@ export interface Rpc {
   nodes?(): Promise<readonly NodeReport[]>;
   /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
   newestBlock?(): Promise<bigint | null>;
+  /** The lowest base fee that a node shows in its newest block, wei, at most two blocks old; null: none is known. Never rejects. */
+  baseFee?(): Promise<bigint | null>;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ export function createRpc(
     close: () => transport.close(),
     nodes: () => pool.report(),
     newestBlock: () => pool.newestBlock(),
+    baseFee: () => pool.ready().then(() => pool.lowestBaseFee()),
     async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
       await pool.ready();
       const limitMs = own.timeoutMs ?? timeoutMs;

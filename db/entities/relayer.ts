@@ -41,6 +41,16 @@ export const GasUsage = defineEntity({
   },
 });
 
+export const NetworkGasUsage = defineEntity({
+  name: 'NetworkGasUsage',
+  tableName: 'network_gas_usage',
+  properties: {
+    network: p.text().primary(),
+    day: p.date().primary(),
+    gasWei: uint256(),
+  },
+});
+
 export const PayerStrike = defineEntity({
   name: 'PayerStrike',
   tableName: 'payer_strike',

@@ -107,6 +107,15 @@ create table gas_usage (
 );
 grant select, insert, update, delete on gas_usage to svc_app;
 
+-- What the relayer keys of a network spent in a day, voids included, in the coin that gas_usage counts in: the operator's own limit (safety 19).
+create table network_gas_usage (
+  network text not null,
+  day date not null,
+  gas_wei numeric(78) not null,
+  primary key (network, day)
+);
+grant select, insert, update on network_gas_usage to svc_app;
+
 -- ── splits and payees ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- Every split a payment was ever addressed to, so that whatever lands there is paid out, old routers included (safety 4).

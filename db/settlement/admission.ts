@@ -16,6 +16,8 @@ export interface AdmissionFacts extends Backlog {
   readonly undecided: number;
   readonly blockedPayee: boolean;
   readonly gasWeiToday: bigint;
+  /** What the network's relayer keys have spent today, for all sites. */
+  readonly networkGasWeiToday: bigint;
   /** Batches of the network on their way. A facilitator's is for a minute: left open after that it keeps no other waiting. */
   readonly openBatches: number;
   /** How many may be on their way at once, over all its relayer keys that are not paused; 0 where there is none. */
@@ -58,7 +60,8 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
                  and paused_reason is null) as in_flight,
               (select count(*) from relayer where relayer.network = at_work.network and paused_reason is null) as keys,
               (select coalesce(bool_and(paused_reason is not null), false) from relayer
-                where relayer.network = at_work.network) as paused
+                where relayer.network = at_work.network) as paused,
+              coalesce((select gas_wei from network_gas_usage used where used.network = at_work.network and day = current_date), 0) as network_gas
          from at_work
      ), work as materialized (
        select network, tenant_id, sum(gas) as gas from (
@@ -79,7 +82,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
             coalesce((select gas_wei from gas_usage used where used.tenant_id = asked.tenant_id and day = current_date), 0) as gas,
             own.gas as own, coalesce((select sum(least(work.gas, own.gas)) from work
                where work.network = asked.network and work.tenant_id <> asked.tenant_id), 0) as others,
-            load.open, load.in_flight, load.keys, load.paused, claim.tenant_id, claim.payment_id,
+            load.open, load.in_flight, load.keys, load.paused, load.network_gas, claim.tenant_id, claim.payment_id,
             (select account_id from buyer_account account where account.wallet = asked.payer) as account
        from asked join load using (network) cross join lateral (
          select asked.planned_gas + coalesce((select gas from work
@@ -116,6 +119,7 @@ interface AdmissionRow extends Record<string, unknown> {
   in_flight: string;
   keys: string;
   paused: boolean;
+  network_gas: string;
   tenant_id: string | null;
   payment_id: string | null;
   account: string | null;
@@ -128,6 +132,7 @@ function factsFromRow(row: AdmissionRow): AdmissionFacts {
     undecided: Number(row.undecided),
     blockedPayee: row.blocked,
     gasWeiToday: BigInt(row.gas),
+    networkGasWeiToday: BigInt(row.network_gas),
     ownGas: BigInt(row.own),
     othersGas: BigInt(row.others),
     openBatches: Number(row.open),

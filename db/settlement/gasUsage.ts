@@ -1,9 +1,13 @@
 import type { Database, Sql } from '../database.ts';
 import { markMined } from './relayer.ts';
 
-/** What a batch's transaction cost in all, in the coin of its network, and the gas it used. */
+/** What a batch's transaction cost in all. */
 export interface BatchCost {
+  readonly network: string;
+  /** In the coin of its network. */
   readonly wei: bigint;
+  /** In the coin that budgets count in, wei. */
+  readonly chargedWei: bigint;
   readonly gasUsed: bigint;
 }
 
@@ -27,7 +31,7 @@ async function noteCost(sql: Sql, batchId: string, { wei, gasUsed }: BatchCost):
 
 /**
  * Closes a mined batch: its place in flight is free, and what it cost is noted, once for good however often it is called, and charged as
- * `share` says, in one database transaction of two round trips.
+ * `share` says and to the network's day, in one database transaction of two round trips.
  * False when it was noted before: a reorg that mines it again costs the chain's fee once, too.
  */
 export async function closeMined(
@@ -40,7 +44,10 @@ export async function closeMined(
     const weights = await holdShares(sql, batchId);
     const usage = weights && share(weights);
     return async () => {
-      await Promise.all([...(usage ? [noteCost(sql, batchId, cost), addGasUsage(sql, usage)] : []), markMined(sql, batchId)]);
+      await Promise.all([
+        ...(usage ? [noteCost(sql, batchId, cost), addGasUsage(sql, usage), addNetworkGas(sql, cost)] : []),
+        markMined(sql, batchId),
+      ]);
       return usage !== null;
     };
   });
@@ -57,6 +64,25 @@ async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>): Promis
     [entries.map(([tenantId]) => tenantId), entries.map(([, wei]) => wei.toString())],
     'add-gas-usage',
   );
+}
+
+/** Adds gas to the day of a network; its row is every batch's, and so written last. */
+async function addNetworkGas(sql: Sql, { network, chargedWei }: BatchCost): Promise<void> {
+  await sql.query(
+    `insert into network_gas_usage (network, day, gas_wei) values ($1, current_date, $2)
+     on conflict (network, day) do update set gas_wei = network_gas_usage.gas_wei + excluded.gas_wei`,
+    [network, chargedWei.toString()],
+    'add-network-gas',
+  );
+}
+
+/** What the relayer keys of a network have used of its gas today, in the coin that budgets count in, wei. */
+export async function readNetworkGasToday(sql: Sql, network: string): Promise<bigint> {
+  const [row] = await sql.query<{ gas_wei: string }>(
+    'select gas_wei from network_gas_usage where network = $1 and day = current_date',
+    [network],
+  );
+  return BigInt(row?.gas_wei ?? 0);
 }
 
 /** What some tenants have used of their gas today, wei. */

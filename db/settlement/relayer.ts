@@ -174,13 +174,13 @@ async function passHeld(sql: Sql, ref: RelayerRef, from: bigint, held: readonly 
   return from + BigInt(passed.length);
 }
 
-/** Flushes of a network in flight. */
-export async function countOpenFlushes(sql: Sql, network: string): Promise<number> {
-  const rows = await sql.query<{ count: string }>(
-    "select count(*) from settlement_batch where network = $1 and kind = 'flush' and state = 'open'",
+/** True while a flush of a network is on its way: what it pays out still shows as lying there. */
+export async function hasOpenFlush(sql: Sql, network: string): Promise<boolean> {
+  const rows = await sql.query(
+    "select 1 from settlement_batch where network = $1 and kind = 'flush' and state = 'open' limit 1",
     [network],
   );
-  return Number(rows[0]?.count ?? 0);
+  return rows.length > 0;
 }
 
 /** What a claim writes once the bytes are signed. */

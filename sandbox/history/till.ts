@@ -43,6 +43,7 @@ const SETTINGS: SettlementDeps['settings'] = {
   licenceLifeSeconds: 600,
   inFlightLimit: 4,
   gasBudgetWeiPerDay: null,
+  networkGasBudgetWeiPerDay: null,
   stuckAfterMs: 86_400_000,
   dustBelowMicro: 1_000n,
 };

@@ -1,10 +1,11 @@
 import { gasBalance } from '../../chain/transaction.ts';
 import { readClockSkew, readDatabaseGauges } from '../../db/operator/gauges.ts';
+import { readNetworkGasToday } from '../../db/settlement/gasUsage.ts';
 import type { GaugePoint } from '../../domain/metrics.ts';
 import type { SettlementDeps } from '../settlement/deps.ts';
 
 /** What reading gauges needs. */
-type GaugeDeps = ProcessGaugeDeps & Pick<SettlementDeps, 'relayersOf'>;
+type GaugeDeps = ProcessGaugeDeps & Pick<SettlementDeps, 'relayersOf' | 'settings'>;
 
 /** What the gauges of any process need. */
 export type ProcessGaugeDeps = Pick<SettlementDeps, 'database' | 'networks' | 'rpcOf' | 'log' | 'now'>;
@@ -16,8 +17,9 @@ export type ProcessGaugeDeps = Pick<SettlementDeps, 'database' | 'networks' | 'r
 export async function readGauges(deps: GaugeDeps): Promise<GaugePoint[]> {
   const points = await readDatabaseGauges(deps.database, deps.networks.ids);
   const balances = await Promise.all(deps.networks.ids.map((network) => readBalances(deps, network)));
+  const budgets = await Promise.all(deps.networks.ids.map((network) => readGasShare(deps, network)));
   const own = await readProcessGauges(deps);
-  return [...points, ...balances.flat(), ...own, { name: 'svc.gauges.read_at', value: deps.now() / 1_000 }];
+  return [...points, ...balances.flat(), ...budgets.flat(), ...own, { name: 'svc.gauges.read_at', value: deps.now() / 1_000 }];
 }
 
 /** What each process sees for itself: how far other clocks are from its own, and how its RPC nodes are. */
@@ -48,6 +50,14 @@ async function readNodes({ rpcOf }: ProcessGaugeDeps, network: string): Promise<
   const best = reports.find(({ behindBlocks, clockSkewSeconds }) => behindBlocks === 0 && clockSkewSeconds !== null);
   if (best?.clockSkewSeconds == null) return points;
   return [...points, { name: 'svc.chain.clock_skew', value: best.clockSkewSeconds, labels: { network } }];
+}
+
+/** How much of its gas of the day a network has used: 1 is all of it. */
+async function readGasShare({ database, settings }: GaugeDeps, network: string): Promise<GaugePoint[]> {
+  const { networkGasBudgetWeiPerDay: budget } = settings;
+  if (!budget) return [];
+  const used = await readNetworkGasToday(database, network);
+  return [{ name: 'svc.gas.network_share', value: Number((10_000n * used) / budget) / 10_000, labels: { network } }];
 }
 
 async function readBalances(deps: GaugeDeps, network: string): Promise<GaugePoint[]> {

@@ -1,3 +1,4 @@
+import { isFeeAboveCap } from '../../chain/gas/fees.ts';
 import type { Network } from '../../chain/network.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Payment, PaymentRef } from '../../db/settlement/payment.ts';
@@ -45,12 +46,20 @@ export interface Asked {
   readonly isSplit: boolean;
   /** Every relayer key of the network is paused. */
   readonly isPaused: boolean;
+  /** The base fee that the network asks now, wei; null: not known. */
+  readonly baseFeeWei: bigint | null;
+  /** The network's own gas of the day is spent. */
+  readonly isGasSpent: boolean;
 }
 
 const relayerRail: Rail = {
   isWoken: true,
   check: () => Promise.resolve(),
-  whyClosed: (_sql, _network, { isPaused }) => Promise.resolve(isPaused ? paused() : null),
+  whyClosed: (_sql, network, { isPaused, isGasSpent, baseFeeWei }) => {
+    if (isPaused) return Promise.resolve(paused());
+    if (isGasSpent) return Promise.resolve(spent());
+    return Promise.resolve(baseFeeWei !== null && isFeeAboveCap(network, baseFeeWei) ? tooDear() : null);
+  },
   send: claimAndSend,
   confirm: confirmBatch,
   sweep: sweepBatches,
@@ -59,6 +68,18 @@ const relayerRail: Rail = {
 
 function paused(): ServiceError {
   return new ServiceError('overloaded', 'payments of this network are paused; nothing was charged', { retryAfterSeconds: 30 });
+}
+
+function tooDear(): ServiceError {
+  return new ServiceError('overloaded', 'the network asks more for gas than is paid here at present; nothing was charged', {
+    retryAfterSeconds: 30,
+  });
+}
+
+function spent(): ServiceError {
+  return new ServiceError('gas_budget_spent', 'the gas budget of this network for today is spent; nothing was charged', {
+    retryAfterSeconds: 3600,
+  });
 }
 
 /** By the name that a network's configuration and a batch's row know them by; what no rail is named for is the relayer's. */

@@ -39,6 +39,8 @@ export interface SettlementSettings {
   readonly inFlightLimit: number;
   /** Gas a tenant may use in a day, wei; null without a limit. */
   readonly gasBudgetWeiPerDay: bigint | null;
+  /** Gas that the keys of one network may use in a day for all sites together, wei of the first network's coin; null without a limit. */
+  readonly networkGasBudgetWeiPerDay: bigint | null;
   /** After this long without a receipt the fees of a batch are raised. */
   readonly stuckAfterMs: number;
   /** A split that holds less is not paid out by schedule: the lowest price, since what a payment left there is never less. */

@@ -21,6 +21,7 @@ const receivers = 'test/fault/webhook-receivers.test.ts';
 const announcements = 'test/fault/announcements.test.ts';
 const delivery = 'test/workflow/webhook-delivery.test.ts';
 const limits = 'test/fault/limits.test.ts';
+const fees = 'test/fault/fees.test.ts';
 const poison = 'test/fault/poison.test.ts';
 
 /** Every fault by its number, in order; `npm run faults` runs them one after another. */
@@ -307,5 +308,19 @@ export const FAULTS: readonly Fault[] = [
     tests: [
       { file: 'test/fault/read-only.test.ts', name: 'a Postgres that turns read-only under load is an outage, never a defect' },
     ],
+  },
+  {
+    id: 46,
+    fault: 'the base fee rises above what may be offered',
+    tests: [
+      { file: fees, name: 'while the base fee is above the cap, payments are refused with 503' },
+      { file: fees, name: 'a payment that was taken before the base fee rose is signed once it has fallen' },
+      { file: fees, name: 'a batch whose payments have all run out unmined gives its nonce' },
+    ],
+  },
+  {
+    id: 47,
+    fault: 'many sites together spend the gas of a network',
+    tests: [{ file: fees, name: 'a network that has cost its gas of the day sells no more' }],
   },
 ];

@@ -63,6 +63,7 @@ beforeAll(async () => {
       licenceLifeSeconds: 600,
       inFlightLimit: 4,
       gasBudgetWeiPerDay: null,
+      networkGasBudgetWeiPerDay: null,
       stuckAfterMs: 60_000,
       dustBelowMicro: 1_000n,
     },

@@ -125,7 +125,8 @@ async function sellOnce(asked: Database): Promise<void> {
     nonce,
   };
   await applyEvents(asked, [{ tenantId, paymentId, event: { type: 'evidence', transfer } }], [seen]);
-  await closeMined(asked, batchId, { wei: 1n, gasUsed: 1n }, (weights) => weights);
+  const cost = { network: NETWORK, wei: 1n, chargedWei: 1n, gasUsed: 1n };
+  await closeMined(asked, batchId, cost, (weights) => weights);
   expect(await listDecided(asked, [{ tenantId, paymentId }])).toHaveLength(1);
 }
 

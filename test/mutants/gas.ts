@@ -4,6 +4,7 @@ const gas = 'test/fault/gas.test.ts';
 const nonce = 'test/fault/relayer-nonce.test.ts';
 const unit = 'test/unit/gas-share.test.ts';
 const beside = 'in one batch with four sales of fifty authors each a lone sale is charged what it costs alone';
+const fees = 'test/fault/fees.test.ts';
 const worth = 'a thousandth of a dollar at each of six splits of fifty authors costs no gas';
 
 /** Bugs in what the relayer pays for, whom it is charged to, and what moves its nonce. */
@@ -79,8 +80,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/relayer/flush.ts',
-        search: 'gasShares: new Map(payers.map((tenantId) => [tenantId, 1n])),',
-        replace: 'gasShares: new Map(payers.slice(payers.length).map((tenantId) => [tenantId, 1n])),',
+        search: 'const part = (10n * gasLimit) / BigInt(payers.length);',
+        replace: 'const part = payers.length > 0 ? 0n * gasLimit : 1n;\n    if (part === 0n) return new Map();',
       },
     ],
     test: { file: gas, name: worth },
@@ -253,5 +254,89 @@ export const GAS_MUTANTS: readonly Mutant[] = [
       file: nonce,
       name: 'with bytes kept by the node a person sets a nonce back',
     },
+  },
+  {
+    id: 'taken-at-any-base-fee',
+    rule: 10,
+    bug: 'a payment is taken while the base fee is above what may be offered',
+    edits: [
+      {
+        file: 'services/rails/rails.ts',
+        search: 'baseFeeWei !== null && isFeeAboveCap(network, baseFeeWei) ? tooDear() : null',
+        replace: 'baseFeeWei !== null && isFeeAboveCap(network, baseFeeWei) ? null : null',
+      },
+      { file: 'services/rails/rails.ts', search: 'function tooDear(', replace: 'export function tooDear(' },
+    ],
+    test: { file: fees, name: 'while the base fee is above the cap, payments are refused with 503' },
+  },
+  {
+    id: 'signed-at-any-base-fee',
+    rule: 8,
+    bug: 'a nonce is taken for bytes that no block can take',
+    edits: [
+      {
+        file: 'services/settlement/batch/send.ts',
+        search: "if (isFeeAboveCap(network, baseFeeWei)) return 'busy';",
+        replace: "if (isFeeAboveCap(network, 0n)) return 'busy';",
+      },
+    ],
+    test: { file: fees, name: 'a payment that was taken before the base fee rose is signed once it has fallen' },
+  },
+  {
+    id: 'worthless-batch-stays',
+    rule: 8,
+    bug: 'bytes whose payments have all failed keep their nonce, and burn all of their gas once the fee has fallen',
+    edits: [
+      {
+        file: 'services/settlement/batch/confirm.ts',
+        search: 'payments.length > 0 && payments.every',
+        replace: 'payments.length > 1_000 && payments.every',
+      },
+    ],
+    test: { file: fees, name: 'a batch whose payments have all run out unmined gives its nonce' },
+  },
+  {
+    id: 'network-spends-without-end',
+    rule: 19,
+    bug: 'the gas of a network has no limit of its own',
+    edits: [
+      {
+        file: 'services/settlement/accept/admission.ts',
+        search: 'facts.networkGasWeiToday >= limit',
+        replace: 'facts.networkGasWeiToday < 0n * limit',
+      },
+    ],
+    test: { file: fees, name: 'a network that has cost its gas of the day sells no more' },
+  },
+  {
+    id: 'network-gas-not-counted',
+    rule: 19,
+    bug: 'what a batch cost is not added to the day of its network',
+    edits: [
+      {
+        file: 'db/settlement/gasUsage.ts',
+        search: 'on conflict (network, day) do update set gas_wei = network_gas_usage.gas_wei + excluded.gas_wei',
+        replace: 'on conflict (network, day) do update set gas_wei = 0',
+      },
+      {
+        file: 'db/settlement/gasUsage.ts',
+        search: 'values ($1, current_date, $2)',
+        replace: 'values ($1, current_date, 0 * $2::numeric)',
+      },
+    ],
+    test: { file: fees, name: 'a network that has cost its gas of the day sells no more' },
+  },
+  {
+    id: 'flushed-twice',
+    rule: 4,
+    bug: 'splits whose flush is on its way are paid for once more',
+    edits: [
+      {
+        file: 'services/settlement/relayer/flush.ts',
+        search: 'if (await hasOpenFlush(deps.database, networkId)) return 0;',
+        replace: 'await hasOpenFlush(deps.database, networkId);',
+      },
+    ],
+    test: { file: gas, name: 'a round pays out as many splits as a batch has gas for in one transaction' },
   },
 ];

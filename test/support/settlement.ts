@@ -81,6 +81,7 @@ export async function startSettlement(
       licenceLifeSeconds: 600,
       inFlightLimit: 4,
       gasBudgetWeiPerDay: null,
+      networkGasBudgetWeiPerDay: null,
       stuckAfterMs: 60_000, // a test that wants a dearer replacement asks for one; a busy machine makes none
       dustBelowMicro: 1_000n,
       ...options.settings,

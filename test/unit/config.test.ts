@@ -56,6 +56,7 @@ describe('defaults', () => {
       sweepIntervalMs: 5_000,
       relayerInFlight: 4,
       gasBudgetWeiPerDay: 50_000_000_000_000_000n,
+      networkGasBudgetWeiPerDay: 1_000_000_000_000_000_000n,
       outboundAllowLoopback: false,
       testKeysEnabled: false,
       crashAt: undefined,

@@ -64,6 +64,14 @@ export const limits = {
     fallback: '50000000000000000',
     schema: wei,
   }),
+  networkGasBudgetWeiPerDay: withDefault({
+    name: 'NETWORK_GAS_BUDGET_WEI_PER_DAY',
+    about:
+      'Gas that the relayer keys of one network may cost per day for all sites together, in wei of the first network’s coin; at most half of it for paying out splits. At the default, one coin, twenty sites can spend all of their own. Payments of the network get 503 until the next day; an alert tells of half.',
+    example: '1000000000000000000',
+    fallback: '1000000000000000000',
+    schema: wei,
+  }),
   ratePerAddress: withDefault({
     name: 'RATE_PER_ADDRESS',
     about:

@@ -11,7 +11,7 @@ import type { SettleDeps, SettleRequest } from './settle.ts';
 const LONGEST_EXPECTED_WAIT_MS = 10_000;
 
 /**
- * Lets a payment in by what was read of it, or refuses before its row exists: too long a queue, no key that may send, a blocked recipient, the tenant's gas
+ * Lets a payment in by what was read of it, or refuses before its row exists: too long a queue, no key that may send, gas dearer than the network's cap, a blocked recipient, the network's or the tenant's gas
  * budget spent (the operator is told, safety 19), a payer whose items keep failing or, with code, has several on their way. Each is a 503
  * that counts nothing (safety 10, 18, 19).
  */
@@ -27,7 +27,10 @@ export async function admit(
     });
   }
   if (request.mode === 'live') {
-    const asked = { isSplit: request.terms.legWords !== null, isPaused: facts.isPaused };
+    const limit = deps.settings.networkGasBudgetWeiPerDay;
+    const isGasSpent = limit !== null && facts.networkGasWeiToday >= limit;
+    const baseFeeWei = (await deps.rpcOf(network.id).baseFee?.()) ?? null;
+    const asked = { isSplit: request.terms.legWords !== null, isPaused: facts.isPaused, isGasSpent, baseFeeWei };
     const closed = await whyClosed(deps.database, network, asked);
     if (closed) throw closed;
   }

@@ -10,7 +10,7 @@ import { findBatch } from '../../../db/settlement/relayer.ts';
 import { fateOf } from '../../../domain/payment/carrier.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
-import { raiseFees, sendBatch } from '../relayer/broadcast.ts';
+import { raiseFees, sendBatch, voidStored } from '../relayer/broadcast.ts';
 import { closeBatch } from '../relayer/gasUsage.ts';
 import { runRound, storeEvidence } from './round.ts';
 
@@ -39,7 +39,8 @@ export interface ConfirmOptions {
 /**
  * Waits for a batch's transaction, whichever of its attempts is mined, and decides each payment from what the chain shows
  * as soon as its own confirmations are there (safety 1, 3, 20). No receipt within `timeoutMs` decides nothing (never a
- * failure): the bytes go out again and, when they stay unmined, with higher fees. Calling it again is harmless, and so are payments that
+ * failure): the bytes go out again and, when they stay unmined, with higher fees, or give their nonce away once every payment in them has
+ * failed: mined late they would cost all of their gas for nothing. Calling it again is harmless, and so are payments that
  * were `carried` here and decided elsewhere meanwhile: the machine drops what does not apply to the rows.
  */
 export async function confirmBatch(
@@ -54,10 +55,11 @@ export async function confirmBatch(
   const hashes = attempts.map((attempt) => attempt.txHash);
   const receipt = await waitForReceipt(call.rpc, hashes, options);
   if (receipt) return decideBatch(call, { batch, attempts, ...(carried && { payments: carried.payments }) }, receipt);
+  const payments = await listBatchPayments(deps.database, batchId);
+  if (isWorthless(payments)) await voidStored(deps, call.network, call.rpc, batch);
   await sendBatch(deps, call.network, call.rpc, batchId);
   await raiseFees(deps, call.network, call.rpc, batch);
-  const open = (await listBatchPayments(deps.database, batchId)).filter(isOpen);
-  return { undecided: open.length, rest: [] };
+  return { undecided: payments.filter(isOpen).length, rest: [] };
 }
 
 /** Decides the payments of a batch whose nonce is mined, by the receipt of the attempt that was. Calling it again is harmless. */
@@ -89,6 +91,11 @@ export async function decideBatch(
   const decided = new Set(round.changed.map(({ paymentId }) => paymentId));
   const undecided = open.filter(({ paymentId }) => !decided.has(paymentId)).length;
   return { undecided, rest: [...round.released, ...round.again] };
+}
+
+/** True when nothing that a batch carries can be settled any more. One that carries nothing is a flush, or was taken apart before. */
+function isWorthless(payments: readonly Payment[]): boolean {
+  return payments.length > 0 && payments.every(({ facts }) => facts.state === 'failed');
 }
 
 function isOpen({ facts }: Payment): boolean {

@@ -1,6 +1,6 @@
 import type { BatchPlan } from '../../../chain/calls/calldata.ts';
 import { planBatch } from '../../../chain/calls/calldata.ts';
-import { chooseFees, dataFee, requiredBalance } from '../../../chain/gas/fees.ts';
+import { chooseFees, dataFee, isFeeAboveCap, requiredBalance } from '../../../chain/gas/fees.ts';
 import type { Network } from '../../../chain/network.ts';
 import { SignerError, signedOutside } from '../../../chain/signature/signer.ts';
 import { signTransaction } from '../../../chain/transaction.ts';
@@ -119,7 +119,7 @@ function carriedOf({ batch, payments }: Claimed, nowMs: number): Carried & { rea
   };
 }
 
-/** Claims on the first relayer key with room and gas (safety 8: the balance is checked before a nonce is taken). */
+/** Claims on the first relayer key with room and gas, at a fee that a block takes (safety 8: the balance is checked before a nonce is taken). */
 async function claim(
   { deps, network }: Chain<SettlementDeps>,
   payments: readonly Payment[],
@@ -132,7 +132,9 @@ async function claim(
     readonly funds: Funds;
   },
 ): Promise<Claimed | 'busy' | 'nothing'> {
-  const fees = chooseFees(network, await funds.baseFeeWei);
+  const baseFeeWei = await funds.baseFeeWei;
+  if (isFeeAboveCap(network, baseFeeWei)) return 'busy';
+  const fees = chooseFees(network, baseFeeWei);
   const planned = { payments, plan: planBatch(payments.map(batchItem), network) };
   const needed = requiredBalance(planned.plan.gasLimit, fees, dataFee(network, planned.plan.data));
   for (const relayer of deps.relayersOf(network.id)) {

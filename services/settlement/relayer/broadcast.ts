@@ -1,5 +1,5 @@
 import type { Fees } from '../../../chain/gas/fees.ts';
-import { chooseFees, replaceFees } from '../../../chain/gas/fees.ts';
+import { replaceFees, voidFees } from '../../../chain/gas/fees.ts';
 import { signReplacement } from '../../../chain/gas/replacement.ts';
 import type { Network } from '../../../chain/network.ts';
 import type { Rpc } from '../../../chain/rpc/rpc.ts';
@@ -110,11 +110,11 @@ export async function voidStored(deps: SettlementDeps, network: Network, rpc: Rp
   if (last && last.kind !== 'void') await voidBatch({ deps, network, rpc }, { batch, attempt: last });
 }
 
-/** Puts a self-transfer at the nonce of bytes that can never be mined; payments return when it is mined (safety 8). */
+/** Puts a self-transfer at the nonce of bytes that can never be mined, or should not be; payments return when it is mined (safety 8). */
 async function voidBatch({ deps, network, rpc }: Chain<SettlementDeps>, { batch, attempt: last }: Signed): Promise<void> {
   const relayer = keyOf(deps, batch);
   if (!relayer) return;
-  const fees = higher(chooseFees(network, await baseFeeOf(rpc)), replaceFees(network, feesOf(last)));
+  const fees = voidFees(network, feesOf(last), await baseFeeOf(rpc));
   const signed = await signSelfTransfer(relayer, { chainId: network.chainId, nonce: Number(batch.nonce), fees });
   await storeAndSend(
     { deps, network, rpc },
@@ -170,8 +170,4 @@ function keyOf(deps: SettlementDeps, batch: Batch): RelayerKey | undefined {
 
 function feesOf(transaction: RelayerTransaction): Fees {
   return { maxFeePerGasWei: transaction.maxFeeWei, maxPriorityFeePerGasWei: transaction.priorityFeeWei };
-}
-
-function higher(a: Fees, b: Fees | null): Fees {
-  return b && b.maxFeePerGasWei > a.maxFeePerGasWei ? b : a;
 }

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { readCall } from '../../../chain/calls/multicall.ts';
 import { listBalances } from '../../../chain/evidence/states.ts';
-import { chooseFees, costToday, dataFee, requiredBalance } from '../../../chain/gas/fees.ts';
+import { chooseFees, costToday, dataFee, inCoinsOf, isFeeAboveCap, requiredBalance } from '../../../chain/gas/fees.ts';
+import { MAX_BATCH_GAS } from '../../../chain/gas/gas.ts';
 import type { Network } from '../../../chain/network.ts';
 import { DEFAULT_NATIVE_PRICE_MICRO } from '../../../chain/network.ts';
-import { encodeFlush } from '../../../chain/router/flush.ts';
+import { encodeFlush, encodeFlushes } from '../../../chain/router/flush.ts';
 import { isEvmRefusal } from '../../../chain/rpc/rpc.ts';
 import { signedOutside } from '../../../chain/signature/signer.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../../chain/transaction.ts';
 import type { Sql } from '../../../db/database.ts';
 import { listBlockedPayees } from '../../../db/settlement/admission.ts';
-import { listGasToday } from '../../../db/settlement/gasUsage.ts';
-import { countOpenFlushes, insertBatch, lockQueue } from '../../../db/settlement/relayer.ts';
+import { listGasToday, readNetworkGasToday } from '../../../db/settlement/gasUsage.ts';
+import { hasOpenFlush, insertBatch, lockQueue } from '../../../db/settlement/relayer.ts';
 import type { KnownSplit } from '../../../db/settlement/splits.ts';
 import { takeSplitsToCheck } from '../../../db/settlement/splits.ts';
 import { flushPayers, isFlushWorth } from '../../../domain/payment/flush.ts';
@@ -21,13 +22,22 @@ import { chainOf } from '../deps.ts';
 import { sendBatch } from './broadcast.ts';
 
 const LIMIT = 200;
+/** Nodes take transactions of 128 KB at most, and each call adds words of its own. */
+const MAX_FLUSH_BYTES = 64 * 1024;
+
+/** A split that is to be paid out, its gas and who bears it. */
+interface Flush {
+  readonly split: KnownSplit;
+  readonly gasLimit: bigint;
+  readonly payers: readonly string[];
+}
 
 /**
- * Pays out what lies at a split, however it came there: a front-run authorization, a donation, an old router's split (safety 4). One
- * transaction a split; returns how many were sent. Splits on their way in a batch are left alone, and so are those that cannot be paid
- * out now: a flush that reverts would cost gas in every round. Flushes leave room for payments in the queue. What is not worth its gas
- * waits until more has come, and what no site has room for in its day's gas until the next day; `isOrdered`, an operator's word, passes
- * over the budgets (safety 19).
+ * Pays out what lies at splits, however it came there: a front-run authorization, a donation, an old router's split (safety 4). As many a
+ * transaction as a batch has gas for; returns how many splits were paid out. Splits on their way in a batch are left alone, and so are those
+ * that cannot be paid out now: a flush that reverts would cost gas in every round. One transaction of flushes at a time: it leaves room for
+ * payments in the queue, and pays nothing out twice. What is not worth its gas waits until more has come, and what no site, or the network,
+ * has room for in its day's gas until the next day; `isOrdered`, an operator's word, passes over the budgets (safety 19).
  */
 export async function flushSplits(
   deps: SettlementDeps,
@@ -35,28 +45,45 @@ export async function flushSplits(
   { isOrdered = false }: { readonly isOrdered?: boolean } = {},
 ): Promise<number> {
   const { network, rpc } = chainOf(deps, networkId);
+  if (await hasOpenFlush(deps.database, networkId)) return 0;
+  if (!isOrdered && (await isHalfSpent(deps, networkId))) return 0;
   const splits = await takeSplitsToCheck(deps.database, networkId, LIMIT);
   if (splits.length === 0) return 0;
   const baseFeeWei = await baseFeeOf(rpc);
+  if (isFeeAboveCap(network, baseFeeWei)) return 0;
   const balances = await listBalances(
     rpc,
     network,
     splits.map((split) => split.payTo),
   );
-  let sent = 0;
+  const flushes: Flush[] = [];
+  const planned = new Map<string, bigint>();
+  let [room, bytes] = [MAX_BATCH_GAS, 0];
   for (const [index, split] of splits.entries()) {
+    const { gasLimit, data } = encodeFlush(network, split);
+    const size = data.length / 2;
     if (!isWorth(deps, network, split, { balanceMicro: balances[index] ?? 0n, baseFeeWei })) continue;
+    if (flushes.length > 0 && (gasLimit > room || bytes + size > MAX_FLUSH_BYTES)) continue;
     try {
-      const payers = await payersOf(deps, split, isOrdered);
+      const payers = await payersOf(deps, split, planned, isOrdered);
       if (payers.length === 0 || !(await canBePaidOut(deps, networkId, split))) continue;
-      if ((await countOpenFlushes(deps.database, networkId)) * 2 >= deps.settings.inFlightLimit) return sent;
-      if (!(await flushSplit(deps, network, split, { payers, baseFeeWei }))) return sent;
-      sent += 1;
+      flushes.push({ split, gasLimit, payers });
+      const cost = inCoinsOf(deps.networks.first, network, costToday(network, baseFeeWei, gasLimit, dataFee(network, data)));
+      for (const tenantId of payers) planned.set(tenantId, (planned.get(tenantId) ?? 0n) + cost / BigInt(payers.length));
+      room -= gasLimit;
+      bytes += size;
     } catch (error) {
       deps.log.warn({ networkId, payTo: split.payTo, error: String(error) }, 'a split could not be paid out; it is tried again');
     }
   }
-  return sent;
+  if (flushes.length === 0 || !(await sendFlushes(deps, network, flushes, baseFeeWei))) return 0;
+  return flushes.length;
+}
+
+/** The other half of a network's day is kept for sales, as it is of a site's. */
+async function isHalfSpent({ database, settings }: SettlementDeps, networkId: string): Promise<boolean> {
+  const { networkGasBudgetWeiPerDay: budget } = settings;
+  return budget !== null && 2n * (await readNetworkGasToday(database, networkId)) >= budget;
 }
 
 function isWorth(
@@ -72,9 +99,18 @@ function isWorth(
   return isFlushWorth({ balanceMicro, costWei, nativePriceMicro, floorMicro: deps.settings.dustBelowMicro });
 }
 
-async function payersOf(deps: SettlementDeps, { tenantIds }: KnownSplit, isOrdered: boolean): Promise<readonly string[]> {
+/** Who bears a flush, by what each site has used today and is to bear of this transaction already. */
+async function payersOf(
+  deps: SettlementDeps,
+  { tenantIds }: KnownSplit,
+  planned: ReadonlyMap<string, bigint>,
+  isOrdered: boolean,
+): Promise<readonly string[]> {
   const used = await listGasToday(deps.database, tenantIds);
-  const sellers = tenantIds.map((tenantId) => ({ tenantId, gasWeiToday: used.get(tenantId) ?? 0n }));
+  const sellers = tenantIds.map((tenantId) => ({
+    tenantId,
+    gasWeiToday: (used.get(tenantId) ?? 0n) + (planned.get(tenantId) ?? 0n),
+  }));
   return flushPayers(sellers, isOrdered ? null : deps.settings.gasBudgetWeiPerDay);
 }
 
@@ -93,16 +129,27 @@ async function canBePaidOut(deps: SettlementDeps, networkId: string, split: Know
   }
 }
 
-/** Sends one flush through a queue with room; false when there is none now. */
-async function flushSplit(
+/** Who bears a transaction of flushes: each one's gas in equal parts by its payers, in tenths of a unit. */
+function sharesOf(flushes: readonly Flush[]): ReadonlyMap<string, bigint> {
+  const shares = new Map<string, bigint>();
+  for (const { gasLimit, payers } of flushes) {
+    const part = (10n * gasLimit) / BigInt(payers.length);
+    for (const tenantId of payers) shares.set(tenantId, (shares.get(tenantId) ?? 0n) + part);
+  }
+  return shares;
+}
+
+/** Sends flushes in one transaction through a queue with room; false when there is none now. */
+async function sendFlushes(
   deps: SettlementDeps,
   network: Network,
-  split: KnownSplit,
-  { payers, baseFeeWei }: { readonly payers: readonly string[]; readonly baseFeeWei: bigint },
+  flushes: readonly Flush[],
+  baseFeeWei: bigint,
 ): Promise<boolean> {
   const rpc = deps.rpcOf(network.id);
   const fees = chooseFees(network, baseFeeWei);
-  const { to, data, gasLimit } = encodeFlush(network, split);
+  const splits = flushes.map(({ split }) => split);
+  const { to, data, gasLimit } = encodeFlushes(network, splits);
   const needed = requiredBalance(gasLimit, fees, dataFee(network, data));
   for (const relayer of deps.relayersOf(network.id)) {
     if ((await gasBalance(rpc, relayer.address)) < needed) continue;
@@ -126,14 +173,14 @@ async function flushSplit(
           gasLimit,
           maxFeeWei: fees.maxFeePerGasWei,
           priorityFeeWei: fees.maxPriorityFeePerGasWei,
-          gasShares: new Map(payers.map((tenantId) => [tenantId, 1n])),
+          gasShares: sharesOf(flushes),
         });
         return true;
       };
     const claimed = await signedOutside(relayer, (signer) => deps.database.transaction(claim(signer)));
     if (!claimed) continue;
     await sendBatch(deps, network, rpc, batchId);
-    deps.log.info({ networkId: network.id, payTo: split.payTo, batchId }, 'a split that held money is being paid out');
+    deps.log.info({ networkId: network.id, splits: splits.length, batchId }, 'splits that held money are being paid out');
     return true;
   }
   return false;

@@ -37,7 +37,7 @@ export interface MinedBatch {
 /**
  * Closes a batch whose transaction is mined, reverted ones and flushes included: its place in flight is free, and its gas is noted to the
  * sites it was signed for (safety 19). Budgets are in the coin of the first network. Once a batch: a second call changes nothing. What
- * voided a batch served nobody and is charged to nobody; it is seen in the metric `svc.relayer.gas` under its kind, as all gas is.
+ * voided a batch served nobody and is charged to nobody but the network's day; it is seen in the metric `svc.relayer.gas` under its kind, as all gas is.
  */
 export async function closeBatch(
   deps: Pick<SettlementDeps, 'database' | 'metrics' | 'networks'>,
@@ -47,7 +47,8 @@ export async function closeBatch(
   const cost = costOf(receipt);
   const { networks } = deps;
   const charged = inCoinsOf(networks.first, networks.get(batch.network), cost);
-  const isFirst = await closeMined(deps.database, batch.batchId, { wei: cost, gasUsed: receipt.gasUsed }, (weights) =>
+  const noted = { network: batch.network, wei: cost, chargedWei: charged, gasUsed: receipt.gasUsed };
+  const isFirst = await closeMined(deps.database, batch.batchId, noted, (weights) =>
     kind === 'void' ? new Map() : shareGas(charged, weights),
   );
   if (!isFirst) return;
