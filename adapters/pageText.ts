@@ -7,7 +7,7 @@ export interface PlainPage {
   readonly text: string;
 }
 
-/** Octets that are taken at a time: between two pieces other work has its turn. */
+/** Octets that are taken at a time: what was read of them is made one text, or a page would be held as millions of words. */
 const PIECE = 16 * 1024;
 /** Elements in elements. The parser's work on one grows with its depth, so that a page of openings alone would cost hours. */
 const MAX_DEPTH = 512;
@@ -21,19 +21,18 @@ const BLOCKS = new Set(
 
 /**
  * What a body of text says: HTML without its markup, anything else as it stands. Null for what is no text: an octet of zero, or elements too deep.
- * `charset` is the one the server named, null for none; an unknown one counts as UTF-8. Stops at each `yield` after a piece of 16 KB; its work is
- * linear in the length of the body.
+ * `charset` is the one the server named, null for none; an unknown one counts as UTF-8. Its work is linear in the length of the body: up to
+ * a quarter of a second of CPU for each hostile megabyte, so it is not for the thread that answers calls.
  */
-export function* readPageText(
+export function readPageText(
   body: Uint8Array,
   { isHtml, charset }: { readonly isHtml: boolean; readonly charset: string | null },
-): Generator<void, PlainPage | null> {
+): PlainPage | null {
   const decoder = decoderOf(charset ?? (isHtml ? charsetOfMarkup(body) : null));
   const reading = isHtml ? openHtml() : openPlain();
   for (let from = 0; from < body.length; from += PIECE) {
     const piece = decoder.decode(body.subarray(from, from + PIECE), { stream: true });
     if (piece.includes('\0') || !reading.take(piece)) return null;
-    yield;
   }
   return reading.take(decoder.decode()) ? reading.end() : null;
 }

@@ -106,7 +106,10 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage,
   if (route.access === 'anybody') {
     const { who, holder } = await letAnybodyIn(route, deps, request);
     const count = (cost: number): void => deps.rates?.count(holder, cost);
-    return route.handle({ ...(await callOf(route, deps, request)), who, count });
+    const owe = (cost: number): void => {
+      for (const bucket of holder) deps.rates?.queue(bucket, cost, Number.POSITIVE_INFINITY);
+    };
+    return route.handle({ ...(await callOf(route, deps, request)), who, count, owe });
   }
   if (isAccountRoute(route)) {
     const account = await letAccountIn(route, deps, request);

@@ -97,6 +97,8 @@ export interface AnybodyCall extends Call {
   readonly who: Somebody;
   /** Counts what a call costs besides, for the same caller as the call itself. Throws throttled (429). */
   count(cost: number): void;
+  /** Counts what it turned out to have cost, when it is too late to refuse it: its next calls wait for it. */
+  owe(cost: number): void;
 }
 
 /** What a handler answers; a body is sent as JSON (bytes as they are), its absence as no body. */

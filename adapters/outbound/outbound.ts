@@ -39,8 +39,13 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
   /** Most bytes of the answer's body; 64 KiB unless told. */
   readonly maxBodyBytes?: number;
-  /** `whole`: a longer, broken or compressed body is a failure. `start`: the first bytes do, whatever comes after. `whole` unless told. */
-  readonly read?: 'whole' | 'start';
+  /**
+   * `whole`: a longer, broken or compressed body is a failure. `cut`: of a longer one the first bytes are taken, and the answer says so. `start`: the
+   * first bytes do, whatever comes after. `whole` unless told.
+   */
+  readonly read?: 'whole' | 'cut' | 'start';
+  /** Statuses whose body is wanted; that of any other is not taken in, and is empty. All unless told; not with `start`. */
+  readonly bodyOf?: readonly number[];
   /** With `start`, how long the body may dawdle after the headers; 1 s unless told. */
   readonly startMs?: number;
   readonly extraPorts?: readonly number[];
@@ -54,6 +59,8 @@ export type OutboundAnswer =
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Uint8Array;
+      /** With `cut`: there was more. */
+      readonly isCut?: true;
       readonly durationMs: number;
     }
   | { readonly ok: false; readonly reason: OutboundReason; readonly durationMs: number };
@@ -70,6 +77,8 @@ export interface Outbound {
 const MAX_HEADER_BYTES = 16 * 1024;
 /** With `start`, how long the body may dawdle after the headers: its bytes are only kept for the log. */
 const BODY_START_MS = 1_000;
+/** A body that nobody wants ends so that its connection can be used again, unless it is longer than this. */
+const UNWANTED_BYTES = 64 * 1024;
 /** Verdicts on URLs that are kept; they depend on nothing but the text and the client's settings. */
 const URLS_KEPT = 5_000;
 
@@ -150,7 +159,7 @@ async function send(client: Client, outgoing: OutboundRequest): Promise<Outbound
 }
 
 type Exchanged =
-  | { readonly ok: true; readonly status: number; readonly headers: Record<string, string>; readonly body: Uint8Array }
+  | Omit<Extract<OutboundAnswer, { ok: true }>, 'durationMs'>
   | { readonly ok: false; readonly reason: OutboundReason };
 
 async function exchange(client: Client, url: URL, outgoing: OutboundRequest, signal: AbortSignal): Promise<Exchanged> {
@@ -174,29 +183,38 @@ async function exchange(client: Client, url: URL, outgoing: OutboundRequest, sig
     return { ok: true, ...start, headers: plainHeaders(start.headers) };
   }
   const answer = await request(target, { ...asked, dispatcher: client.agent, signal });
+  const { statusCode: status } = answer;
   const headers = plainHeaders(answer.headers);
+  if (outgoing.bodyOf && !outgoing.bodyOf.includes(status)) {
+    await answer.body.dump({ limit: UNWANTED_BYTES, signal }).catch(() => undefined);
+    return { ok: true, status, headers, body: new Uint8Array() };
+  }
   // Nothing is ever inflated: what was not asked for compressed and comes so is no answer.
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
     answer.body.on('error', () => undefined).destroy();
     return { ok: false, reason: 'bad_response' };
   }
-  const body = await readWhole(answer.body, limit);
-  return body === null ? { ok: false, reason: 'too_large' } : { ok: true, status: answer.statusCode, headers, body };
+  const { body, isWhole } = await readUpTo(answer.body, limit);
+  if (isWhole) return { ok: true, status, headers, body };
+  return outgoing.read === 'cut' ? { ok: true, status, headers, body, isCut: true } : { ok: false, reason: 'too_large' };
 }
 
-/** The whole body, or null when it is longer than `limit`; the connection ends then. */
-async function readWhole(body: Dispatcher.ResponseData['body'], limit: number): Promise<Uint8Array | null> {
+/** The body, or its first `limit` bytes when it is longer; the connection ends then. */
+async function readUpTo(
+  body: Dispatcher.ResponseData['body'],
+  limit: number,
+): Promise<{ readonly body: Uint8Array; readonly isWhole: boolean }> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     size += chunk.length;
+    chunks.push(chunk);
     if (size > limit) {
       body.destroy();
-      return null;
+      return { body: Buffer.concat(chunks, limit), isWhole: false };
     }
-    chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return { body: Buffer.concat(chunks), isWhole: true };
 }
 
 function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

@@ -3,6 +3,7 @@
  * (ERC-1271), which is asked under a gas cap, because it is foreign code (safety 9, 12).
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils';
+import type { Address } from '../../domain/money/legs.ts';
 import type { PaymentRefusal } from '../../domain/x402/authorization.ts';
 import type { ParsedPayment } from '../../domain/x402/payload.ts';
 import { findAccountsWithCode } from '../calls/code-size.ts';
@@ -24,22 +25,27 @@ const VALID = '0x1626ba7e';
 
 /**
  * Checks the signature of a payment whose shape and terms are right. ERC-6492 is refused (off by decision). An EIP-7702
- * account that signed with its own key is `plain` here; the precheck sees its code and corrects the kind. Throws ServiceError
- * `chain_unavailable` in an outage.
+ * account that signed with its own key is `plain` here; the precheck sees its code and corrects the kind. `hasCode`: who asks
+ * for many callers at once. Throws ServiceError `chain_unavailable` in an outage.
  */
 export async function checkSignature(
   rpc: Rpc,
   network: Network,
   payment: Pick<ParsedPayment, 'authorization' | 'signature' | 'erc6492'>,
+  hasCode: (rpc: Rpc, account: Address) => Promise<boolean> = asksAlone,
 ): Promise<SignatureCheck> {
   const { authorization, signature } = payment;
   if (payment.erc6492) return refused('eip6492_factory_not_allowed', 'wallets that are not deployed yet cannot pay');
   if (recoverPayer(network, authorization, signature) === authorization.from) return { ok: true, payerKind: 'plain' };
-  const withCode = await findAccountsWithCode(rpc, [authorization.from]);
-  if (!withCode.has(authorization.from)) return refused('invalid_exact_evm_signature', 'the signature is not the payer’s');
+  if (!(await hasCode(rpc, authorization.from)))
+    return refused('invalid_exact_evm_signature', 'the signature is not the payer’s');
   return (await walletAgrees(rpc, network, payment))
     ? { ok: true, payerKind: 'contract' }
     : refused('invalid_exact_evm_signature', 'the payer’s wallet does not confirm the signature');
+}
+
+async function asksAlone(rpc: Rpc, account: Address): Promise<boolean> {
+  return (await findAccountsWithCode(rpc, [account])).has(account);
 }
 
 async function walletAgrees(

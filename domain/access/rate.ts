@@ -33,6 +33,14 @@ export function queryPoints(cost: number): number {
   return Math.max(COSTS.heavy, Math.ceil(cost / QUERY_COST_OF_A_POINT));
 }
 
+/** Bytes of a page that are one point. */
+const PAGE_BYTES_OF_A_POINT = 65_536;
+
+/** What a page's text costs besides, in points, by the bytes that it was read from. */
+export function pagePoints(bytes: number): number {
+  return Math.ceil(bytes / PAGE_BYTES_OF_A_POINT);
+}
+
 /** What a call costs, by its name. */
 export type Cost = keyof typeof COSTS;
 

@@ -72,7 +72,8 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
       payment,
       agent,
       known,
-      purchase: { accountId, offerId, freeze: () => freezePages(deps, offer, request) },
+      purchase: { accountId, offerId },
+      lastLook: () => freezePages(deps, offer, request),
       // Each account has its own keys.
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: `${accountId}:${idempotencyKey}` }),
     });
@@ -111,14 +112,23 @@ async function offered(
   return { kind: 'offered', offer: buildLicenceOffer(deps, request.tenant, offer, refusal?.text ?? null), refusal };
 }
 
-/** The payment of the headers; a refusal, recorded, when it cannot be read or two headers carry two authorizations. */
+/** The payment of the headers; a refusal when it cannot be read or two headers carry two authorizations. */
 async function readPayment(deps: BuyDeps, call: PurchaseCall, request: UnderstoodRequest): Promise<ParsedPayment | PaymentError> {
   const { agent, payments } = call;
   const { tenant, host, kind } = request;
   const presented = readPresented(deps.networks, payments);
   if (presented.ok) return presented.payment;
   const { read, refusal } = presented;
-  const asked = { tenantId: tenant.tenantId, mode: 'live', host, slug: 'licence', kind, micro: null, agent } as const;
+  const asked = {
+    tenantId: tenant.tenantId,
+    mode: 'live',
+    host,
+    slug: 'licence',
+    kind,
+    micro: null,
+    agent,
+    isVouched: false,
+  } as const;
   const payer = { x402Version: read?.x402Version ?? 2, payer: read?.authorization.from ?? '' } as const;
   return refuse(deps, { ...asked, network: deps.networks.first, ...payer }, refusal);
 }

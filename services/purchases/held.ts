@@ -13,12 +13,12 @@ import { relayPage } from './relay.ts';
 /** What reading again needs. */
 export type HeldDeps = PageDeps & HoldingDeps & CheckDeps;
 
-/** A page that somebody may have bought before: an account, by what it bought, or whoever has a licence for it. */
+/** A page that somebody may have bought before: an account, by what it bought, or whoever has a licence for it, and calls from this address. */
 export interface HeldRequest {
   readonly url: string;
   /** `read` unless told. */
   readonly kind?: CrossingKind;
-  readonly by: { readonly accountId: string } | { readonly licence: string };
+  readonly by: { readonly accountId: string } | { readonly licence: string; readonly address: string };
 }
 
 /** The licence that opens the page now, with the page; or that nothing of it is held. */
@@ -51,11 +51,16 @@ export async function readHeld(deps: HeldDeps, { url, kind = 'read', by }: HeldR
     const slug = slugOf(presentPricing(tenant).articlePrefixes, resource.path) ?? resource.path.slice(1);
     const question = { license: by.licence, resource: resource.url, slug, kind };
     if (!(await checkLicence(deps, { tenant, key: { mode: 'live' } }, question))) return { held: false };
-    return { held: true, license: by.licence, expiresAtMs: null, relay: await relayPage(deps, { url, licence: by.licence }) };
+    return {
+      held: true,
+      license: by.licence,
+      expiresAtMs: null,
+      relay: await relayPage(deps, { url, licence: by.licence, who: `address ${by.address}` }),
+    };
   }
   const holding = await findHolding(deps, { tenant, mode: 'live' }, { resource, kind, buyer: by });
   if (!holding) return { held: false };
   const license = await holding.mint();
-  const relay = await relayPage(deps, { url, licence: license });
+  const relay = await relayPage(deps, { url, licence: license, who: `account ${by.accountId}` });
   return { held: true, license, expiresAtMs: holding.expiresAtSeconds * 1_000, relay };
 }

@@ -1,7 +1,7 @@
 /** A page sold by the service itself: to whoever pays, without the publisher's gate between. The terms are those of the gate. */
 
 import type { Payment } from '../../db/settlement/payment.ts';
-import { isServiceError } from '../../domain/errors.ts';
+import { isServiceError, ServiceError } from '../../domain/errors.ts';
 import { slugOf } from '../../domain/pages/resource.ts';
 import type { FreeBecause } from '../../domain/pricing/pricing.ts';
 import type { CrossingKind, ObservedAgent } from '../../domain/pricing/terms.ts';
@@ -102,12 +102,12 @@ export async function offerPage(deps: OfferDeps, ask: PageAsk): Promise<FreePage
 /**
  * Sells a page: without a payment its offer (to an account, what it holds already, or why its budget says no); with one its receipt, as POST verify
  * settles it: terms, ten minutes of grace, open-purchase guard and replay key are the same, since it is the same function. Page first, money
- * second: its site is asked right before, and what it does not sell is not charged. The same payment again gets the same answer, also when the
+ * second: its site is asked once the payer has signed and holds the money, right before it is charged, and what it does not sell is not charged. The same payment again gets the same answer, also when the
  * page's price has changed or ended since. Throws PaymentError (with the present offer, none while undecided), budget_exceeded and
  * approval_required (without an offer), not_found for what the site does not have, and what `offerPage` throws.
  *
- * What bounds the cost: the caller's rate first; then a few looks into indexes; one request to the site before, by a turn of its site, and one
- * after a payment that was settled; in between what POST verify is bounded by.
+ * What bounds the cost: the caller's rate first; then what POST verify is bounded by; one request to the site before the payment, by a turn of its site
+ * and of the payer, and one after a payment that was settled.
  */
 export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage | OfferedPage | HeldBefore | BoughtPage> {
   if (call.payments.length === 0) return offerTo(deps, await findSeller(deps, call.url), call);
@@ -119,18 +119,43 @@ export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage 
   const { id: network, asset } = deps.networks.findForPayment(payment) ?? deps.networks.first;
   const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
   // Whatever was taken in is answered by its own terms: its page may cost something else by now, or nothing.
-  if (known?.tenantId === page.seller.key.tenantId) return settle(deps, { page, call, text }, soldBefore(known));
+  if (known?.tenantId === page.seller.key.tenantId) return settle(deps, { page, call, text, payer }, soldBefore(known));
   const offered = await offerOf(deps, page, call);
   if (offered.kind === 'free') return offered;
-  const probed = await probePage({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, page.resource.url);
-  if (probed.kind === 'absent') throw absentError(probed);
-  if (probed.kind === 'free') return { kind: 'free', url: offered.url, because: 'given_by_its_site', page: probed.page };
   const { quote, terms } = offered.quoted;
-  return settle(deps, { page, call, text }, { quote: { ...quote }, legs: terms.legs });
+  const { url } = offered;
+  const lastLook = async ({ hasMoved }: { readonly hasMoved: boolean }): Promise<null> => {
+    // What is paid already is given, whatever its site says of the page by now.
+    if (!hasMoved) await requireSold({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, { url, who: `payer ${payer}` });
+    return null;
+  };
+  return settle(deps, { page, call, text, payer }, { quote: { ...quote }, legs: terms.legs, lastLook }).catch(
+    (error: unknown) => {
+      if (error instanceof Given) return { kind: 'free', url, because: 'given_by_its_site', page: error.page };
+      throw error;
+    },
+  );
 }
 
-/** What a page is sold by: a quote and its legs. */
-type Sold = Pick<VerifyRequest, 'quote' | 'legs'>;
+/** The site gives the page away: nothing is to be charged. */
+class Given extends ServiceError {
+  readonly page: PageText | null;
+
+  constructor(page: PageText | null) {
+    super('not_found', 'the site gives this page away; nothing was charged');
+    this.page = page;
+  }
+}
+
+/** Asks the site for the page that is about to be paid. Throws `Given`, and not_found or overloaded where it is absent. */
+async function requireSold(deps: PageDeps, asked: Parameters<typeof probePage>[1]): Promise<void> {
+  const probed = await probePage(deps, asked);
+  if (probed.kind === 'absent') throw absentError(probed);
+  if (probed.kind === 'free') throw new Given(probed.page);
+}
+
+/** What a page is sold by: a quote and its legs, and what is looked at before a new payment. */
+type Sold = Pick<VerifyRequest, 'quote' | 'legs' | 'lastLook'>;
 
 /** By its price alone, as it was taken in. */
 function soldBefore({ amountMicro, kind, resource, legs }: Payment): Sold {
@@ -139,7 +164,12 @@ function soldBefore({ amountMicro, kind, resource, legs }: Payment): Sold {
 
 async function settle(
   deps: SaleDeps,
-  { page, call, text }: { readonly page: SoldPage; readonly call: PageCall; readonly text: string },
+  {
+    page,
+    call,
+    text,
+    payer,
+  }: { readonly page: SoldPage; readonly call: PageCall; readonly text: string; readonly payer: string },
   sold: Sold,
 ): Promise<BoughtPage> {
   const { url } = page.resource;
@@ -147,11 +177,11 @@ async function settle(
   const named = accountId === undefined ? {} : { accountId };
   const receipt = await verifyPayment(deps, page.seller, { ...sold, payment: text, resource: url, agent, ...named });
   const licence = receipt.licenseJws;
-  return { kind: 'bought', url, receipt, relay: await relayPaid(deps, { url, licence }) };
+  return { kind: 'bought', url, receipt, relay: await relayPaid(deps, { url, licence, who: `payer ${payer}` }) };
 }
 
 /** The page's text; whatever is in the way of it, the licence is answered, since it is paid for. */
-async function relayPaid(deps: SaleDeps, paid: { readonly url: string; readonly licence: string }): Promise<Relayed> {
+async function relayPaid(deps: SaleDeps, paid: Parameters<typeof relayPage>[1]): Promise<Relayed> {
   try {
     return await relayPage({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, paid);
   } catch (error) {
@@ -187,7 +217,7 @@ async function offerOf(deps: OfferDeps, { resource, seller }: SoldPage, { kind }
   return { kind: 'offered', url, quoted, offer: buildPageOffer(deps, quoted) };
 }
 
-/** Refuses a payment that cannot be read, or two of them: one observation of the site, as a gate's. */
+/** Refuses a payment that cannot be read, or two of them. Nobody signed it, so it is no observation of the site. */
 async function refuseUnread(
   deps: OfferDeps,
   { page, call, read }: { readonly page: SoldPage; readonly call: PageCall; readonly read: ParsedPayment | null },
@@ -199,7 +229,18 @@ async function refuseUnread(
   const presented = { x402Version: read?.x402Version ?? 2, payer: read?.authorization.from ?? '' } as const;
   const network = deps.networks.first;
   const slug = slugOf(presentPricing(seller.tenant).articlePrefixes, resource.path) ?? '';
-  const attempt = { tenantId, mode, host: resource.host, slug, kind, micro: null, agent, network, ...presented };
+  const attempt = {
+    tenantId,
+    mode,
+    host: resource.host,
+    slug,
+    kind,
+    micro: null,
+    agent,
+    network,
+    ...presented,
+    isVouched: false,
+  };
   const error = await refuse(deps, attempt, refusal);
   const asked = { tenant: seller.tenant, resource: resource.url, kind };
   return error.withOffer(findPresentOffer(deps, asked, error.text)?.header ?? null);

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
+import type { PageAsking, PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
 import { askForPage, requireSitePage } from './fetch.ts';
 import { mayRelay } from './relay.ts';
 
@@ -13,17 +13,18 @@ export type Probed = SitePage &
 
 /**
  * Asks a page without a payment, before any money is asked for: page first, money second. Whatever answers neither 402 nor 200 is absent, and
- * nothing may be charged for it. Changes nothing; a second call asks the site again. Throws as `requireSitePage`; never for what the site does.
+ * nothing may be charged for it. The text of a page that its site gives away is read where its owner lets it be handed on; no other body is.
+ * Changes nothing; a second call asks the site again. Throws as `requireSitePage`; never for what the site does.
  */
-export async function probePage(deps: PageDeps, url: string): Promise<Probed> {
+export async function probePage(
+  deps: PageDeps,
+  { url, who }: { readonly url: string } & Pick<PageAsking, 'who'>,
+): Promise<Probed> {
   const place = await requireSitePage(deps, url);
-  const answer = await askForPage(deps, place);
+  const answer = await askForPage(deps, place, { who, isTextWanted: await mayRelay(deps, place) });
   if (answer.ok && answer.status === 402) return { ...place, kind: 'priced' };
   const isFree = answer.ok ? answer.status === 200 : answer.reason === 'not_text';
-  if (isFree) {
-    const page = answer.ok && (await mayRelay(deps, place)) ? answer.page : null;
-    return { ...place, kind: 'free', page };
-  }
+  if (isFree) return { ...place, kind: 'free', page: answer.ok ? answer.page : null };
   const reason = answer.ok ? 'answered_otherwise' : answer.reason;
   const says = answer.ok
     ? `the site answered ${answer.status} for this page`

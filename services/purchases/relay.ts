@@ -1,7 +1,7 @@
 import { findRelay } from '../../db/search/relay.ts';
 import { isServiceError } from '../../domain/errors.ts';
 import { atDatabase } from '../outage.ts';
-import type { PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
+import type { PageAsking, PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
 import { askForPage, requireSitePage } from './fetch.ts';
 
 /** How whoever holds a licence reads the page himself. */
@@ -28,7 +28,7 @@ export type Relayed =
  */
 export async function relayPage(
   deps: PageDeps,
-  { url, licence }: { readonly url: string; readonly licence: string },
+  { url, licence, who }: { readonly url: string; readonly licence: string } & Pick<PageAsking, 'who'>,
 ): Promise<Relayed> {
   const instructions = readInstructions(url, licence);
   const not = (reason: Extract<Relayed, { relayed: false }>['reason'], says: string): Relayed => ({
@@ -40,7 +40,11 @@ export async function relayPage(
   try {
     const place = await requireSitePage(deps, url);
     if (!(await mayRelay(deps, place))) return not('not_allowed', 'the owner of this site does not let its text be handed on');
-    const answer = await askForPage(deps, place, { authorization: `License ${licence}` });
+    const answer = await askForPage(deps, place, {
+      who,
+      isTextWanted: true,
+      headers: { authorization: `License ${licence}` },
+    });
     if (answer.ok && answer.page) return { relayed: true, page: answer.page, instructions };
     if (answer.ok) return not('answered_otherwise', `the site answered ${answer.status} to the licence`);
     return not(answer.reason, `the page is not available from its site: ${answer.reason}`);

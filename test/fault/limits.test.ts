@@ -167,6 +167,39 @@ test('dust at a split costs no flush its gas, and is paid out once it adds up to
   expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([0n]);
 });
 
+test('what is looked at last is asked for nobody who did not sign or holds too little; a stranger’s refusal is an observation only once it is signed', async () => {
+  await start();
+  const terms = offer('last-look');
+  let looks = 0;
+  const lastLook = (): Promise<null> => {
+    looks += 1;
+    return Promise.resolve(null);
+  };
+  const codeOf = (payment: Awaited<ReturnType<typeof paymentFor>>): Promise<unknown> =>
+    pay(world, terms, payment, { lastLook }).then(
+      () => 'settled',
+      (error: ServiceError) => error.code,
+    );
+  const written = async () =>
+    (await world.database.query('select reason from observation where slug = $1', [terms.slug])).map(({ reason }) => reason);
+  const [rich, poor] = [await newPayer(world), await newPayer(world, terms.priceMicro - 1n)];
+  const signed = await paymentFor(world, rich, terms);
+  const { signature } = await signPayment(world.network, newAccount(), signed.authorization);
+  expect(await codeOf({ ...signed, signature }), 'made up').toBe('authorization_invalid');
+  expect(await codeOf(await paymentFor(world, rich, terms, { value: terms.priceMicro - 1n }))).toBe('authorization_invalid');
+  expect([looks, await written()]).toEqual([0, []]);
+  expect(await codeOf(await paymentFor(world, poor, terms))).toBe('insufficient_funds');
+  expect([looks, await written()]).toEqual([0, ['insufficient_funds']]);
+  expect(await codeOf(signed)).toBe('settlement_pending');
+  expect(looks).toBe(1);
+  expect(await codeOf(signed), 'the same again is known').toBe('settlement_pending');
+  expect(looks).toBe(1);
+  const refused = await paymentFor(world, rich, terms);
+  const no = (): Promise<never> => Promise.reject(new ServiceError('not_found', 'absent'));
+  await expect(pay(world, terms, refused, { lastLook: no })).rejects.toMatchObject({ code: 'not_found' });
+  expect(await stateOf(world, refused)).toBeNull();
+});
+
 test('one payment that the ledger refuses keeps no other of its batch from being recorded, and is recorded once it can be', async () => {
   await start();
   const payments = [await taken(offer('sound-1')), await taken(offer('poisoned')), await taken(offer('sound-2', 1n, 1n))];

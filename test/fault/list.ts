@@ -323,4 +323,20 @@ export const FAULTS: readonly Fault[] = [
     fault: 'many sites together spend the gas of a network',
     tests: [{ file: fees, name: 'a network that has cost its gas of the day sells no more' }],
   },
+  {
+    id: 48,
+    fault: 'anybody presents payments that nobody signed, or without money, where a purchase asks its site first',
+    tests: [
+      { file: limits, name: 'what is looked at last is asked for nobody who did not sign or holds too little' },
+      { file: 'test/integration/mcp.test.ts', name: 'a payment that is refused makes no request to its site' },
+    ],
+  },
+  {
+    id: 49,
+    fault: 'a publisher’s page is megabytes of markup that never ends',
+    tests: [
+      { file: 'test/unit/page-text.test.ts', name: 'two megabytes of hostile markup are read or refused' },
+      { file: 'test/unit/page-text.test.ts', name: 'a page that takes too long, or breaks the thread' },
+    ],
+  },
 ];

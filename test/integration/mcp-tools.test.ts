@@ -16,6 +16,7 @@ const settled: SettleRequest[] = [];
 beforeAll(async () => {
   api = await startTestApi({
     settle: async (request) => {
+      await request.lastLook?.({ hasMoved: false });
       settled.push(request);
       const licence = { jti: 'the-licence', priceMicro: request.terms.priceMicro };
       return { ...receiptOf(request), licence, responseHeader: Buffer.from('{"success":true}').toString('base64') };

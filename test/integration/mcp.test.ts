@@ -24,6 +24,7 @@ beforeEach(() => {
   settled = [];
   pages.asked.length = 0;
   settle = async (request) => {
+    await request.lastLook?.({ hasMoved: false });
     settled.push(request);
     return { ...receiptOf(request), responseHeader: Buffer.from('{"success":true}').toString('base64') };
   };
@@ -271,6 +272,19 @@ test('page first, money second: what its site does not have, or gives away, is n
   const given = await paidFor(`https://${host}/articles/given`);
   expect([given.isError, given.structuredContent.because]).toEqual([undefined, 'given_by_its_site']);
   expect(settled).toEqual([]);
+});
+
+test('a payment that is refused makes no request to its site', async () => {
+  const { host, tenantId } = await api.site();
+  const url = `https://${host}/articles/solo`;
+  const offer = (await ask({ name: 'buy_page', arguments: { url } })).structuredContent;
+  settle = () => Promise.reject(new PaymentError('authorization_invalid', 'the signature is not the payer’s', null));
+  for (const payment of [await pay(offer), await pay(offer, 1), 'eyJ4Ijp9', Buffer.from('{}').toString('base64')]) {
+    const answer = await ask({ name: 'buy_page', arguments: { url }, _meta: { 'x402/payment': payment } });
+    expect([answer.isError, pages.asked]).toEqual([true, []]);
+  }
+  const written = await api.deps.database.query('select 1 from observation where tenant_id = $1', [tenantId]);
+  expect(written, 'nobody signed').toEqual([]);
 });
 
 test('an account is told what its budget says before anything is signed, without an offer, and pays as itself', async () => {

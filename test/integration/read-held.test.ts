@@ -122,7 +122,7 @@ test('whoever hands a licence in reads its page, and a licence that is bad, of a
   await buyPage(api, { site, slug: 'solo', payer: wallet.address });
   const first = await readHeld(deps, { url: urlOf('solo'), by: { accountId } });
   const licence = first.held ? first.license : '';
-  expect(await readHeld(deps, { url: urlOf('solo'), by: { licence } })).toMatchObject({
+  expect(await readHeld(deps, { url: urlOf('solo'), by: { licence, address: '192.0.2.1' } })).toMatchObject({
     held: true,
     license: licence,
     expiresAtMs: null,
@@ -136,9 +136,9 @@ test('whoever hands a licence in reads its page, and a licence that is bad, of a
     ['solo', ''],
     ['solo', 'a.b.c'],
   ] as const) {
-    expect(await readHeld(deps, { url: urlOf(slug), by: { licence: given } })).toEqual({ held: false });
+    expect(await readHeld(deps, { url: urlOf(slug), by: { licence: given, address: '192.0.2.1' } })).toEqual({ held: false });
   }
   const later: HeldDeps = { ...deps, clock: () => Date.now() + 3_600_000 };
-  expect(await readHeld(later, { url: urlOf('solo'), by: { licence } })).toEqual({ held: false });
+  expect(await readHeld(later, { url: urlOf('solo'), by: { licence, address: '192.0.2.1' } })).toEqual({ held: false });
   expect(asked.length, 'a site is not asked with a licence that is none').toBe(count);
 });

@@ -43,7 +43,8 @@ const web = createServer((request, response) => {
     '/articles/two': () => to('three'),
     '/articles/three': () => to('/articles/sold'),
     '/articles/big': () => send(200, HTML, Buffer.alloc(9 * MB, 'a')),
-    '/articles/fits': () => send(200, HTML, Buffer.alloc(8 * MB, 'a')),
+    '/articles/long': () => send(200, HTML, Buffer.alloc(2 * MB, 'a')),
+    '/articles/spaced': () => send(200, HTML, `<p>text${' '.repeat(2 * MB)}<p>the end`),
     '/articles/bomb': () => send(200, { ...HTML, 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(50 * MB))),
     '/articles/pdf': () => send(200, { 'content-type': 'application/pdf' }, '%PDF'),
     '/articles/untyped': () => send(200, {}, 'text'),
@@ -84,6 +85,7 @@ beforeEach(() => {
 });
 
 const call = (tenantId: string) => ({ actor: { userId: 'owner', via: 'token' as const }, tenantId });
+const who = 'payer 0x1';
 let sites = 0;
 const siteOf = async (relays: boolean) => {
   sites += 1;
@@ -92,8 +94,8 @@ const siteOf = async (relays: boolean) => {
   const site = await api.site({ hosts: [host], pricing });
   await setSiteDiscovery(api.deps, call(site.tenantId), { summary: 'Essays', tags: [], relays });
   const at = (name: string): string => `https://${host}/articles/${name}`;
-  const probe = async (name: string) => probePage(deps, at(name));
-  const relay = (name: string) => relayPage(deps, { url: at(name), licence: 'a.b.c' });
+  const probe = async (name: string) => probePage(deps, { url: at(name), who });
+  const relay = (name: string) => relayPage(deps, { url: at(name), licence: 'a.b.c', who });
   return { ...site, host, at, probe, relay };
 };
 
@@ -122,7 +124,7 @@ test('a licence goes to the page it is for; its text comes where the owner allow
   expect(await site.relay('sold')).toEqual({
     relayed: true,
     instructions,
-    page: { url: site.at('sold'), mediaType: 'text/html', title: 'Sold', text: 'The text & more' },
+    page: { url: site.at('sold'), mediaType: 'text/html', title: 'Sold', text: 'The text & more', isCut: false, bytes: 41 },
   });
   expect(asked).toMatchObject([{ host: site.host, url: '/articles/sold', licence: 'License a.b.c' }]);
   const closed = await siteOf(false);
@@ -145,16 +147,18 @@ test('only a verified host of a live site is ever asked', async () => {
     'https://nobody.relay.example/articles/free',
     'https://127.0.0.1:1/',
   ]) {
-    await expect(probePage(deps, url)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(relayPage(deps, { url, licence: 'a.b.c' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(probePage(deps, { url, who })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(relayPage(deps, { url, licence: 'a.b.c', who })).rejects.toMatchObject({ code: 'not_found' });
   }
   for (const url of ['file:///etc/passwd', `https://a:b@${site.host}/articles/free`, 'x'.repeat(3_000)]) {
-    await expect(probePage(deps, url)).rejects.toMatchObject({ code: 'invalid_resource' });
+    await expect(probePage(deps, { url, who })).rejects.toMatchObject({ code: 'invalid_resource' });
   }
-  await expect(probePage(deps, `https://${site.host}:8443/articles/free`)).resolves.toMatchObject({ reason: 'invalid_url' });
+  await expect(probePage(deps, { url: `https://${site.host}:8443/articles/free`, who })).resolves.toMatchObject({
+    reason: 'invalid_url',
+  });
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'suspended' });
   const later = { ...deps, clock: () => Date.now() + 3_000 }; // who owns a host is remembered for two seconds
-  await expect(probePage(later, site.at('sold'))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(probePage(later, { url: site.at('sold'), who })).rejects.toMatchObject({ code: 'not_found' });
   expect(asked).toEqual([]);
 });
 
@@ -169,10 +173,9 @@ test('redirects are followed three times within the host, never inward, elsewher
   }
 });
 
-test('what is too large, compressed, no text, too deep or too slow is told, and the licence is not lost by it', async () => {
+test('what is compressed, no text, too deep or too slow is told, of what is long it is told that it is cut, and the licence is not lost', async () => {
   const site = await siteOf(true);
   const hostile = [
-    ['big', 'too_large'],
     ['bomb', 'bad_response'],
     ['pdf', 'not_text'],
     ['untyped', 'not_text'],
@@ -188,12 +191,19 @@ test('what is too large, compressed, no text, too deep or too slow is told, and 
   expect(await site.relay('latin')).toMatchObject({ page: { text: 'Straße', mediaType: 'text/plain', title: null } });
   expect(await site.relay('odd')).toMatchObject({ page: { text: 'Straße \u{1f600}ÿ' } });
   expect(await site.relay('json')).toMatchObject({ page: { text: '{"a":1}' } });
-  const fits = await site.relay('fits');
-  expect(fits.relayed && fits.page.text.length).toBe(8 * MB);
+  for (const [name, bytes, chars] of [
+    ['long', 2 * MB, 500_000],
+    ['big', 2 * MB, 500_000],
+    ['spaced', 2 * MB, 4],
+  ] as const) {
+    const long = await site.relay(name);
+    expect([name, long.relayed && long.page]).toMatchObject([name, { isCut: true, bytes }]);
+    expect([name, long.relayed && long.page.text.length]).toEqual([name, chars]);
+  }
   const impatient = { ...deps, pagePatienceMs: 300 };
   for (const name of ['hang', 'drip']) {
     const startedAt = performance.now();
-    expect(await relayPage(impatient, { url: site.at(name), licence: 'a.b.c' })).toMatchObject({
+    expect(await relayPage(impatient, { url: site.at(name), licence: 'a.b.c', who })).toMatchObject({
       relayed: false,
       reason: 'timeout',
     });
@@ -205,7 +215,9 @@ test('a site that hangs holds two places, and the pages of others come meanwhile
   const [slow, quick] = [await siteOf(true), await siteOf(true)];
   const impatient = { ...deps, pagePatienceMs: 1_500 };
   const startedAt = performance.now();
-  const hanging = Array.from({ length: 12 }, () => relayPage(impatient, { url: slow.at('hang'), licence: 'a.b.c' }));
+  const hanging = Array.from({ length: 12 }, (_, at) =>
+    relayPage(impatient, { url: slow.at('hang'), licence: 'a.b.c', who: `payer 0x${at}` }),
+  );
   const come = await Promise.all(Array.from({ length: 10 }, () => quick.relay('sold')));
   expect(come.every(({ relayed }) => relayed)).toBe(true);
   const turns = Math.ceil((performance.now() - startedAt) / impatient.pagePatienceMs);
@@ -219,7 +231,11 @@ test('four sites that hang, asked again and again, hold two places together, and
   const quick = await siteOf(true);
   const impatient = { ...deps, pagePatienceMs: 3_000 };
   const hang = () =>
-    Promise.all([...hostile, ...hostile].map((site) => relayPage(impatient, { url: site.at('hang'), licence: 'a.b.c' })));
+    Promise.all(
+      [...hostile, ...hostile].map((site, at) =>
+        relayPage(impatient, { url: site.at('hang'), licence: 'a.b.c', who: `payer 0xa${at}` }),
+      ),
+    );
   expect((await hang()).map((one) => one.relayed || one.reason)).toEqual(Array(8).fill('timeout'));
   asked.length = 0;
   const again = hang();

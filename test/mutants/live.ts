@@ -236,11 +236,11 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'services/settlement/accept/settle.ts',
-        search: '  const signature = await checkSignature(rpc, network, payment);\n',
+        search: '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
         replace:
           '  const early = await find();\n' +
           '  if (early) return answerKnown(deps, request, network, early);\n' +
-          '  const signature = await checkSignature(rpc, network, payment);\n',
+          '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
       },
     ],
     test: { file: limits, name: 'a settled payment shown with another signature gets no licence' },

@@ -46,6 +46,32 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     test: { file, name: 'page first, money second' },
   },
   {
+    id: 'site-asked-without-money',
+    rule: 10,
+    bug: 'a site is asked for a page by whoever signs for money that he does not hold',
+    edits: [
+      {
+        file: 'services/settlement/accept/settle.ts',
+        search: 'if (request.lastLook && !own && (await looks.balance) < payment.authorization.value)',
+        replace: 'if (request.lastLook && own && (await looks.balance) < payment.authorization.value)',
+      },
+    ],
+    test: { file: 'test/fault/limits.test.ts', name: 'what is looked at last is asked for nobody who did not sign' },
+  },
+  {
+    id: 'strangers-fill-the-audit',
+    rule: 10,
+    bug: 'what nobody signed is an observation of the site that a stranger names',
+    edits: [
+      {
+        file: 'services/settlement/answer/refuse.ts',
+        search: "if (mode === 'live' && isVouched) await",
+        replace: "if (mode === 'live' && (isVouched || true)) await",
+      },
+    ],
+    test: { file: 'test/fault/limits.test.ts', name: 'what is looked at last is asked for nobody who did not sign' },
+  },
+  {
     id: 'mcp-budget-after-signature',
     rule: 12,
     bug: 'an account is offered what its budget will refuse',

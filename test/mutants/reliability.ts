@@ -100,7 +100,13 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'test-keys-are-counted',
     rule: 15,
     bug: 'what a test key fails to buy is an observation like any other',
-    edits: [{ file: 'services/settlement/answer/refuse.ts', search: "if (mode === 'live') await", replace: 'if (mode) await' }],
+    edits: [
+      {
+        file: 'services/settlement/answer/refuse.ts',
+        search: "if (mode === 'live' && isVouched) await",
+        replace: 'if (mode && isVouched) await',
+      },
+    ],
     test: { file: refusals, name: 'a page whose legs are not the quote’s is refused to a live key with an observation' },
   },
   {

@@ -27,9 +27,12 @@ export const buyPageTool = defineTool({
       const page = await buyPage(deps, { ...ask, ...by, payments: paymentsOf(call), agent: ua === null ? {} : { ua } });
       const { url } = page;
       if (page.kind === 'offered') return offerResult(call, page.offer.header);
-      if (page.kind === 'free') return pageResult({ url, kind, state: 'free', because: page.because }, page.page);
-      if (page.kind === 'held') return relayedResult({ url, kind, state: 'held', license: page.license }, page.relay);
-      return paidResult(relayedResult({ url, kind, ...boughtBody(page, deps.baseUrl) }, page.relay), page.receipt.responseHeader);
+      if (page.kind === 'free') return pageResult(call, { url, kind, state: 'free', because: page.because }, page.page);
+      if (page.kind === 'held') return relayedResult(call, { url, kind, state: 'held', license: page.license }, page.relay);
+      return paidResult(
+        relayedResult(call, { url, kind, ...boughtBody(page, deps.baseUrl) }, page.relay),
+        page.receipt.responseHeader,
+      );
     } catch (error) {
       if (error instanceof PaymentError && error.offer !== null) return offerResult(call, error.offer, error);
       throw error;

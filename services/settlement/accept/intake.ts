@@ -1,4 +1,5 @@
-import { lookAtNonces } from '../../../chain/evidence/states.ts';
+import { findAccountsWithCode } from '../../../chain/calls/code-size.ts';
+import { listBalances, lookAtNonces } from '../../../chain/evidence/states.ts';
 import type { Network } from '../../../chain/network.ts';
 import type { Rpc } from '../../../chain/rpc/rpc.ts';
 import type { Database } from '../../../db/database.ts';
@@ -10,6 +11,7 @@ import { insertPayments, listByAuthorization } from '../../../db/settlement/inta
 import { purchaseText } from '../../../db/settlement/lock.ts';
 import type { Payment, PaymentRef, StoredLicence } from '../../../db/settlement/payment.ts';
 import { fixLicences } from '../../../db/settlement/payment.ts';
+import type { Address } from '../../../domain/money/legs.ts';
 import type { Authorization } from '../../../domain/x402/payload.ts';
 import { gathered } from '../../pacing/gather.ts';
 
@@ -51,6 +53,26 @@ export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gath
     return used.map((isUsed) => ({ blockNumber, used: isUsed }));
   },
   { limit: 200, concurrency: 1, isOutage: () => true },
+);
+
+/** What an account holds of a network's asset, in micro. Calls at one time share a question. Throws ServiceError `chain_unavailable` in an outage. */
+export const findBalance: (rpc: Rpc, ask: { readonly network: Network; readonly account: Address }) => Promise<bigint> = gathered(
+  (rpc: Rpc, asks: readonly { readonly network: Network; readonly account: Address }[]) =>
+    listBalances(
+      rpc,
+      (asks[0] as { readonly network: Network }).network,
+      asks.map(({ account }) => account),
+    ),
+  { limit: 200, concurrency: 1, isOutage: () => true, same: ({ account }) => account },
+);
+
+/** Whether an account has code. Calls at one time share a question: any signature that is not its key's asks it, whoever made it up. */
+export const findWithCode: (rpc: Rpc, account: Address) => Promise<boolean> = gathered(
+  async (rpc: Rpc, accounts: readonly Address[]) => {
+    const withCode = await findAccountsWithCode(rpc, accounts);
+    return accounts.map((account) => withCode.has(account));
+  },
+  { limit: 200, concurrency: 1, isOutage: () => true, same: (account) => account },
 );
 
 /** What speaks against taking a payment. Calls at one time share a query. */

@@ -15,6 +15,7 @@ import { storedAgent } from '../../../domain/gate/agent.ts';
 import { licenceSlug } from '../../../domain/pages/resource.ts';
 import { LOST_HONOURED_HOURS, wasUsedBefore } from '../../../domain/payment/firstLook.ts';
 import { guardLicence, guardPurchase } from '../../../domain/payment/guard.ts';
+import { SENTENCES } from '../../../domain/payment/judge.ts';
 import { isSettled, isUndecided } from '../../../domain/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../../domain/pricing/terms.ts';
 import { checkTerms, isOver } from '../../../domain/x402/authorization.ts';
@@ -27,7 +28,7 @@ import type { ReceiptName } from '../../receipts/sign.ts';
 import type { AnswerDeps } from '../answer/answer.ts';
 import { answerPayment, pendingError } from '../answer/answer.ts';
 import type { PaymentError, SettleReceipt } from '../answer/receipt.ts';
-import type { Refusal } from '../answer/refuse.ts';
+import type { Attempt, Refusal } from '../answer/refuse.ts';
 import { refuse } from '../answer/refuse.ts';
 import { runRound } from '../batch/round.ts';
 import type { SettlementDeps } from '../deps.ts';
@@ -35,7 +36,7 @@ import { chainOf } from '../deps.ts';
 import type { BatchStarter } from '../starter.ts';
 import { admit } from './admission.ts';
 import type { NonceLook } from './intake.ts';
-import { findAdmission, findKnown, lookAtNonce, store } from './intake.ts';
+import { findAdmission, findBalance, findKnown, findWithCode, lookAtNonce, store } from './intake.ts';
 import type { Waiter } from './waiter.ts';
 
 /** What settling needs on the side that answers callers. */
@@ -60,19 +61,29 @@ export interface SettleRequest {
   readonly idempotencyKey?: string;
   /** The account that buys a page; a licence purchase names its own. */
   readonly accountId?: string;
-  /** A licence purchase: whose, and the offer that is paid, which is frozen right before the row; what `freeze` gives refuses it. */
-  readonly purchase?: { readonly accountId: string; readonly offerId: string; readonly freeze?: () => Promise<Refusal | null> };
+  /** A licence purchase: whose, and the offer that is paid. */
+  readonly purchase?: { readonly accountId: string; readonly offerId: string };
+  /**
+   * What is looked at right before the row, and costs: it is asked once the payer has signed, may be let in and holds the money. What it gives refuses
+   * the payment; what it throws ends the call, with nothing written. `hasMoved`: the money moved before a restore lost the row.
+   */
+  readonly lastLook?: (payment: { readonly hasMoved: boolean }) => Promise<Refusal | null>;
   /** The payment that holds the authorization, where the caller looked already; null: it found none. */
   readonly known?: Payment | null;
   /** In whose name the receipt is signed; ours unless told. */
   readonly receiptName?: ReceiptName;
 }
 
+const SHORT: Refusal = {
+  reason: 'insufficient_funds',
+  raw: 'invalid_exact_evm_insufficient_balance',
+  sentence: SENTENCES.insufficient_funds,
+};
 const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_already_used' } as const;
 
 /**
  * Settles one payment and answers with its receipt. The order of checks is safety 12:
- * terms → signature → replay → open purchase → row → chain. A second call with the same authorization and the same
+ * terms → signature → replay → money, for a last look that costs → open purchase → row → chain. A second call with the same authorization and the same
  * purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
  * What is read before the row is read side by side; the answers keep their order. One that our own
  * transaction carried before a restore lost its row gets the row anew, once, where it may be shown (ADR 0018).
@@ -101,9 +112,9 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   // Whatever does not fit is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts.
   const held = misfit && request.known === undefined ? await find() : request.known;
   const late = misfit && !held && mode === 'live' && isOver(misfit) ? await findOwn() : null;
-  if (misfit && !held && !late) throw await no(deps, request, network, misfit);
-  const signature = await checkSignature(rpc, network, payment);
-  if (!signature.ok) throw await no(deps, request, network, signature);
+  if (misfit && !held && !late) throw await noUnsigned(deps, request, network, misfit);
+  const signature = await checkSignature(rpc, network, payment, findWithCode);
+  if (!signature.ok) throw await noUnsigned(deps, request, network, signature);
   const planned = { payerKind: signature.payerKind, plannedGas: gasAlone(signature.payerKind, partOf(request)) };
   if (held) {
     await checkRequestKeys(deps, request, network, key);
@@ -129,7 +140,9 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     const sentence = 'this authorization was used or cancelled before we received it';
     if (!own) throw await no(deps, request, network, { ...USED, sentence });
   }
-  const stale = await request.purchase?.freeze?.();
+  if (request.lastLook && !own && (await looks.balance) < payment.authorization.value)
+    throw await no(deps, request, network, SHORT);
+  const stale = await request.lastLook?.({ hasMoved: own !== null });
   if (stale) throw await no(deps, request, network, stale);
   const spenders = spendersOf(request, facts);
   const unusedAtBlock = own ? own.blockNumber - 1n : (look?.blockNumber ?? null);
@@ -157,6 +170,8 @@ interface Looks {
   readonly facts: Promise<AdmissionFacts>;
   /** Null for a test key's, which is never on chain. */
   readonly nonce: Promise<NonceLook | null>;
+  /** What its payer holds, in micro. Only where a last look that costs comes after it: what cannot be paid else fails when it is examined. */
+  readonly balance: Promise<bigint>;
   /** What reports will know its agent by. */
   readonly label: Promise<string>;
 }
@@ -168,16 +183,20 @@ interface Looks {
  */
 function lookAhead(
   deps: SettleDeps,
-  { tenantId, mode, terms, payment, agent }: SettleRequest,
+  { tenantId, mode, terms, payment, agent, lastLook }: SettleRequest,
   network: Network,
   asked: AuthorizationKey & { readonly plannedGas: bigint },
 ): Looks {
   const facts = findAdmission(deps.database, { ...asked, tenantId, payTo: terms.payTo });
   const { rpc } = chainOf(deps, network.id);
   const nonce = mode === 'mock' ? Promise.resolve(null) : lookAtNonce(rpc, { network, ...payment.authorization });
+  const isMoneyLookedAt = lastLook !== undefined && mode === 'live';
+  const balance = isMoneyLookedAt
+    ? findBalance(rpc, { network, account: payment.authorization.from })
+    : Promise.resolve(terms.priceMicro);
   const label = labelAgent(deps.database, { tenantId, agent, atMs: deps.now() });
-  for (const look of [facts, nonce, label]) look.catch(() => undefined);
-  return { facts, nonce, label };
+  for (const look of [facts, nonce, balance, label]) look.catch(() => undefined);
+  return { facts, nonce, balance, label };
 }
 
 /** Settles a row that came back by the evidence it had: at once, since nothing is sent and its time may be over. */
@@ -197,10 +216,18 @@ async function settleLost(
 
 /** Refuses the payment of a request, which has no row of its own. */
 function no(deps: SettleDeps, request: SettleRequest, network: Network, refusal: Refusal): Promise<PaymentError> {
-  const { tenantId, mode, agent, payment, terms } = request;
+  return refuse(deps, { ...attemptOf(request, network), isVouched: true }, refusal);
+}
+
+/** The same before it is known that its payer signed. */
+function noUnsigned(deps: SettleDeps, request: SettleRequest, network: Network, refusal: Refusal): Promise<PaymentError> {
+  return refuse(deps, { ...attemptOf(request, network), isVouched: request.keyId !== null }, refusal);
+}
+
+function attemptOf({ tenantId, mode, agent, payment, terms }: SettleRequest, network: Network): Omit<Attempt, 'isVouched'> {
   const { host, slug, kind, priceMicro: micro } = terms;
   const presented = { network, x402Version: payment.x402Version, payer: payment.authorization.from };
-  return refuse(deps, { ...presented, tenantId, mode, host, slug, kind, micro, agent }, refusal);
+  return { ...presented, tenantId, mode, host, slug, kind, micro, agent };
 }
 
 /** The terms as the authorization check wants them. */

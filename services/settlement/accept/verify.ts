@@ -44,6 +44,7 @@ export interface VerifyRequest {
   readonly receiptName?: ReceiptName;
   /** The account that buys, where one said so; else the one whose wallet pays. */
   readonly accountId?: string;
+  readonly lastLook?: SettleRequest['lastLook'];
 }
 
 /** The longest a payment takes from the judgement of its quote to its row; what was alive then must not look expired later. */
@@ -52,7 +53,7 @@ const INTAKE_MS = 60_000;
 /**
  * Settles a buyer's payment for a page of the caller's site: whose page → payment readable → quote ours and alive → legs →
  * settlement. Throws 400 and 403 before anything is recorded; every refusal of the payment itself
- * is a 402, writes one `payment-failed` observation and carries the page's present offer; outages are 503 and write none.
+ * is a 402, writes one `payment-failed` observation (`Attempt.isVouched`) and carries the page's present offer; outages are 503 and write none.
  */
 export async function verifyPayment(deps: VerifyDeps, caller: Seller, request: VerifyRequest): Promise<SettleReceipt> {
   const page = requireOwnedPage({ ...request, tenant: caller.tenant });
@@ -68,10 +69,11 @@ export async function verifyPayment(deps: VerifyDeps, caller: Seller, request: V
 
 async function settlePage(deps: VerifyDeps, caller: Seller, request: VerifyRequest, page: ResourceUrl): Promise<SettleReceipt> {
   const { tenantId, keyId, mode } = caller.key;
-  const { agent, idempotencyKey, accountId, receiptName = 'service' } = request;
+  const { agent, idempotencyKey, accountId, lastLook, receiptName = 'service' } = request;
   const slug = slugOf(presentPricing(caller.tenant).articlePrefixes, page.path) ?? '';
   const asked = { host: page.host, slug, kind: request.quote.kind ?? 'read', micro: null };
-  const attempt = { ...asked, tenantId, mode, agent, network: deps.networks.first, x402Version: 2, payer: '' } as const;
+  const unread = { network: deps.networks.first, x402Version: 2, payer: '' } as const;
+  const attempt = { ...asked, ...unread, tenantId, mode, agent, isVouched: keyId !== null };
   const parsed = parsePayment(request.payment);
   if (!parsed.ok) throw await refuse(deps, attempt, { ...parsed, sentence: parsed.detail });
   const { payment } = parsed;
@@ -92,6 +94,7 @@ async function settlePage(deps: VerifyDeps, caller: Seller, request: VerifyReque
   const named = {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(accountId === undefined ? {} : { accountId }),
+    ...(lastLook === undefined ? {} : { lastLook }),
   };
   return deps.settle({ tenantId, keyId, mode, ...met, payment, agent, receiptName, ...named });
 }

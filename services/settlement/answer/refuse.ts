@@ -29,6 +29,8 @@ export interface Attempt extends Presented {
   /** The price it would have paid; null when no valid quote named one. */
   readonly micro: bigint | null;
   readonly agent: ObservedAgent;
+  /** The site's own key presented it, or its payer signed it. For anything else nobody answers: a stranger could fill a site's audit with it. */
+  readonly isVouched: boolean;
 }
 
 /** Why a payment is not settled. A quote that ran out has a code of its own, and counts as authorization_invalid. */
@@ -41,14 +43,14 @@ export function networkName({ network, x402Version }: Pick<Presented, 'network' 
 
 /**
  * Refuses a payment that has no row: writes its one `payment-failed` observation and makes its 402. A test key's payment is
- * answered and never written. Every call is one refused attempt. Throws database_unavailable when the observation cannot be written.
+ * answered and never written, and so is what nobody vouches for. Every call is one refused attempt. Throws database_unavailable when the observation cannot be written.
  */
 export async function refuse(
   deps: { readonly database: Database; readonly metrics?: Metrics },
   attempt: Attempt,
   refusal: Refusal,
 ): Promise<PaymentError> {
-  const { tenantId, mode, host, slug, kind, micro } = attempt;
+  const { tenantId, mode, host, slug, kind, micro, isVouched } = attempt;
   const reason = refusal.reason === 'quote_expired' ? 'authorization_invalid' : refusal.reason;
   const record = async (): Promise<void> => {
     const label = await labelAgent(deps.database, { tenantId, agent: attempt.agent, atMs: Date.now() });
@@ -62,7 +64,7 @@ export async function refuse(
       agent: storedAgent(attempt.agent, label),
     });
   };
-  if (mode === 'live') await atLedger(record);
+  if (mode === 'live' && isVouched) await atLedger(record);
   return paymentError(deps, attempt, refusal);
 }
 
