@@ -96,10 +96,10 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'services/settlement/batch/confirm.ts',
-        search: '  return { undecided: open.length, rest: [] };',
+        search: '  return { undecided: payments.filter(isOpen).length, rest: [] };',
         replace:
           "  const late = { fate: 'reverted', size: 1, batchId } as const;\n" +
-          '  await runRound(call, open.map((payment) => ({ payment, hashes: [], carrier: late })), { atSafe: false });\n' +
+          '  await runRound(call, payments.filter(isOpen).map((payment) => ({ payment, hashes: [], carrier: late })), { atSafe: false });\n' +
           '  return { undecided: 0, rest: [] };',
       },
     ],
