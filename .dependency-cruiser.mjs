@@ -9,11 +9,49 @@ const SURFACES = ['api', 'graphql', 'activities'];
 
 /** Everything of ours that is a layer; what a rule does not name stays forbidden. */
 const LAYERS =
-  '^(activities|adapters|api|bench|bin|chain|console|contracts|db|domain|examples|graphql|process|sandbox|services|test|tools|workflows)/';
+  '^(activities|api|bench|bin|console|contracts|db|examples|graphql|modules|platform|process|sandbox|test|tools|workflows)/';
+
+/** The modules in the only order in which they may import one another: each knows those before it. */
+const MODULES = [
+  'kernel',
+  'paging',
+  'mail',
+  'pricing',
+  'tenants',
+  'identity',
+  'hosts',
+  'webhooks',
+  'budgets',
+  'quotes',
+  'rollups',
+  'gate',
+  'licences',
+  'settlement',
+  'receipts',
+  'discovery',
+  'reports',
+  'anomalies',
+  'reconciliation',
+  'storefront',
+  'operations',
+];
+const PURE = '^modules/(kernel|[^/]+/rules)/';
 
 /** A rule: files of `layer` import, of our own code, only the paths that match `allowed`. */
 function layer(name, from, allowed, comment) {
   return { name: `layer-${name}`, severity: 'error', comment, from: { path: from }, to: { path: LAYERS, pathNot: allowed } };
+}
+
+/** A rule: a module knows none of those after it. */
+function order(module, index) {
+  const later = MODULES.slice(index + 1).join('|');
+  return {
+    name: `module-${module}`,
+    severity: 'error',
+    comment: 'A module knows the modules before it.',
+    from: { path: `^modules/${module}/` },
+    to: { path: `^modules/(${later})/` },
+  };
 }
 
 /** A rule: the package may be imported only from paths that match `home`; the edges that assemble things are always free. */
@@ -30,35 +68,36 @@ function packageHome(name, packages, home) {
 export default {
   forbidden: [
     {
-      name: 'domain-is-pure',
+      name: 'rules-are-pure',
       severity: 'error',
-      comment: 'Rules decide from their arguments: no package, no node: module, no other folder.',
-      from: { path: '^domain/' },
-      to: { pathNot: '^domain/' },
+      comment: 'Rules decide from their arguments: no package, no node: module, nothing that stores or asks.',
+      from: { path: PURE },
+      to: { pathNot: PURE },
     },
-    layer('db', '^db/', '^(db|domain)/', 'Storage knows tables and the domain.'),
+    ...MODULES.slice(0, -1).map(order),
+    layer('db', '^db/', `^db/|${PURE}`, 'The ledger itself: entities, migrations, the connection.'),
     layer(
-      'chain',
-      '^chain/',
-      '^(chain|domain|contracts)/',
-      'Chain code knows the chain, our compiled contracts, and the domain.',
+      'platform',
+      '^platform/',
+      '^(platform|contracts|modules/kernel)/',
+      'A part of the platform knows the chain, a library or a key service, and the kernel.',
     ),
-    layer('adapters', '^adapters/', '^(adapters|domain)/', 'An adapter knows one outside library and the domain.'),
+    layer('store', '^modules/[^/]+/store/', `^(db|modules/[^/]+/store)/|${PURE}`, 'Storage knows tables and rules.'),
     layer(
-      'services',
-      '^services/',
-      '^(services|domain|db|chain|adapters)/|^workflows/contract\\.ts$',
-      'Where rules meet storage.',
+      'use',
+      '^modules/[^/]+/use/',
+      '^(modules|db|platform)/|^workflows/contract\\.ts$',
+      'Where rules meet storage: what callers may do.',
     ),
     ...SURFACES.map((surface) =>
-      layer(surface, `^${surface}/`, `^(${surface}|services|domain)/`, 'A surface unpacks, calls a service, maps the failure.'),
+      layer(
+        surface,
+        `^${surface}/`,
+        `^(${surface}|modules/[^/]+/use|platform/pacing)/|^platform/(compressed|tokens/pepper)[.]ts$|^db/outage[.]ts$|${PURE}`,
+        'A surface unpacks, calls a use of a module, maps the failure.',
+      ),
     ),
-    layer(
-      'workflows',
-      '^workflows/',
-      '^(workflows|domain|activities)/',
-      'Deterministic code: the domain, and types of activities.',
-    ),
+    layer('workflows', '^workflows/', `^(workflows|activities)/|${PURE}`, 'Deterministic code: rules, and types of activities.'),
     {
       name: 'workflows-packages',
       severity: 'error',
@@ -96,10 +135,10 @@ export default {
       from: { pathNot: '^(test|bench|tools/|bin/cluster\\.ts$|vitest\\.)' },
       to: { path: '^test/' },
     },
-    packageHome('storage', 'pg|pg-cursor|pg-copy-streams|@mikro-orm|kysely', 'db'),
-    packageHome('chain-client', 'viem|secp256k1', 'chain|packages/agent'),
-    packageHome('outgoing-http', 'undici', 'adapters|chain'),
-    packageHome('key-services', '@aws-sdk|google-auth-library', 'adapters'),
+    packageHome('storage', 'pg|pg-cursor|pg-copy-streams|@mikro-orm|kysely', 'db|modules/[^/]+/store'),
+    packageHome('chain-client', 'viem|secp256k1', 'platform/chain|packages/agent'),
+    packageHome('outgoing-http', 'undici', 'platform|modules/hosts/use'),
+    packageHome('key-services', '@aws-sdk|google-auth-library', 'platform'),
     packageHome('rest', 'express|zod-openapi', 'api'),
     packageHome('browser', 'preact|htm', 'console'),
     packageHome('graphql', 'graphql|graphql-yoga|@pothos', 'graphql'),
@@ -132,7 +171,7 @@ export default {
       name: 'run-time-packages',
       severity: 'error',
       comment: 'What the deployed service imports is a dependency, not a devDependency.',
-      from: { path: '^(activities|adapters|api|chain|console|db|domain|graphql|process|services|workflows)/' },
+      from: { path: '^(activities|api|console|db|graphql|modules|platform|process|workflows)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm'], pathNot: 'node_modules/@types/' },
     },
   ],

@@ -17,7 +17,7 @@ RUN npm ci --omit=dev --omit=peer --workspaces=false --no-audit --no-fund \
   && { node -e "require('keccak/bindings.js'); require('secp256k1/bindings.js')" \
     || { apt-get update && apt-get install --yes --no-install-recommends python3 make g++ && npm rebuild keccak secp256k1; }; } \
   && npm pkg delete devDependencies peerDependencies workspaces && npm sbom --omit=dev --sbom-format=cyclonedx > sbom.cdx.json
-COPY domain ./domain
+COPY modules ./modules
 COPY workflows ./workflows
 COPY bin/bundleWorkflows.ts ./bin/
 COPY process/workflowBundle.ts ./process/

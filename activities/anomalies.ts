@@ -1,8 +1,8 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { AnomalyDeps } from '../services/anomalies/deps.ts';
-import { sendAlertMails } from '../services/anomalies/mails.ts';
-import type { SweptRules } from '../services/anomalies/sweep.ts';
-import { sweepRules } from '../services/anomalies/sweep.ts';
+import type { AnomalyDeps } from '../modules/anomalies/use/deps.ts';
+import type { SweptRules } from '../modules/anomalies/use/sweep.ts';
+import { sweepRules } from '../modules/anomalies/use/sweep.ts';
+import { sendAlertMails } from '../modules/mail/use/sendDue.ts';
 import { beating } from './beating.ts';
 
 /** The activities of `sweepAnomalies`. */

@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { AlertDeps } from '../services/budget/sendAlerts.ts';
-import { createAlertSender } from '../services/budget/sendAlerts.ts';
+import type { AlertDeps } from '../modules/budgets/use/sendAlerts.ts';
+import { createAlertSender } from '../modules/budgets/use/sendAlerts.ts';
 import { beating } from './beating.ts';
 
 /** The activity of `sendBudgetAlerts`. */

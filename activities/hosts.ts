@@ -1,6 +1,6 @@
-import type { CheckReport } from '../services/hosts/check.ts';
-import { checkHost, lookAtHost, probeHostRouting } from '../services/hosts/check.ts';
-import type { HostDeps, HostKey } from '../services/hosts/deps.ts';
+import type { CheckReport } from '../modules/hosts/use/check.ts';
+import { checkHost, lookAtHost, probeHostRouting } from '../modules/hosts/use/check.ts';
+import type { HostDeps, HostKey } from '../modules/hosts/use/deps.ts';
 
 /** The activities of `verifyHost`; each may run again without harm. */
 export interface HostActivities {

@@ -1,6 +1,6 @@
-import type { PurchaseStatus } from '../services/licences/purchase.ts';
-import { followPurchase } from '../services/licences/purchase.ts';
-import type { SettlementDeps } from '../services/settlement/deps.ts';
+import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
+import type { PurchaseStatus } from '../modules/storefront/use/licences/followPurchase.ts';
+import { followPurchase } from '../modules/storefront/use/licences/followPurchase.ts';
 
 /** The activities of licence purchases. */
 export interface LicenceActivities {

@@ -1,7 +1,7 @@
-import { correctFlushed } from '../services/reconciliation/corrections.ts';
-import type { ReconcileDeps } from '../services/reconciliation/deps.ts';
-import type { RoundResult } from '../services/reconciliation/readChain.ts';
-import { readChain } from '../services/reconciliation/readChain.ts';
+import { correctFlushed } from '../modules/reconciliation/use/corrections.ts';
+import type { ReconcileDeps } from '../modules/reconciliation/use/deps.ts';
+import type { RoundResult } from '../modules/reconciliation/use/readChain.ts';
+import { readChain } from '../modules/reconciliation/use/readChain.ts';
 import { beating } from './beating.ts';
 
 /** The activities of the reconciler; retries are the workflow's. */

@@ -1,7 +1,7 @@
 import { heartbeat } from '@temporalio/activity';
-import { checkRollups, gatherRollups, keepDaysAhead } from '../services/reports/rollups.ts';
-import type { RetentionDeps } from '../services/retention/forget.ts';
-import { forgetWhatEnded } from '../services/retention/forget.ts';
+import type { RetentionDeps } from '../modules/operations/use/retention.ts';
+import { forgetWhatEnded } from '../modules/operations/use/retention.ts';
+import { checkRollups, gatherRollups, keepDaysAhead } from '../modules/reports/use/rollups.ts';
 import { beating } from './beating.ts';
 
 const HEARTBEAT_MS = 60_000;

@@ -1,13 +1,13 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import { confirmCarried, sendProposal } from '../services/rails/rails.ts';
-import type { ConfirmResult } from '../services/settlement/batch/confirm.ts';
-import type { Flights } from '../services/settlement/batch/flights.ts';
-import type { SendResult } from '../services/settlement/batch/send.ts';
-import type { SettlementDeps } from '../services/settlement/deps.ts';
-import { flushSplits } from '../services/settlement/relayer/flush.ts';
-import type { BatchProposal } from '../services/settlement/starter.ts';
-import type { SweptBatch } from '../services/settlement/watch/sweep.ts';
-import { findAccepted, sweepNetwork } from '../services/settlement/watch/sweep.ts';
+import type { ConfirmResult } from '../modules/settlement/use/batch/confirm.ts';
+import type { Flights } from '../modules/settlement/use/batch/flights.ts';
+import type { SendResult } from '../modules/settlement/use/batch/send.ts';
+import type { BatchProposal } from '../modules/settlement/use/batchQueue.ts';
+import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
+import { confirmCarried, sendProposal } from '../modules/settlement/use/rails/rails.ts';
+import { flushSplits } from '../modules/settlement/use/relayer/flush.ts';
+import type { SweptBatch } from '../modules/settlement/use/watch/sweep.ts';
+import { findAccepted, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
 import { beating } from './beating.ts';
 
 /** The activities of settlement: each unpacks, calls a service, and leaves retries to the workflow. */

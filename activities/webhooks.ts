@@ -1,14 +1,14 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { AttemptOutcome } from '../domain/webhook/deliveryWorkflow.ts';
-import type { ProbeOutcome, RecoveryStart } from '../domain/webhook/recovery.ts';
-import type { AttemptKey } from '../services/webhooks/attempt.ts';
-import { attemptDelivery } from '../services/webhooks/attempt.ts';
-import type { ClosedWindows } from '../services/webhooks/closeWindows.ts';
-import type { WebhookDeps } from '../services/webhooks/deps.ts';
-import { createDispatcher } from '../services/webhooks/dispatch.ts';
-import { keepClosing } from '../services/webhooks/keepClosing.ts';
-import { probeEndpoint } from '../services/webhooks/probe.ts';
-import { createRecorder } from '../services/webhooks/recorder.ts';
+import type { AttemptOutcome } from '../modules/webhooks/rules/deliveryWorkflow.ts';
+import type { ProbeOutcome, RecoveryStart } from '../modules/webhooks/rules/recovery.ts';
+import type { AttemptKey } from '../modules/webhooks/use/attempt.ts';
+import { attemptDelivery } from '../modules/webhooks/use/attempt.ts';
+import type { ClosedWindows } from '../modules/webhooks/use/closeWindows.ts';
+import type { WebhookDeps } from '../modules/webhooks/use/deps.ts';
+import { createDispatcher } from '../modules/webhooks/use/dispatch.ts';
+import { keepClosing } from '../modules/webhooks/use/keepClosing.ts';
+import { probeEndpoint } from '../modules/webhooks/use/probe.ts';
+import { createRecorder } from '../modules/webhooks/use/recorder.ts';
 import { beating } from './beating.ts';
 
 /** The activities of the webhook workflows. */

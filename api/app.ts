@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
-import { ServiceError } from '../domain/errors.ts';
-import { openObserver } from '../services/gate/observe.ts';
-import { createExportSlots } from '../services/pacing/exportSlots.ts';
-import { openHeavyWork } from '../services/pacing/heavy.ts';
+import { openObserver } from '../modules/gate/use/observe.ts';
+import { ServiceError } from '../modules/kernel/errors.ts';
+import { createExportSlots } from '../platform/pacing/exportSlots.ts';
+import { openHeavyWork } from '../platform/pacing/heavy.ts';
 import { createAddressReader } from './address.ts';
 import { answerPreflight, showToPages } from './cors.ts';
 import { methodAnswer } from './errors.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ServiceError } from '../domain/errors.ts';
-import { beginInTurn } from '../services/pacing/loop.ts';
+import { ServiceError } from '../modules/kernel/errors.ts';
+import { beginInTurn } from '../platform/pacing/eventLoop.ts';
 
 /** Deepest JSON that is read. */
 const MAX_DEPTH = 16;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { readBearer } from '../domain/access/bearer.ts';
-import { publisherHash } from '../services/credentials/keys.ts';
-import type { CredentialHash } from '../services/credentials/pepper.ts';
+import { publisherHash } from '../modules/identity/use/keys/keys.ts';
+import { readBearer } from '../modules/kernel/access/bearer.ts';
+import type { CredentialHash } from '../platform/tokens/pepper.ts';
 import type { HandlerDeps } from './route.ts';
 
 const MOST_CHARS = 4_096;

@@ -1,7 +1,7 @@
-import type { ErrorKind } from '../domain/errors.ts';
-import { isServiceError, ServiceError } from '../domain/errors.ts';
-import { isTooSlow, outageOf } from '../services/outage.ts';
-import { PaymentError } from '../services/settlement/answer/receipt.ts';
+import { isTooSlow, outageOf } from '../db/outage.ts';
+import type { ErrorKind } from '../modules/kernel/errors.ts';
+import { isServiceError, ServiceError } from '../modules/kernel/errors.ts';
+import { PaymentError } from '../modules/settlement/use/answer/receipt.ts';
 import { paymentResponseHeaders } from './paymentResponse.ts';
 import type { Answer, ErrorShape } from './route.ts';
 

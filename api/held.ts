@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { beginInTurn } from '../services/pacing/loop.ts';
-import { RateExceeded } from '../services/pacing/rates.ts';
+import { beginInTurn } from '../platform/pacing/eventLoop.ts';
+import { RateExceeded } from '../platform/pacing/rates.ts';
 
 /** How long a caller above its rate waits to be told so, at least: who asks again at once asks twice a second a connection at most. */
 const HELD_MS = 500;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { ServiceError } from '../domain/errors.ts';
+import { ServiceError } from '../modules/kernel/errors.ts';
 import type { Route } from './route.ts';
 
 /** The query of a request as it stands there, without its `?`; empty when there is none. */

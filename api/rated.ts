@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { COSTS } from '../domain/access/rate.ts';
-import { ServiceError } from '../domain/errors.ts';
-import { publisherHash } from '../services/credentials/keys.ts';
-import type { Holder, Rates } from '../services/pacing/rates.ts';
-import { holderOfKey } from '../services/pacing/rates.ts';
-import type { PublisherDeps } from '../services/quotes/deps.ts';
+import { publisherHash } from '../modules/identity/use/keys/keys.ts';
+import { ServiceError } from '../modules/kernel/errors.ts';
+import { COSTS } from '../modules/kernel/rate.ts';
+import type { PublisherDeps } from '../modules/quotes/use/deps.ts';
+import type { Holder, Rates } from '../platform/pacing/rates.ts';
+import { holderOfKey } from '../platform/pacing/rates.ts';
 import type { AddressReader } from './address.ts';
 import { asServiceError } from './errors.ts';
 import { tellInTime } from './held.ts';

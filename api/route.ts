@@ -1,20 +1,20 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import type { Scope } from '../domain/access/key.ts';
-import type { Cost } from '../domain/access/rate.ts';
-import type { Log } from '../domain/log.ts';
-import type { AccountCaller } from '../services/accounts/authenticate.ts';
-import type { AgentDeps } from '../services/agents/verify.ts';
-import type { Observer } from '../services/gate/observe.ts';
-import type { HostService } from '../services/hosts/deps.ts';
-import type { BuyerDeps } from '../services/licences/deps.ts';
-import type { ExportSlots } from '../services/pacing/exportSlots.ts';
-import type { HeavyWork } from '../services/pacing/heavy.ts';
-import type { Rates } from '../services/pacing/rates.ts';
-import type { Caller, Freshness } from '../services/publisher.ts';
-import type { PageDeps } from '../services/purchases/fetch.ts';
-import type { ReportDeps } from '../services/reports/request.ts';
-import type { VerifyDeps } from '../services/settlement/accept/verify.ts';
-import type { EndpointDeps } from '../services/webhooks/endpoints.ts';
+import type { AgentDeps } from '../modules/gate/use/agents/verify.ts';
+import type { Observer } from '../modules/gate/use/observe.ts';
+import type { HostService } from '../modules/hosts/use/deps.ts';
+import type { AccountCaller } from '../modules/identity/use/accounts/authenticate.ts';
+import type { Caller, Freshness } from '../modules/identity/use/keys/authenticate.ts';
+import type { Scope } from '../modules/kernel/access/key.ts';
+import type { Log } from '../modules/kernel/log.ts';
+import type { Cost } from '../modules/kernel/rate.ts';
+import type { ReportDeps } from '../modules/reports/use/request.ts';
+import type { VerifyDeps } from '../modules/settlement/use/accept/verify.ts';
+import type { BuyerDeps } from '../modules/storefront/use/licences/deps.ts';
+import type { PageDeps } from '../modules/storefront/use/pages/fetch.ts';
+import type { EndpointDeps } from '../modules/webhooks/use/endpoints.ts';
+import type { ExportSlots } from '../platform/pacing/exportSlots.ts';
+import type { HeavyWork } from '../platform/pacing/heavy.ts';
+import type { Rates } from '../platform/pacing/rates.ts';
 import type { AddressReader } from './address.ts';
 
 /** What the REST API runs with. */

@@ -1,10 +1,10 @@
 /** Pages by their words over a million titles, beside the plain question that a first version would ask. */
 import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
-import { findPages } from '../services/search/find.ts';
-import type { FindDeps } from '../services/search/found.ts';
-import { openSnapshots } from '../services/tenants/snapshots.ts';
-import { createTenant } from '../services/tenants/tenants.ts';
+import { findPages } from '../modules/discovery/use/search/find.ts';
+import type { FindDeps } from '../modules/discovery/use/search/found.ts';
+import { openSnapshots } from '../modules/identity/use/tenantSnapshots.ts';
+import { createTenant } from '../modules/tenants/use/tenants.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench, BenchOptions } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';

@@ -4,7 +4,7 @@
  */
 import { GRAPHQL_PATH } from '../graphql/request/path.ts';
 import { EXAMPLES } from '../graphql/schema/examples.ts';
-import { setPricing } from '../services/tenants/tenants.ts';
+import { setPricing } from '../modules/tenants/use/tenants.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Parts } from './harness/cpu.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { importJWK, jwtVerify } from 'jose';
-import { createKeyring, publicHalf } from '../adapters/tokens/jws.ts';
-import { audienceOf, findEntitlement, reReadClaims } from '../domain/licence/licence.ts';
+import { audienceOf, findEntitlement, reReadClaims } from '../modules/kernel/licence/licence.ts';
+import { createKeyring, publicHalf } from '../platform/tokens/jws.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Turn } from './harness/cpu.ts';

@@ -1,5 +1,5 @@
-import type { PriceRule } from '../domain/rules/rule.ts';
-import { MAX_RULES } from '../domain/rules/rule.ts';
+import type { PriceRule } from '../modules/pricing/rules/rule.ts';
+import { MAX_RULES } from '../modules/pricing/rules/rule.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import { makeFigure } from './harness/figure.ts';

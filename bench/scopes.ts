@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isServiceError } from '../domain/errors.ts';
-import type { CataloguePage } from '../domain/pages/catalogue.ts';
-import { priceScopeSteps } from '../domain/pages/catalogue.ts';
-import { compilePattern, MAX_PATTERNS, MAX_STARS } from '../domain/pages/scope.ts';
-import { inSlices } from '../services/pacing/slices.ts';
+import { isServiceError } from '../modules/kernel/errors.ts';
+import { compilePattern, MAX_PATTERNS, MAX_STARS } from '../modules/kernel/pages/scope.ts';
+import type { CataloguePage } from '../modules/pricing/rules/catalogue.ts';
+import { priceScopeSteps } from '../modules/pricing/rules/catalogue.ts';
+import { inSlices } from '../platform/pacing/slices.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';

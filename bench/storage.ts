@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toldState } from '../db/settlement/states.ts';
+import { toldState } from '../db/paymentStates.ts';
 import type { Bench } from './harness/bench.ts';
 import type { Figure } from './harness/figure.ts';
 import type { BenchService } from './harness/service.ts';

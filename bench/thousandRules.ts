@@ -1,8 +1,8 @@
-import { compilePricing } from '../domain/pricing/pricing.ts';
-import type { RslContent } from '../domain/rsl/contents.ts';
-import { rslContents } from '../domain/rsl/contents.ts';
-import { rslDocument } from '../domain/rsl/document.ts';
-import { rslPaths } from '../domain/rsl/paths.ts';
+import { compilePricing } from '../modules/pricing/rules/pricing.ts';
+import type { RslContent } from '../modules/pricing/rules/rsl/contents.ts';
+import { rslContents } from '../modules/pricing/rules/rsl/contents.ts';
+import { rslDocument } from '../modules/pricing/rules/rsl/document.ts';
+import { rslPaths } from '../modules/pricing/rules/rsl/paths.ts';
 import { pricingOf, ruleOf } from '../test/support/rules/arbitrary.ts';
 import { alternate } from './harness/alternate.ts';
 import type { Turn } from './harness/cpu.ts';

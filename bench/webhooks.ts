@@ -4,10 +4,10 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { SecretBox } from '../adapters/tokens/secretBox.ts';
-import { createSecretBox } from '../adapters/tokens/secretBox.ts';
 import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
+import type { SecretBox } from '../platform/tokens/secretBox.ts';
+import { createSecretBox } from '../platform/tokens/secretBox.ts';
 import { whileDispatching } from './delivering/dispatching.ts';
 import type { BenchReceiver } from './delivering/receiver.ts';
 import { startBenchReceiver } from './delivering/receiver.ts';

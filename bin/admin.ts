@@ -1,7 +1,7 @@
 /** The operator's command line: `node bin/admin.ts <command> --help`. Prints one JSON document; secrets are shown this once. */
 import { existsSync } from 'node:fs';
 import { openDatabase } from '../db/database.ts';
-import { isServiceError } from '../domain/errors.ts';
+import { isServiceError } from '../modules/kernel/errors.ts';
 import { readAdminConfig } from '../process/config.ts';
 import { createAdminProgram } from './admin/program.ts';
 

@@ -1,4 +1,4 @@
-import { createLog } from '../adapters/telemetry/log.ts';
+import { createLog } from '../platform/telemetry/log.ts';
 import { startApi } from '../process/api/start.ts';
 import { readApiConfig } from '../process/config.ts';
 

@@ -1,4 +1,4 @@
-import { ensureNamespace } from '../adapters/temporalNamespace.ts';
+import { ensureNamespace } from '../platform/temporal/namespace.ts';
 import { readNamespaceConfig } from '../process/config.ts';
 
 /** Makes the Temporal namespace with 30 days of retention, then ends; safe to run at every deployment. */

@@ -1,6 +1,6 @@
 import { openDatabase } from '../db/database.ts';
+import { checkRollups, gatherRollups, rebuildAll } from '../modules/reports/use/rollups.ts';
 import { readConfig } from '../process/config/read.ts';
-import { checkRollups, gatherRollups, rebuildAll } from '../services/reports/rollups.ts';
 
 /**
  * `node bin/rollups.ts check|rebuild [days|all] [tenantId]`: compares the reports' rollups with their rows (and writes those that

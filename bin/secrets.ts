@@ -7,8 +7,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PRESETS } from '../chain/presets.ts';
-import { routerAddress } from '../chain/router/split.ts';
+import { PRESETS } from '../platform/chain/presets.ts';
+import { routerAddress } from '../platform/chain/router/split.ts';
 import { createServiceSecrets } from '../process/serviceSecrets.ts';
 
 const [folder, ...named] = process.argv.slice(2);

@@ -1,8 +1,8 @@
-import { createMailer } from '../adapters/mail.ts';
-import type { Log } from '../adapters/telemetry/log.ts';
-import { createSecretBox } from '../adapters/tokens/secretBox.ts';
 import type { Database } from '../db/database.ts';
-import type { AnomalyDeps } from '../services/anomalies/deps.ts';
+import type { AnomalyDeps } from '../modules/anomalies/use/deps.ts';
+import { createMailer } from '../platform/mail.ts';
+import type { Log } from '../platform/telemetry/log.ts';
+import { createSecretBox } from '../platform/tokens/secretBox.ts';
 import type { WorkerConfig } from './config.ts';
 
 /** What the sweep over anomaly rules works with; e-mail only with SMTP_URL. */

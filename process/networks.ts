@@ -1,8 +1,8 @@
-import type { Network } from '../chain/network.ts';
-import { verifyNetwork } from '../chain/network.ts';
-import type { Rpc } from '../chain/rpc/rpc.ts';
-import { chainUnavailable, isChainUnavailable } from '../chain/rpc/rpc.ts';
-import type { SettlementDeps } from '../services/settlement/deps.ts';
+import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
+import type { Network } from '../platform/chain/network.ts';
+import { verifyNetwork } from '../platform/chain/network.ts';
+import type { Rpc } from '../platform/chain/rpc/rpc.ts';
+import { chainUnavailable, isChainUnavailable } from '../platform/chain/rpc/rpc.ts';
 
 /** The networks of a process, as far as they were compared with their chains. */
 export interface ComparedNetworks {

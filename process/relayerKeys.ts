@@ -1,9 +1,9 @@
-import { openAwsKey } from '../adapters/kms/aws.ts';
-import { openGcpKey } from '../adapters/kms/gcp.ts';
-import type { Signer } from '../chain/signature/signer.ts';
-import { localSigner, openRemoteSigner } from '../chain/signature/signer.ts';
-import type { Metrics } from '../domain/metrics.ts';
-import type { RelayerKey } from '../services/settlement/deps.ts';
+import type { Metrics } from '../modules/kernel/metrics.ts';
+import type { RelayerKey } from '../modules/settlement/use/deps.ts';
+import type { Signer } from '../platform/chain/signature/signer.ts';
+import { localSigner, openRemoteSigner } from '../platform/chain/signature/signer.ts';
+import { openAwsKey } from '../platform/kms/aws.ts';
+import { openGcpKey } from '../platform/kms/gcp.ts';
 import type { Config } from './config.ts';
 
 /** The relayer keys of every network, opened. Throws SignerError for a key of a service that cannot sign: the process must not start. */

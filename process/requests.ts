@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Log } from '../adapters/telemetry/log.ts';
-import type { LogFields } from '../adapters/telemetry/logFields.ts';
-import { withLogFields } from '../adapters/telemetry/logFields.ts';
-import type { Tracing } from '../adapters/telemetry/tracing.ts';
-import type { Metrics } from '../domain/metrics.ts';
+import type { Metrics } from '../modules/kernel/metrics.ts';
+import type { Log } from '../platform/telemetry/log.ts';
+import type { LogFields } from '../platform/telemetry/logFields.ts';
+import { withLogFields } from '../platform/telemetry/logFields.ts';
+import type { Tracing } from '../platform/telemetry/tracing.ts';
 import type { Config } from './config.ts';
 
 /** Answers a request. */

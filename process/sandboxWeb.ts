@@ -1,5 +1,5 @@
-import type { HostDns } from '../adapters/outbound/hostDns.ts';
-import type { Outbound } from '../adapters/outbound/outbound.ts';
+import type { HostDns } from '../platform/outbound/hostDns.ts';
+import type { Outbound } from '../platform/outbound/outbound.ts';
 
 /** Domains the sandbox plays the internet for; everything below them too. */
 const DOMAINS: readonly string[] = ['sandbox.example', 'alpha.example', 'beta.example'];

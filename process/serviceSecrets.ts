@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { Hex } from '../domain/x402/payload.ts';
+import type { Hex } from '../modules/kernel/x402/payload.ts';
 
 /** The secrets the service's processes share. */
 export interface ServiceSecrets {

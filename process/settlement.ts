@@ -1,13 +1,13 @@
-import type { Outbound } from '../adapters/outbound/outbound.ts';
-import type { Log } from '../adapters/telemetry/log.ts';
-import type { Facilitator } from '../chain/facilitator.ts';
-import { createFacilitator } from '../chain/facilitator.ts';
-import { Networks } from '../chain/network.ts';
-import type { Rpc } from '../chain/rpc/rpc.ts';
-import { createRpc } from '../chain/rpc/rpc.ts';
 import type { Database } from '../db/database.ts';
-import { LICENCE_LIFE_SECONDS } from '../domain/licence/licence.ts';
-import type { CrashPoint, RelayerKey, SettlementDeps } from '../services/settlement/deps.ts';
+import { LICENCE_LIFE_SECONDS } from '../modules/kernel/licence/licence.ts';
+import type { CrashPoint, RelayerKey, SettlementDeps } from '../modules/settlement/use/deps.ts';
+import type { Facilitator } from '../platform/chain/facilitator.ts';
+import { createFacilitator } from '../platform/chain/facilitator.ts';
+import { Networks } from '../platform/chain/network.ts';
+import type { Rpc } from '../platform/chain/rpc/rpc.ts';
+import { createRpc } from '../platform/chain/rpc/rpc.ts';
+import type { Outbound } from '../platform/outbound/outbound.ts';
+import type { Log } from '../platform/telemetry/log.ts';
 import type { Config } from './config.ts';
 
 /** What of the configuration settlement runs with; relayer keys are the worker's alone. */

@@ -1,12 +1,12 @@
-import type { Log } from '../adapters/telemetry/log.ts';
-import type { OpenMetrics } from '../adapters/telemetry/metrics.ts';
-import type { Tracing } from '../adapters/telemetry/tracing.ts';
-import type { Rpc } from '../chain/rpc/rpc.ts';
 import type { Database } from '../db/database.ts';
-import { poolUse, tellWaits } from '../db/operator/poolWait.ts';
-import type { Metrics } from '../domain/metrics.ts';
-import { NO_METRICS } from '../domain/metrics.ts';
-import type { SettlementDeps } from '../services/settlement/deps.ts';
+import { poolUse, tellWaits } from '../db/poolWait.ts';
+import type { Metrics } from '../modules/kernel/metrics.ts';
+import { NO_METRICS } from '../modules/kernel/metrics.ts';
+import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
+import type { Rpc } from '../platform/chain/rpc/rpc.ts';
+import type { Log } from '../platform/telemetry/log.ts';
+import type { OpenMetrics } from '../platform/telemetry/metrics.ts';
+import type { Tracing } from '../platform/telemetry/tracing.ts';
 import type { Config } from './config.ts';
 import type { Handler } from './requests.ts';
 import { watchRequests } from './requests.ts';
@@ -39,10 +39,10 @@ export async function openTelemetry(
   const { metricsPort: port, metricsHost: host, otlpEndpoint: endpoint, traceRatio: ratio } = config;
   // Loaded where they are asked for: together they are a tenth of what a process loads.
   const open =
-    port === undefined ? null : await (await import('../adapters/telemetry/metrics.ts')).openMetrics({ service, host, port });
+    port === undefined ? null : await (await import('../platform/telemetry/metrics.ts')).openMetrics({ service, host, port });
   if (open) log.info({ url: open.url }, 'metrics are served');
   const tracing =
-    endpoint === undefined ? null : (await import('../adapters/telemetry/tracing.ts')).openTracing({ service, endpoint, ratio });
+    endpoint === undefined ? null : (await import('../platform/telemetry/tracing.ts')).openTracing({ service, endpoint, ratio });
   const metrics = open?.metrics ?? NO_METRICS;
   return {
     metrics,

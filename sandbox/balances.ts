@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils';
-import type { Address } from '../domain/money/legs.ts';
+import type { Address } from '../modules/kernel/money/legs.ts';
 import { callChain } from './parts/chain.ts';
 
 const ERC20 = parseAbi(['function balanceOf(address account) view returns (uint256)']);

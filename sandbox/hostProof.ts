@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
-import type { Pepper } from '../services/credentials/pepper.ts';
-import { mintConnectKey } from '../services/hosts/connectKey.ts';
-import { createTenant } from '../services/tenants/tenants.ts';
+import { mintConnectKey } from '../modules/identity/use/keys/connectKey.ts';
+import { createTenant } from '../modules/tenants/use/tenants.ts';
+import type { Pepper } from '../platform/tokens/pepper.ts';
 import type { Printer } from './print.ts';
 import type { SandboxWeb } from './site.ts';
 

@@ -1,6 +1,6 @@
-import { checksumAddress } from '../chain/offer.ts';
-import type { Address } from '../domain/money/legs.ts';
-import { usdText } from '../domain/money/money.ts';
+import type { Address } from '../modules/kernel/money/legs.ts';
+import { usdText } from '../modules/kernel/money/money.ts';
+import { checksumAddress } from '../platform/chain/offer.ts';
 import { createLine, createWaits } from './parts/progress.mjs';
 
 /** What is awaited, as one line of what is left. */

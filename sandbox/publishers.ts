@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
-import type { Plan, Scope, TenantStatus } from '../domain/access/key.ts';
-import { MINTABLE_SCOPES, SCOPES } from '../domain/access/key.ts';
-import type { Address } from '../domain/money/legs.ts';
-import type { PricingInput } from '../services/tenants/tenants.ts';
+import type { Plan, Scope, TenantStatus } from '../modules/kernel/access/key.ts';
+import { MINTABLE_SCOPES, SCOPES } from '../modules/kernel/access/key.ts';
+import type { Address } from '../modules/kernel/money/legs.ts';
+import type { PricingInput } from '../modules/tenants/use/tenants.ts';
 
 /** A site the sandbox comes with. */
 export interface SeededPublisher {

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { generateToken } from '../modules/identity/use/keys/keys.ts';
 import { createServiceSecrets, newPrivateKey } from '../process/serviceSecrets.ts';
-import { generateToken } from '../services/credentials/keys.ts';
 
 const hex32 = z.templateLiteral(['0x', z.string().regex(/^[0-9a-f]{64}$/)]);
 

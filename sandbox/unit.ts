@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { findChainIdentity, minedNonceOf, recordChainIdentity } from '../db/chainIdentity.ts';
 import { openDatabase } from '../db/database.ts';
 import { SchemaTooOld } from '../db/migrate.ts';
-import type { Address } from '../domain/money/legs.ts';
+import type { Address } from '../modules/kernel/money/legs.ts';
 import { firstDayOf } from './history/past.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { SandboxOptions } from './options.ts';

@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
-import { CLOSE_AHEAD_MS } from '../domain/webhook/window.ts';
+import { CLOSE_AHEAD_MS } from '../modules/webhooks/rules/window.ts';
 
 const { closeWindows } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '5m',

@@ -1,7 +1,7 @@
 import { ActivityFailure, continueAsNew, log, proxyActivities, sleep } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
-import type { AttemptOutcome, RetryStart } from '../domain/webhook/deliveryWorkflow.ts';
-import { busyDelayMs } from '../domain/webhook/deliveryWorkflow.ts';
+import type { AttemptOutcome, RetryStart } from '../modules/webhooks/rules/deliveryWorkflow.ts';
+import { busyDelayMs } from '../modules/webhooks/rules/deliveryWorkflow.ts';
 
 /** One request is one attempt: the server repeats nothing by itself. */
 const { attemptWebhook } = proxyActivities<WebhookActivities>({

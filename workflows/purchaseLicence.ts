@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { LicenceActivities } from '../activities/licences.ts';
-import { isOpen as isOpenState } from '../domain/payment/state.ts';
+import { isOpen as isOpenState } from '../modules/kernel/payment/state.ts';
 
 /** What a purchase is followed by: ids only (safety 20). The licence has the payment's id. */
 export interface PurchaseLicenceInput {

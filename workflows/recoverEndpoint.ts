@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
-import type { RecoveryStart } from '../domain/webhook/recovery.ts';
+import type { RecoveryStart } from '../modules/webhooks/rules/recovery.ts';
 
 const { probeEndpoint } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '40s',

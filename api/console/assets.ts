@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import type { Encoded } from '../../services/compressed.ts';
-import { compressible } from '../../services/compressed.ts';
+import type { Encoded } from '../../platform/compressed.ts';
+import { compressible } from '../../platform/compressed.ts';
 import { packModules } from './pack.ts';
 
 /** Where everything of the console is. */

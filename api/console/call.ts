@@ -1,14 +1,14 @@
 /** One call of the console, and who makes it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ServiceError } from '../../domain/errors.ts';
-import type { Log } from '../../domain/log.ts';
-import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
-import type { ConsoleSession, SessionDeps } from '../../services/console/sessions.ts';
-import { resumeSession } from '../../services/console/sessions.ts';
-import type { Owner } from '../../services/owners/authenticate.ts';
-import type { HeavyWork } from '../../services/pacing/heavy.ts';
-import type { Rates } from '../../services/pacing/rates.ts';
-import type { ReportDeps } from '../../services/reports/request.ts';
+import type { ProviderDeps } from '../../modules/identity/use/console/providerSignIn.ts';
+import type { ConsoleSession, SessionDeps } from '../../modules/identity/use/console/sessions.ts';
+import { resumeSession } from '../../modules/identity/use/console/sessions.ts';
+import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { Log } from '../../modules/kernel/log.ts';
+import type { ReportDeps } from '../../modules/reports/use/request.ts';
+import type { HeavyWork } from '../../platform/pacing/heavy.ts';
+import type { Rates } from '../../platform/pacing/rates.ts';
 import type { AddressReader } from '../address.ts';
 import type { ConsoleFiles } from './assets.ts';
 import type { Cookie } from './cookies.ts';

@@ -1,10 +1,11 @@
 /** Files of a site for its owner: those of the REST exports, to the byte. */
-import type { Plan } from '../../domain/access/key.ts';
-import { COSTS } from '../../domain/access/rate.ts';
-import { ownerKey } from '../../services/owners/authenticate.ts';
-import { ownedTenant } from '../../services/owners/ownedTenant.ts';
-import { goneOf } from '../../services/pacing/gone.ts';
-import { describeTenant } from '../../services/tenants/self.ts';
+
+import { ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
+import { ownedTenant } from '../../modules/identity/use/owners/ownedTenant.ts';
+import type { Plan } from '../../modules/kernel/access/key.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
+import { describeTenant } from '../../modules/tenants/use/self.ts';
+import { goneOf } from '../../platform/pacing/disconnected.ts';
 import { pathOf, sendAnswer } from '../handler.ts';
 import { knownParameters, readQuery, searchOf } from '../query.ts';
 import { answerCsv, exportCsvRoute } from '../routes/reports/exportCsv.ts';

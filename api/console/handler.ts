@@ -1,6 +1,6 @@
 /** Everything below /_svc/console: the page, its files, sessions, and what a session may ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { COSTS } from '../../domain/access/rate.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
 import { methodAnswer } from '../errors.ts';
 import { pathOf, requestIdOf, send, sendError, wantsProblem } from '../handler.ts';
 import { tellInTime } from '../held.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { pathOf, send } from '../handler.ts';
 import type { Body } from './assets.ts';
 import type { ConsoleCall } from './call.ts';

@@ -1,7 +1,8 @@
 /** Signing in at the identity provider. People see these answers: what went wrong leads back to the page, by its code alone. */
-import { COSTS } from '../../domain/access/rate.ts';
-import type { ProviderDeps } from '../../services/console/providerSignIn.ts';
-import { AWAY_MS, comeBack, leaveForProvider, screenOf } from '../../services/console/providerSignIn.ts';
+
+import type { ProviderDeps } from '../../modules/identity/use/console/providerSignIn.ts';
+import { AWAY_MS, comeBack, leaveForProvider, screenOf } from '../../modules/identity/use/console/providerSignIn.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
 import { asServiceError } from '../errors.ts';
 import { send } from '../handler.ts';
 import { searchOf } from '../query.ts';

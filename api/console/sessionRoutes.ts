@@ -1,10 +1,10 @@
 /** Signing in and out of the console. */
 
-import { COSTS } from '../../domain/access/rate.ts';
-import { isServiceError, ServiceError } from '../../domain/errors.ts';
-import { screenOf } from '../../services/console/providerSignIn.ts';
-import type { ConsoleSession } from '../../services/console/sessions.ts';
-import { endAllSessions, endSession, LONGEST_MS, listSites, signIn } from '../../services/console/sessions.ts';
+import { screenOf } from '../../modules/identity/use/console/providerSignIn.ts';
+import type { ConsoleSession } from '../../modules/identity/use/console/sessions.ts';
+import { endAllSessions, endSession, LONGEST_MS, listSites, signIn } from '../../modules/identity/use/console/sessions.ts';
+import { isServiceError, ServiceError } from '../../modules/kernel/errors.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
 import { readJsonBody } from '../body.ts';
 import { send } from '../handler.ts';
 import { searchOf } from '../query.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_CLASSES } from '../../domain/gate/visitors.ts';
+import { DEFAULT_CLASSES } from '../../modules/gate/rules/visitors.ts';
 import type { OperationExamples } from './shape.ts';
 import {
   ANN,

@@ -4,9 +4,9 @@
  * extension `org.x402/payment`. A payment is read wherever one of them puts it.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ServiceError, SpendingDetails } from '../../domain/errors.ts';
-import { microToJson } from '../../domain/money/money.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import type { ServiceError, SpendingDetails } from '../../modules/kernel/errors.ts';
+import { microToJson } from '../../modules/kernel/money/money.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
 import type { ToolCall } from './tool.ts';
 
 const PAYMENT = 'x402/payment';

@@ -1,6 +1,6 @@
 /** What tools are asked with. */
 import { z } from 'zod';
-import { MAX_RESOURCE_CHARS } from '../../domain/hosts/host.ts';
+import { MAX_RESOURCE_CHARS } from '../../modules/kernel/hosts/host.ts';
 import { LicenceRequestBody } from '../schemas/licences.ts';
 
 /** The URL of a page; whose it is, is the service's to find out. */

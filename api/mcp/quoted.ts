@@ -1,5 +1,5 @@
 /** A page's price as tools show it. */
-import type { Quote } from '../../domain/pricing/quote.ts';
+import type { Quote } from '../../modules/pricing/rules/quote.ts';
 
 /** What of a quote tells a buyer what he pays, to whom, and until when; what only a gate needs is left out. */
 export function quotedBody(quote: Quote, baseUrl: string): Readonly<Record<string, unknown>> {

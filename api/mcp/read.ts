@@ -1,8 +1,8 @@
 /** A page's text in a result: data with its address, which nobody here reads. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { pagePoints } from '../../domain/access/rate.ts';
-import type { PageText } from '../../services/purchases/fetch.ts';
-import type { Relayed } from '../../services/purchases/relay.ts';
+import { pagePoints } from '../../modules/kernel/rate.ts';
+import type { PageText } from '../../modules/storefront/use/pages/fetch.ts';
+import type { Relayed } from '../../modules/storefront/use/pages/relay.ts';
 import type { ToolCall } from './tool.ts';
 import { dataResult } from './tool.ts';
 

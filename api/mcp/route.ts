@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { API_VERSION } from '../handler.ts';
 import type { Answer, AnybodyCall, AnybodyRoute } from '../route.ts';
 import { openMcp } from './server.ts';

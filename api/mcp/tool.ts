@@ -1,9 +1,9 @@
 /** A tool of the MCP server: what it takes, what a call of it costs, and the service that answers it. */
 import type { CallToolResult, Tool as ListedTool, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Scope } from '../../domain/access/key.ts';
-import type { Cost } from '../../domain/access/rate.ts';
-import { COSTS } from '../../domain/access/rate.ts';
+import type { Scope } from '../../modules/kernel/access/key.ts';
+import type { Cost } from '../../modules/kernel/rate.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
 import { asServiceError } from '../errors.ts';
 import type { AnybodyCall } from '../route.ts';
 import { errorResult } from './dialects.ts';
@@ -46,7 +46,7 @@ interface ToolText<S extends z.ZodType> {
 
 /**
  * A tool. None has an `outputSchema`: clients of 2025 hold even an offer against it, and throw before they pay. What a tool throws is told as
- * `isError` with the code and sentence of domain/errors.ts; a defect says nothing of itself.
+ * `isError` with the code and sentence of modules/kernel/errors.ts; a defect says nothing of itself.
  */
 export function defineTool<S extends z.ZodType>(tool: ToolText<S>): Tool {
   const { name, title, description, input, pays, cost, scope, run } = tool;

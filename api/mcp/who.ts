@@ -1,5 +1,5 @@
-import { ServiceError } from '../../domain/errors.ts';
-import type { Caller } from '../../services/publisher.ts';
+import type { Caller } from '../../modules/identity/use/keys/authenticate.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import type { Somebody } from '../route.ts';
 
 /** The account that calls a tool registered for accounts alone. Throws missing_credential for anybody else. */

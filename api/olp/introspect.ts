@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { introspectToken } from '../../services/olp/introspect.ts';
+import { introspectToken } from '../../modules/storefront/use/olp/introspect.ts';
 import type { KeyRoute } from '../route.ts';
 import { jsonResponse, keyErrors } from '../routes/responses.ts';
 import { parseWith } from '../schemas/parse.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { COSTS } from '../../domain/access/rate.ts';
-import type { LicenceTokenAnswer } from '../../services/olp/token.ts';
-import { grantLicenceToken } from '../../services/olp/token.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
+import type { LicenceTokenAnswer } from '../../modules/storefront/use/olp/token.ts';
+import { grantLicenceToken } from '../../modules/storefront/use/olp/token.ts';
 import { IDEMPOTENCY_KEY, PAYMENT } from '../described.ts';
 import { paymentResponseHeaders } from '../paymentResponse.ts';
 import type { Answer, HandlerDeps, PublicRoute } from '../route.ts';

@@ -1,4 +1,4 @@
-import { noteBodies } from '../../services/receipts/bodies.ts';
+import { noteBodies } from '../../modules/receipts/use/bodies.ts';
 import type { KeyRoute } from '../route.ts';
 import { jsonResponse, keyErrors } from '../routes/responses.ts';
 import { parseWith } from '../schemas/parse.ts';

@@ -1,4 +1,4 @@
-import { ownDidDocument } from '../../services/receipts/did.ts';
+import { ownDidDocument } from '../../modules/receipts/use/did.ts';
 import type { PublicRoute } from '../route.ts';
 import { DidDocument } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 /** The record of a payment as a page for people. No script, no picture, nothing from elsewhere; every text in it is escaped. */
 import { createHash } from 'node:crypto';
-import { transactionUrl } from '../../domain/explorer.ts';
-import { usdText } from '../../domain/money/money.ts';
-import type { PaymentRecord } from '../../domain/receipts/record.ts';
+import { transactionUrl } from '../../modules/kernel/explorer.ts';
+import { usdText } from '../../modules/kernel/money/money.ts';
+import type { PaymentRecord } from '../../modules/receipts/rules/record.ts';
 
 const STYLE = `:root{color-scheme:light dark;--line:light-dark(#d9dce1,#3a3f47);--soft:light-dark(#5b626d,#a3abb8);--card:light-dark(#fff,#1b1e23);--good:light-dark(#17703a,#6fd08f);font:16px/1.5 system-ui,sans-serif}
 body{margin:0;background:light-dark(#f4f5f7,#121417);color:light-dark(#16191d,#eceef1)}

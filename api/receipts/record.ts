@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readRecord, signRecord } from '../../services/receipts/record.ts';
+import { readRecord, signRecord } from '../../modules/receipts/use/record.ts';
 import { answerTagged } from '../etag.ts';
 import type { Answer, Call, PublicRoute } from '../route.ts';
 import { jsonResponse } from '../routes/responses.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SETTLED_STATES } from '../../domain/payment/state.ts';
+import { SETTLED_STATES } from '../../modules/kernel/payment/state.ts';
 import { address } from '../schemas/shared.ts';
 
 const sha256 = z.string('must be text').regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits in lower case');

@@ -1,4 +1,4 @@
-import { remembered } from '../../services/pacing/remembered.ts';
+import { remembered } from '../../platform/pacing/remembered.ts';
 import type { ApiDeps, PublicRoute } from '../route.ts';
 
 /** How long one part may take to answer before it counts as failed. */

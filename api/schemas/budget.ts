@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PERIODS } from '../../domain/budget/period.ts';
-import { MOST_MICRO } from '../../services/budget/settings.ts';
+import { PERIODS } from '../../modules/budgets/rules/period.ts';
+import { MOST_MICRO } from '../../modules/budgets/use/settings.ts';
 import { NO_CONTROLS } from './shared.ts';
 
 const MOST = Number(MOST_MICRO);

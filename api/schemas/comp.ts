@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FUNCTIONS } from '../../domain/discovery/compPackages.ts';
+import { FUNCTIONS } from '../../modules/pricing/rules/compPackages.ts';
 import { resource } from './shared.ts';
 
 /** Messages of IAB Tech Lab CoMP 1.0. Names are the standard's; what it lets out may be left out, and members it does not know are ignored. */

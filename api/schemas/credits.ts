@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
-import { MAX_AUTHOR_ID_CHARS, MAX_CREDITS_DEPTH, MAX_LEAVES, MAX_TITLE_CHARS } from '../../domain/money/credits.ts';
+import { MAX_AUTHOR_ID_CHARS, MAX_CREDITS_DEPTH, MAX_LEAVES, MAX_TITLE_CHARS } from '../../modules/kernel/money/credits.ts';
 import { address } from './shared.ts';
 
 const authorId = z.string().min(1).max(MAX_AUTHOR_ID_CHARS).meta({ description: 'The author’s id in earnings and statements.' });

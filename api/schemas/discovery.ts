@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlaceKey } from '../../services/discovery/list.ts';
+import type { PlaceKey } from '../../modules/discovery/use/list.ts';
 import { NO_CONTROLS } from './shared.ts';
 
 const MAX_OFFSET = 100_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MAX_PERIOD_DAYS, MIN_PERIOD_DAYS, TERMS } from '../../domain/licence/period.ts';
-import { MAX_PATTERN_CHARS, MAX_PATTERNS } from '../../domain/pages/scope.ts';
+import { MAX_PERIOD_DAYS, MIN_PERIOD_DAYS, TERMS } from '../../modules/kernel/licence/period.ts';
+import { MAX_PATTERN_CHARS, MAX_PATTERNS } from '../../modules/kernel/pages/scope.ts';
 import { address, kind, resource } from './shared.ts';
 
 const text = z.string('must be text');

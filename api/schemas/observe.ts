@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_PRICE_MICRO } from '../../domain/money/money.ts';
+import { MAX_PRICE_MICRO } from '../../modules/kernel/money/money.ts';
 import { kind, micro, ObservedAgent, resource } from './shared.ts';
 
 /** Every verdict of an observation. */

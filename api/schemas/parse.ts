@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '../../domain/errors.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import type { ErrorCode } from '../../modules/kernel/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 
 /**
  * A value of the schema's shape. Throws 400 with `code`; the sentence names the first place that is wrong, by its path (the

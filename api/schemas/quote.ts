@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { TERMS } from '../../domain/licence/period.ts';
-import { AGENT_CATEGORIES, isOperator } from '../../domain/rules/rule.ts';
+import { TERMS } from '../../modules/kernel/licence/period.ts';
+import { AGENT_CATEGORIES, isOperator } from '../../modules/pricing/rules/rule.ts';
 import { address, kind, micro, resource } from './shared.ts';
 
 const MAX_ERROR_CHARS = 200;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { TERMS } from '../../domain/licence/period.ts';
-import { MAX_COUNT, MAX_IDEMPOTENCY_CHARS } from '../../domain/licence/usage.ts';
+import { TERMS } from '../../modules/kernel/licence/period.ts';
+import { MAX_COUNT, MAX_IDEMPOTENCY_CHARS } from '../../modules/storefront/rules/usage.ts';
 import { resource } from './shared.ts';
 
 const text = z.string('must be text');

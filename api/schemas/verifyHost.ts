@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHALLENGE_METHODS } from '../../domain/hosts/challenge.ts';
+import { CHALLENGE_METHODS } from '../../modules/hosts/rules/challenge.ts';
 
 /** A label of a host name: up to 63 letters, digits and hyphens, no hyphen at its ends. */
 const LABEL = '[A-Za-z0-9\\u0080-\\uffff]([A-Za-z0-9\\u0080-\\uffff-]{0,61}[A-Za-z0-9\\u0080-\\uffff])?';

@@ -1,12 +1,12 @@
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { listen } from '../../db/listen.ts';
-import { DELIVERY_CHANNEL } from '../../db/webhooks/events.ts';
-import { WEBHOOK_LIMITS } from '../../services/webhooks/deps.ts';
-import { createDispatcher } from '../../services/webhooks/dispatch.ts';
-import { createRecorder } from '../../services/webhooks/recorder.ts';
-import { createWake } from '../../services/webhooks/wake.ts';
+import { DELIVERY_CHANNEL } from '../../modules/webhooks/store/events.ts';
+import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
+import { createDispatcher } from '../../modules/webhooks/use/dispatch.ts';
+import { createRecorder } from '../../modules/webhooks/use/recorder.ts';
+import { createWake } from '../../modules/webhooks/use/wake.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import type { SecretBox } from '../../platform/tokens/secretBox.ts';
 
 /** As many `dispatchWebhooks` as a worker runs unless told otherwise. */
 const SHARDS = 4;

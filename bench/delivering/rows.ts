@@ -1,7 +1,7 @@
-import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
-import { DELIVERY_CHANNEL } from '../../db/webhooks/events.ts';
-import { createWebhookSecret, secretContext } from '../../services/webhooks/secret.ts';
+import { DELIVERY_CHANNEL } from '../../modules/webhooks/store/events.ts';
+import { createWebhookSecret, secretContext } from '../../modules/webhooks/use/secret.ts';
+import type { SecretBox } from '../../platform/tokens/secretBox.ts';
 
 /** An endpoint of a site of its own. */
 export interface BenchEndpoint {

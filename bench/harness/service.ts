@@ -2,11 +2,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { localSigner } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { SCOPES } from '../../domain/access/key.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import type { TenantInput } from '../../modules/tenants/use/tenants.ts';
+import { createTenant } from '../../modules/tenants/use/tenants.ts';
+import { localSigner } from '../../platform/chain/signature/signer.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { VARIABLES } from '../../process/config/variables.ts';
 import type { ServiceSecrets } from '../../process/serviceSecrets.ts';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
@@ -14,10 +18,6 @@ import type { ChainOptions } from '../../sandbox/parts/chain.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres/postgres.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { LIFTED_RATES, serviceEnvironment, startApiProcess, startWorkerProcess } from '../../sandbox/processes-of-service.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import type { TenantInput } from '../../services/tenants/tenants.ts';
-import { createTenant } from '../../services/tenants/tenants.ts';
 import type { Parts } from './cpu.ts';
 import { CLIENT } from './cpu.ts';
 import type { BenchChain } from './parts.ts';

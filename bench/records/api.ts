@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { SCOPES } from '../../domain/access/key.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { LIFTED_RATES, serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
 import type { Parts } from '../harness/cpu.ts';
 import { benchFolder } from '../harness/parts.ts';
 import { sharedService } from '../harness/service.ts';

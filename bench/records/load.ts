@@ -1,8 +1,8 @@
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { fillStatements, gatherShards, listTenantIds } from '../../db/reports/rollupCheck.ts';
-import { crossingSums, IN_HOURS, observationDays } from '../../db/reports/rollups.ts';
-import { createTenant } from '../../services/tenants/tenants.ts';
+import { fillStatements, gatherShards, listTenantIds } from '../../modules/reports/store/rollupCheck.ts';
+import { crossingSums, IN_HOURS, observationDays } from '../../modules/rollups/store/rollups.ts';
+import { createTenant } from '../../modules/tenants/use/tenants.ts';
 import { withoutIndexes } from './bulk.ts';
 
 /** The busiest site: a fifth of all rows. */

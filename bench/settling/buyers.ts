@@ -2,11 +2,11 @@
 
 import { randomBytes } from 'node:crypto';
 import secp256k1 from 'secp256k1';
-import type { Network } from '../../chain/network.ts';
-import { authorizationDigest } from '../../chain/signature/signature.ts';
-import { localSigner } from '../../chain/signature/signer.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { Authorization, Hex } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Authorization, Hex } from '../../modules/kernel/x402/payload.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { authorizationDigest } from '../../platform/chain/signature/signature.ts';
+import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 
 /** A key with test USDC. */

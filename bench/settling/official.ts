@@ -5,8 +5,8 @@ import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { createWalletClient, http, publicActions } from 'viem';
 import { nonceManager, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
-import type { Network } from '../../chain/network.ts';
-import { checksumAddress } from '../../chain/offer.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { checksumAddress } from '../../platform/chain/offer.ts';
 import type { SignedTransfer } from './buyers.ts';
 import { payloadOf } from './buyers.ts';
 

@@ -3,8 +3,8 @@
  * takes lines of encoded transfers and answers each with the milliseconds of every payment; ends with its parent.
  */
 import { createInterface } from 'node:readline';
-import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
 import { decodeTransfer } from './buyers.ts';
 import { createOfficial, settleOfficially, workThrough } from './official.ts';
 

@@ -1,6 +1,6 @@
 /** Rounds of payments: ours over HTTP, those of the official facilitator, and what each took. */
 import { generatePrivateKey } from 'viem/accounts';
-import { localSigner } from '../../chain/signature/signer.ts';
+import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { fundGas } from '../../sandbox/parts/chain-setup.ts';
 import type { Cpu, Parts, Turn } from '../harness/cpu.ts';
 import { ownCpu, withCpu } from '../harness/cpu.ts';

@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import type { Network } from '../../chain/network.ts';
-import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import type { Address } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
 import type { BenchService, BenchSite } from '../harness/service.ts';
 import type { Buyer } from './buyers.ts';
 import { payloadOf, signTransfer } from './buyers.ts';

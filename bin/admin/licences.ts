@@ -1,17 +1,17 @@
 import { Command } from 'commander';
-import type { ClientKeys } from '../../adapters/tokens/clientAssertion.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import type { PageInput } from '../../services/licences/offering.ts';
+import { denySiteToken, revokeSiteLicence } from '../../modules/licences/use/manageLicences.ts';
 import {
   issueBuyerKey,
   openBuyer,
   openBuyerClient,
   withdrawBuyerClient,
   withdrawBuyerKey,
-} from '../../services/operations/buyers.ts';
-import { searchBuyers, searchLicences, showLicence } from '../../services/operations/finds.ts';
-import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
-import { importSitePages, setSiteOffering } from '../../services/site/pages.ts';
+} from '../../modules/operations/use/buyers.ts';
+import { searchBuyers, searchLicences, showLicence } from '../../modules/operations/use/search.ts';
+import type { PageInput } from '../../modules/storefront/use/licences/offering.ts';
+import { importSitePages, setSiteOffering } from '../../modules/storefront/use/managePages.ts';
+import type { ClientKeys } from '../../platform/tokens/clientAssertion.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { paged, pageOf, parseId, parseJsonFile, parseWallet } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 import { callOf } from './surroundings.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Database } from '../../db/database.ts';
-import type { Month } from '../../domain/reports/months.ts';
-import { attachMonth, checkMonth, closeMonth, detachMonth, reportMonths } from '../../services/operations/months.ts';
+import type { Month } from '../../modules/kernel/time/months.ts';
+import { attachMonth, checkMonth, closeMonth, detachMonth, reportMonths } from '../../modules/operations/use/months.ts';
 import { parseMonth } from './options.ts';
 import type { OwnerAsked } from './owner.ts';
 import { withOwner } from './owner.ts';

@@ -1,26 +1,32 @@
 import { Connection } from '@temporalio/client';
 import { Command, InvalidArgumentError } from 'commander';
-import { createLog } from '../../adapters/telemetry/log.ts';
-import { publicHalf } from '../../adapters/tokens/jws.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
-import { listSigningKeys } from '../../db/credentials/signingKeys.ts';
 import type { Database } from '../../db/database.ts';
-import { listAlerts } from '../../db/operator/operations.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { listSigningKeys } from '../../modules/identity/store/signingKeys.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import { listAlerts } from '../../modules/operations/store/operations.ts';
+import { settleAlerts } from '../../modules/operations/use/alerts.ts';
+import type { TemporalFacts } from '../../modules/operations/use/doctor.ts';
+import { examineSystem } from '../../modules/operations/use/doctor.ts';
+import { recoverNetwork } from '../../modules/operations/use/recoverNetwork.ts';
+import { reportNonce, setNonce } from '../../modules/operations/use/relayerNonce.ts';
+import {
+  addRelayer,
+  rebroadcastPayment,
+  reportRelayers,
+  retireRelayer,
+  voidNonce,
+} from '../../modules/operations/use/relayers.ts';
+import { closeReview } from '../../modules/operations/use/review.ts';
+import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
+import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
+import { createLog } from '../../platform/telemetry/log.ts';
+import { publicHalf } from '../../platform/tokens/jws.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import type { readAdminConfig } from '../../process/config.ts';
 import { openRelayerKeys } from '../../process/relayerKeys.ts';
 import { createSettlementDeps } from '../../process/settlement.ts';
 import { TASK_QUEUE } from '../../process/taskQueue.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import { settleAlerts } from '../../services/operations/alerts.ts';
-import type { TemporalFacts } from '../../services/operations/doctor.ts';
-import { examineSystem } from '../../services/operations/doctor.ts';
-import { recoverNetwork } from '../../services/operations/recover.ts';
-import { reportNonce, setNonce } from '../../services/operations/relayerNonce.ts';
-import { addRelayer, rebroadcastPayment, reportRelayers, retireRelayer, voidNonce } from '../../services/operations/relayers.ts';
-import { closeReview } from '../../services/operations/review.ts';
-import type { SettlementDeps } from '../../services/settlement/deps.ts';
-import { flushSplits } from '../../services/settlement/relayer/flush.ts';
 import { parseId, parseWallet } from './options.ts';
 import { routerCommands } from './router.ts';
 import type { Surroundings } from './surroundings.ts';

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import type { MintableScope, Plan, TenantStatus } from '../../domain/access/key.ts';
-import { MINTABLE_SCOPES, PLANS } from '../../domain/access/key.ts';
-import { hasControlCharacter } from '../../domain/hosts/host.ts';
-import type { PaymentState } from '../../domain/payment/state.ts';
-import { PAYMENT_STATES } from '../../domain/payment/state.ts';
-import type { DefaultPayee } from '../../domain/pricing/pricing.ts';
-import type { Month } from '../../domain/reports/months.ts';
-import { monthOf } from '../../domain/reports/months.ts';
-import { requireWallet } from '../../services/credits/payees.ts';
-import type { PageAsked } from '../../services/operations/finds.ts';
-import { MOST_ROWS } from '../../services/operations/finds.ts';
+import type { MintableScope, Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
+import { MINTABLE_SCOPES, PLANS } from '../../modules/kernel/access/key.ts';
+import { hasControlCharacter } from '../../modules/kernel/hosts/host.ts';
+import type { PaymentState } from '../../modules/kernel/payment/state.ts';
+import { PAYMENT_STATES } from '../../modules/kernel/payment/state.ts';
+import type { Month } from '../../modules/kernel/time/months.ts';
+import { monthOf } from '../../modules/kernel/time/months.ts';
+import type { PageAsked } from '../../modules/operations/use/search.ts';
+import { MOST_ROWS } from '../../modules/operations/use/search.ts';
+import type { DefaultPayee } from '../../modules/pricing/rules/pricing.ts';
+import { requireWallet } from '../../modules/tenants/use/payees.ts';
 
 const STATUSES: readonly TenantStatus[] = ['pending', 'active', 'suspended', 'closed'];
 

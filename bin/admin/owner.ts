@@ -1,6 +1,6 @@
 import type { Database, DatabaseOptions } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 
 /** The tables' owner (DATABASE_OWNER_URL, undefined where it is not set), and what a command wants it for, as a refusal says it. */
 export interface OwnerAsked extends Pick<DatabaseOptions, 'statementTimeoutMs'> {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import { issueOwnerToken, listOwnerTokens, revokeOwnerToken, setSiteOwner } from '../../services/owners/tokens.ts';
+import { issueOwnerToken, listOwnerTokens, revokeOwnerToken, setSiteOwner } from '../../modules/identity/use/owners/tokens.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { parseDays, parseId } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 import { callOf } from './surroundings.ts';

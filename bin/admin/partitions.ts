@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { dropPartitions, planDrop, reportPartitions } from '../../services/operations/partitions.ts';
+import { dropPartitions, planDrop, reportPartitions } from '../../modules/operations/use/partitions.ts';
 import { parseDay } from './options.ts';
 import { withOwner } from './owner.ts';
 import type { Surroundings } from './surroundings.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { describePayment } from '../../services/operations/admin.ts';
-import { searchPayments } from '../../services/operations/finds.ts';
-import { recheckPayment } from '../../services/operations/review.ts';
+import { describePayment } from '../../modules/operations/use/admin.ts';
+import { recheckPayment } from '../../modules/operations/use/review.ts';
+import { searchPayments } from '../../modules/operations/use/search.ts';
 import { addChainCommands } from './operations.ts';
 import { paged, pageOf, parseId, parseMoment, parseState, parseTransaction, parseWallet } from './options.ts';
 import type { Surroundings } from './surroundings.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { deployRouter, planRouter, reportRouter } from '../../services/operations/router.ts';
-import type { SettlementDeps } from '../../services/settlement/deps.ts';
+import { deployRouter, planRouter, reportRouter } from '../../modules/operations/use/router.ts';
+import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
 
 interface Surroundings {
   readonly withSettlement: <T>(work: (settlement: SettlementDeps) => Promise<T>) => Promise<T>;

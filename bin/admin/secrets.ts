@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
-import { resealSecrets } from '../../services/operations/secrets.ts';
+import { resealSecrets } from '../../modules/operations/use/secrets.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Commands about what SECRETS_KEY seals. */

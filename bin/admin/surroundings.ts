@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import type { Database } from '../../db/database.ts';
-import type { Actor } from '../../domain/access/auditEntry.ts';
+import type { Actor } from '../../modules/kernel/access/auditEntry.ts';
+import type { SiteCall } from '../../modules/tenants/use/change.ts';
 import type { readAdminConfig } from '../../process/config.ts';
-import type { SiteCall } from '../../services/site/change.ts';
 import { parseId } from './options.ts';
 
 /** What a command runs with: opened only when one runs, so that `--help` needs nothing. */

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { AnomalyMetric } from '../../domain/anomaly/rule.ts';
+import type { AnomalyMetric } from '../../modules/webhooks/rules/anomalyRule.ts';
 
 export const AlertMail = defineEntity({
   name: 'AlertMail',

@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { AlertState, Threshold } from '../../domain/budget/alert.ts';
-import type { SpendingState } from '../../domain/budget/decide.ts';
-import type { Period } from '../../domain/budget/period.ts';
-import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { AlertState, Threshold } from '../../modules/budgets/rules/alert.ts';
+import type { SpendingState } from '../../modules/budgets/rules/decide.ts';
+import type { Period } from '../../modules/budgets/rules/period.ts';
+import type { CrossingKind } from '../../modules/kernel/terms.ts';
 
 export const AccountAlert = defineEntity({
   name: 'AccountAlert',

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { Period } from '../../domain/budget/period.ts';
+import type { Period } from '../../modules/budgets/rules/period.ts';
 
 export const ApiKey = defineEntity({
   name: 'ApiKey',

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { ProbeSight } from '../../domain/gate/enforcementStatus.ts';
-import type { Capability, ChallengeMethod, CodeArtifact } from '../../domain/hosts/challenge.ts';
+import type { Capability, ChallengeMethod, CodeArtifact } from '../../modules/hosts/rules/challenge.ts';
+import type { ProbeSight } from '../../modules/hosts/rules/enforcementStatus.ts';
 
 export const HostCaution = defineEntity({
   name: 'HostCaution',

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { LegRole } from '../../domain/money/legs.ts';
-import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { LegRole } from '../../modules/kernel/money/legs.ts';
+import type { CrossingKind } from '../../modules/kernel/terms.ts';
 
 /** Columns of `crossing`, here and where its closed months stand. */
 export const crossing = {

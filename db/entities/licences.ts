@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { NoticeKind } from '../../domain/licence/purchaseNews.ts';
-import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { CrossingKind } from '../../modules/kernel/terms.ts';
+import type { NoticeKind } from '../../modules/licences/rules/purchaseNews.ts';
 
 export const AccessScope = defineEntity({
   name: 'AccessScope',

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { CrossingKind } from '../../modules/kernel/terms.ts';
 import { MIGRATED } from './columns.ts';
 
 export const CrossingDay = defineEntity({

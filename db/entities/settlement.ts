@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { FailureReason } from '../../domain/errors.ts';
-import type { PaymentState as State } from '../../domain/payment/state.ts';
-import type { CrossingKind } from '../../domain/pricing/terms.ts';
+import type { FailureReason } from '../../modules/kernel/errors.ts';
+import type { PaymentState as State } from '../../modules/kernel/payment/state.ts';
+import type { CrossingKind } from '../../modules/kernel/terms.ts';
 import { MIGRATED, uint256 } from './columns.ts';
 
 export const AuthorizationClaim = defineEntity({

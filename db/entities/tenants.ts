@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { Plan, TenantStatus } from '../../domain/access/key.ts';
+import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
 
 export const AccessEpoch = defineEntity({
   name: 'AccessEpoch',

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { Channel } from '../../domain/webhook/endpoint.ts';
-import type { EventType, Profile } from '../../domain/webhook/event.ts';
+import type { Channel } from '../../modules/webhooks/rules/endpoint.ts';
+import type { EventType, Profile } from '../../modules/webhooks/rules/event.ts';
 
 export const Delivery = defineEntity({
   name: 'Delivery',

@@ -18,7 +18,7 @@ create table tenant (
   credits_inline jsonb,
   credits_free_slugs text[],
   license_issuer text,
-  -- an owner is a subject of an issuer; null: not seen yet, and the issuer that the service runs with takes it (services/owners/issuer.ts)
+  -- an owner is a subject of an issuer; null: not seen yet, and the issuer that the service runs with takes it (modules/identity/use/owners/issuer.ts)
   owner_user_id text,
   owner_issuer text,
   directory_listed boolean not null default false,

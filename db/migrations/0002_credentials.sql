@@ -155,7 +155,7 @@ grant select, insert, update, delete on oauth_client to svc_app;
 -- Proofs, sign-ins and assertions that count once: only used ones are stored, until they could not be used anyway. And e-mails that a site had us
 -- send, each of which counts for a day: they are not erased with a person, since who erases and asks again would never reach a limit; a key names
 -- nobody (an HMAC under the pepper). `owner_id` is whose names `key` is one of: the site of a proof or of an e-mail, the client of an assertion,
--- nobody (zeros) for a challenge of ours. db/credentials/usedOnce.ts is alone to write here.
+-- nobody (zeros) for a challenge of ours. modules/identity/store/usedOnce.ts is alone to write here.
 create table used_once (
   owner_id uuid not null,
   kind text not null check (kind in ('proof', 'sign_in', 'assertion', 'invitation', 'confirm')),

@@ -16,7 +16,7 @@ create table settlement_batch (
   gas_shares jsonb,
   gas_used bigint, -- null until it is mined
   -- It becomes final as a whole: one row is written for all payments that settled in it, and they keep the state `settled` in theirs. Whoever
-  -- reads a payment's state reads it through db/settlement/states.ts.
+  -- reads a payment's state reads it through db/paymentStates.ts.
   checked_at timestamptz(3), -- when the evidence of its payments was looked at last
   final_at timestamptz(3), -- null until all that settled in it is final
   created_at timestamptz(3) not null default now(),

@@ -172,7 +172,7 @@ grant select on payment to svc_app;
 -- ── what is claimed once ───────────────────────────────────────────────────────────────────────────────────────────────
 
 -- What an authorization is known by: SHA-256 of all that makes it one. None of the parts holds a blank, and hex is lower case where it is read
--- (domain/x402/payload.ts). Null of null, which no claim can have.
+-- (modules/kernel/x402/payload.ts). Null of null, which no claim can have.
 create function authorization_digest(network text, asset text, payer text, nonce text) returns bytea language sql stable
 as $$ select sha256(convert_to(network || ' ' || asset || ' ' || payer || ' ' || nonce, 'UTF8')) $$;
 

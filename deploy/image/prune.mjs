@@ -83,7 +83,7 @@ const DEAD_BUILDS = new RegExp(
 );
 
 /**
- * Fonts: of each family one file a range of letters is read (adapters/pdf/fontFiles.ts), upright, with the axes that statements use; the
+ * Fonts: of each family one file a range of letters is read (platform/pdf/fontFiles.ts), upright, with the axes that statements use; the
  * others are other cuts of the same letters.
  */
 const DEAD_FONTS =

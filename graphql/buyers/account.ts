@@ -1,10 +1,10 @@
-import type { AlertRecord, AlertState } from '../../domain/budget/alert.ts';
-import type { NoticeKind } from '../../domain/licence/purchaseNews.ts';
-import type { AccountCaller } from '../../services/accounts/authenticate.ts';
-import type { NoticeBody } from '../../services/accounts/notices.ts';
-import { listAccountNotices } from '../../services/accounts/notices.ts';
-import type { ShownAlerts } from '../../services/budget/alerts.ts';
-import { showAlerts } from '../../services/budget/alerts.ts';
+import type { AlertRecord, AlertState } from '../../modules/budgets/rules/alert.ts';
+import type { ShownAlerts } from '../../modules/budgets/use/alerts.ts';
+import { showAlerts } from '../../modules/budgets/use/alerts.ts';
+import type { AccountCaller } from '../../modules/identity/use/accounts/authenticate.ts';
+import type { NoticeKind } from '../../modules/licences/rules/purchaseNews.ts';
+import type { NoticeBody } from '../../modules/licences/use/notices.ts';
+import { listAccountNotices } from '../../modules/licences/use/notices.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
 import { words } from '../schema/words.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { removeAlertUrl, setAlertUrl } from '../../services/budget/alerts.ts';
+import { removeAlertUrl, setAlertUrl } from '../../modules/budgets/use/alerts.ts';
 import { accountMutation, optional } from '../mutations/field.ts';
 import { builder } from '../schema/builder.ts';
 

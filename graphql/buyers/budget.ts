@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Approval, ApprovalState } from '../../services/budget/approvals.ts';
-import { sayToApproval, showApprovals } from '../../services/budget/approvals.ts';
-import type { AgentKey } from '../../services/budget/keys.ts';
-import { mintAgentKey, revokeAgentKey, showAgentKeys } from '../../services/budget/keys.ts';
-import type { ShownBudget } from '../../services/budget/settings.ts';
-import { lookAtBudget, setBudget } from '../../services/budget/settings.ts';
+import type { Approval, ApprovalState } from '../../modules/budgets/use/approvals.ts';
+import { sayToApproval, showApprovals } from '../../modules/budgets/use/approvals.ts';
+import type { AgentKey } from '../../modules/budgets/use/keys.ts';
+import { mintAgentKey, revokeAgentKey, showAgentKeys } from '../../modules/budgets/use/keys.ts';
+import type { ShownBudget } from '../../modules/budgets/use/settings.ts';
+import { lookAtBudget, setBudget } from '../../modules/budgets/use/settings.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { accountMutation, id, line } from '../mutations/field.ts';
 import { builder } from '../schema/builder.ts';

@@ -5,8 +5,8 @@ import type {
   SpendingGroupBy,
   SpendingOutcome,
   SpendingSums,
-} from '../../services/budget/usage.ts';
-import { readSpendingBy, readSpendingSums, spendingOf } from '../../services/budget/usage.ts';
+} from '../../modules/budgets/use/usage.ts';
+import { readSpendingBy, readSpendingSums, spendingOf } from '../../modules/budgets/use/usage.ts';
 import { REPORT_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { advising } from '../request/errors.ts';

@@ -1,20 +1,20 @@
-import { SCOPES } from '../../domain/access/key.ts';
-import { MAX_RULES } from '../../domain/anomaly/rule.ts';
-import { MAX_TAGS } from '../../domain/discovery/listing.ts';
-import { FAILURE_REASONS } from '../../domain/errors.ts';
-import { MAX_LIST } from '../../domain/gate/enforcement.ts';
-import { VISITOR_CLASSES } from '../../domain/gate/visitors.ts';
-import { TERMS } from '../../domain/licence/period.ts';
-import { MAX_LEGS } from '../../domain/money/legs.ts';
-import { MAX_PATTERNS } from '../../domain/pages/scope.ts';
-import { MAX_STEP_PATHS } from '../../domain/pricing/priceList.ts';
-import { MAX_BUCKETS } from '../../domain/reports/series.ts';
-import { AGENT_CATEGORIES, MAX_OPERATORS, MAX_RULES as MAX_PRICE_RULES } from '../../domain/rules/rule.ts';
-import { MAX_ENDPOINTS } from '../../domain/webhook/endpoint.ts';
-import { EVENT_TYPES } from '../../domain/webhook/event.ts';
-import { MAX_LISTED, MAX_PRETENDED } from '../../services/lists/attention.ts';
-import { MAX_AGENTS_OF_ONE } from '../../services/lists/operators.ts';
-import { MAX_OTHERS } from '../../services/lists/otherAgents.ts';
+import { MAX_LISTED, MAX_PRETENDED } from '../../modules/anomalies/use/attention.ts';
+import { MAX_TAGS } from '../../modules/discovery/rules/listing.ts';
+import { MAX_LIST } from '../../modules/gate/rules/enforcement.ts';
+import { VISITOR_CLASSES } from '../../modules/gate/rules/visitors.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import { FAILURE_REASONS } from '../../modules/kernel/errors.ts';
+import { TERMS } from '../../modules/kernel/licence/period.ts';
+import { MAX_LEGS } from '../../modules/kernel/money/legs.ts';
+import { MAX_PATTERNS } from '../../modules/kernel/pages/scope.ts';
+import { MAX_BUCKETS } from '../../modules/kernel/time/series.ts';
+import { MAX_STEP_PATHS } from '../../modules/pricing/rules/priceList.ts';
+import { AGENT_CATEGORIES, MAX_OPERATORS, MAX_RULES as MAX_PRICE_RULES } from '../../modules/pricing/rules/rule.ts';
+import { MAX_AGENTS_OF_ONE } from '../../modules/reports/use/lists/operators.ts';
+import { MAX_OTHERS } from '../../modules/reports/use/lists/otherAgents.ts';
+import { MAX_RULES } from '../../modules/webhooks/rules/anomalyRule.ts';
+import { MAX_ENDPOINTS } from '../../modules/webhooks/rules/endpoint.ts';
+import { EVENT_TYPES } from '../../modules/webhooks/rules/event.ts';
 
 /**
  * The most that each list may hold which is not a page, by type and field. It is what the list costs, and for lists that are read from

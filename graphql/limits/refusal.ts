@@ -1,6 +1,6 @@
 import type { ASTNode } from 'graphql';
 import { GraphQLError } from 'graphql';
-import type { ErrorCode } from '../../domain/errors.ts';
+import type { ErrorCode } from '../../modules/kernel/errors.ts';
 
 /** What a query can have too much of. */
 export type Limit =

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { VARIABLES } from './limits.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { RangeKey } from '../../domain/anomaly/rule.ts';
-import { ANOMALY_METRICS, RANGES_MS } from '../../domain/anomaly/rule.ts';
 import {
   confirmSiteAlertAddress,
   createSiteRule,
   deleteSiteRule,
   setSiteAlertAddress,
   updateSiteRule,
-} from '../../services/site/anomalyRules.ts';
+} from '../../modules/anomalies/use/manageRules.ts';
+import type { RangeKey } from '../../modules/webhooks/rules/anomalyRule.ts';
+import { ANOMALY_METRICS, RANGES_MS } from '../../modules/webhooks/rules/anomalyRule.ts';
 import { builder } from '../schema/builder.ts';
 import { AnomalyMetricName, AnomalyRange } from '../schema/enums.ts';
 import { RuleType } from '../types/account.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { PriceChange } from '../../services/site/prices.ts';
-import { changePricing, setPageCredits } from '../../services/site/prices.ts';
+import type { PriceChange } from '../../modules/quotes/use/managePrices.ts';
+import { changePricing, setPageCredits } from '../../modules/quotes/use/managePrices.ts';
 import { builder } from '../schema/builder.ts';
 import { PageType } from '../types/settings.ts';
 import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';

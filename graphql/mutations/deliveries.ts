@@ -1,6 +1,11 @@
 import { z } from 'zod';
-import { ServiceError } from '../../domain/errors.ts';
-import { pingSiteEndpoint, recoverSiteDeliveries, redeliverSiteEvent, replaySiteEvents } from '../../services/site/deliveries.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import {
+  pingSiteEndpoint,
+  recoverSiteDeliveries,
+  redeliverSiteEvent,
+  replaySiteEvents,
+} from '../../modules/webhooks/use/manageDeliveries.ts';
 import { builder } from '../schema/builder.ts';
 import { DeliveryType, EndpointType } from '../types/webhooks.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setSiteDiscovery } from '../../services/site/discovery.ts';
+import { setSiteDiscovery } from '../../modules/discovery/use/manageDiscovery.ts';
 import { builder } from '../schema/builder.ts';
 import type { Discovery } from '../types/discovery.ts';
 import { DiscoveryType, NOT_LISTED } from '../types/discovery.ts';

@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../domain/webhook/event.ts';
-import type { EndpointChange } from '../../services/site/endpoints.ts';
-import { changeSiteEndpoint, createSiteEndpoint, deleteSiteEndpoint, rotateSiteSecret } from '../../services/site/endpoints.ts';
+import { EVENT_TYPES } from '../../modules/webhooks/rules/event.ts';
+import type { EndpointChange } from '../../modules/webhooks/use/manageEndpoints.ts';
+import {
+  changeSiteEndpoint,
+  createSiteEndpoint,
+  deleteSiteEndpoint,
+  rotateSiteSecret,
+} from '../../modules/webhooks/use/manageEndpoints.ts';
 import { builder } from '../schema/builder.ts';
 import { EndpointChannel, EndpointProfile, EventTypeName } from '../schema/enums.ts';
 import { EndpointType } from '../types/webhooks.ts';

@@ -1,9 +1,9 @@
 import type { InputObjectRef, ObjectRef } from '@pothos/core';
 import type { ZodType } from 'zod';
 import { z } from 'zod';
-import { ServiceError } from '../../domain/errors.ts';
-import type { Owner } from '../../services/owners/authenticate.ts';
-import type { SiteCall } from '../../services/site/change.ts';
+import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { SiteCall } from '../../modules/tenants/use/change.ts';
 import { requireAccountOwner, requireOwned, requireOwner } from '../request/access.ts';
 import type { GraphqlContext, GraphqlDeps } from '../request/context.ts';
 import type { Types } from '../schema/builder.ts';

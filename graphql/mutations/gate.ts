@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { EnforcementSettings, GateScope } from '../../domain/gate/enforcement.ts';
-import type { ClassPolicy, VisitorClass } from '../../domain/gate/visitors.ts';
-import { CLASS_POLICIES, VISITOR_CLASSES } from '../../domain/gate/visitors.ts';
-import { changeGate } from '../../services/site/gate.ts';
+import type { EnforcementSettings, GateScope } from '../../modules/gate/rules/enforcement.ts';
+import type { ClassPolicy, VisitorClass } from '../../modules/gate/rules/visitors.ts';
+import { CLASS_POLICIES, VISITOR_CLASSES } from '../../modules/gate/rules/visitors.ts';
+import { changeGate } from '../../modules/gate/use/manageGate.ts';
 import { builder } from '../schema/builder.ts';
 import { ClassPolicyName, GateMode, VisitorClassName } from '../schema/enums.ts';
 import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ServiceError } from '../../domain/errors.ts';
-import type { ChallengeView, CheckReason } from '../../domain/hosts/challenge.ts';
-import { CHALLENGE_METHODS } from '../../domain/hosts/challenge.ts';
-import { checkSiteHost, openSiteHost, removeSiteHost } from '../../services/site/hosts.ts';
+import type { ChallengeView, CheckReason } from '../../modules/hosts/rules/challenge.ts';
+import { CHALLENGE_METHODS } from '../../modules/hosts/rules/challenge.ts';
+import { checkSiteHost, openSiteHost, removeSiteHost } from '../../modules/hosts/use/manageHosts.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { builder } from '../schema/builder.ts';
 import { ProofMethod } from '../schema/enums.ts';
 import { CheckReasonName } from '../schema/words.ts';

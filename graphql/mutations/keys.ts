@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MINTABLE_SCOPES } from '../../domain/access/key.ts';
-import type { MintedKey } from '../../services/credentials/keys.ts';
-import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../services/site/keys.ts';
+import type { MintedKey } from '../../modules/identity/use/keys/keys.ts';
+import { mintSiteConnectKey, mintSiteKey, revokeSiteKey } from '../../modules/identity/use/siteKeys.ts';
+import { MINTABLE_SCOPES } from '../../modules/kernel/access/key.ts';
 import { builder } from '../schema/builder.ts';
 import { MintableScope } from '../schema/enums.ts';
 import { KeyType } from '../types/account.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { denySiteToken, revokeSiteLicence } from '../../services/site/licences.ts';
+import { denySiteToken, revokeSiteLicence } from '../../modules/licences/use/manageLicences.ts';
 import { builder } from '../schema/builder.ts';
 import { SoldLicenceType } from '../types/refs.ts';
 import { id, line, ownerMutation, TENANT_ID } from './field.ts';

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { eraseSiteMember, inviteSiteMember, removeSiteMember, revokeSiteInvitation } from '../../services/site/members.ts';
+import {
+  eraseSiteMember,
+  inviteSiteMember,
+  removeSiteMember,
+  revokeSiteInvitation,
+} from '../../modules/identity/use/manageMembers.ts';
 import { builder } from '../schema/builder.ts';
 import { MemberType } from '../types/account.ts';
 import { line, ownerMutation, TENANT_ID } from './field.ts';

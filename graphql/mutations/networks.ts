@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { NetworkChoice } from '../../services/site/networks.ts';
-import { setSiteNetworks } from '../../services/site/networks.ts';
+import type { NetworkChoice } from '../../modules/tenants/use/manageNetworks.ts';
+import { setSiteNetworks } from '../../modules/tenants/use/manageNetworks.ts';
 import { builder } from '../schema/builder.ts';
 import { NetworkChoiceType } from '../types/networks.ts';
 import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';

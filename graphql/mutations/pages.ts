@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { importSitePages, removeSitePages, setSiteOffering } from '../../services/site/pages.ts';
+import { importSitePages, removeSitePages, setSiteOffering } from '../../modules/storefront/use/managePages.ts';
 import { builder } from '../schema/builder.ts';
 import { Credits, creditsSchema } from './credits.ts';
 import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';

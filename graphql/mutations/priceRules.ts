@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { PriceRule, RuleEffect } from '../../domain/rules/rule.ts';
-import { AGENT_CATEGORIES, MAX_OPERATORS, MAX_RULES } from '../../domain/rules/rule.ts';
-import { changePricing } from '../../services/site/prices.ts';
+import type { PriceRule, RuleEffect } from '../../modules/pricing/rules/rule.ts';
+import { AGENT_CATEGORIES, MAX_OPERATORS, MAX_RULES } from '../../modules/pricing/rules/rule.ts';
+import { changePricing } from '../../modules/quotes/use/managePrices.ts';
 import { builder } from '../schema/builder.ts';
 import { CrossingKind } from '../schema/enums.ts';
 import { AgentCategoryName, RuleEffectName } from '../types/priceRules.ts';

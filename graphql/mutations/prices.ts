@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { CreditsTokenState } from '../../services/credits/token.ts';
-import { setCreditsToken } from '../../services/credits/token.ts';
-import type { PriceChange } from '../../services/site/prices.ts';
-import { changePricing } from '../../services/site/prices.ts';
+import type { CreditsTokenState } from '../../modules/quotes/use/credits/token.ts';
+import { setCreditsToken } from '../../modules/quotes/use/credits/token.ts';
+import type { PriceChange } from '../../modules/quotes/use/managePrices.ts';
+import { changePricing } from '../../modules/quotes/use/managePrices.ts';
 import { builder } from '../schema/builder.ts';
 import { IF_VERSION, line, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setReceiptsPublic } from '../../services/receipts/shown.ts';
+import { setReceiptsPublic } from '../../modules/receipts/use/shown.ts';
 import { builder } from '../schema/builder.ts';
 import { IF_VERSION, ownerMutation, TENANT_ID } from './field.ts';
 

@@ -1,6 +1,6 @@
 /** Outcomes of a mutation that a client has to expect: typed results, not errors. Everything else is an error of the whole field. */
-import type { ErrorCode } from '../../domain/errors.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import type { ErrorCode } from '../../modules/kernel/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { builder } from '../schema/builder.ts';
 import { ErrorCodeName } from '../schema/words.ts';
 

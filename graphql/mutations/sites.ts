@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { CHALLENGE_METHODS } from '../../domain/hosts/challenge.ts';
-import type { BegunSite } from '../../services/site/create.ts';
-import { createOwnSite } from '../../services/site/create.ts';
-import type { TestPurchase, TestStep } from '../../services/site/testPurchase.ts';
-import { testPurchase } from '../../services/site/testPurchase.ts';
+import { CHALLENGE_METHODS } from '../../modules/hosts/rules/challenge.ts';
+import type { BegunSite } from '../../modules/operations/use/createOwnSite.ts';
+import { createOwnSite } from '../../modules/operations/use/createOwnSite.ts';
+import type { TestPurchase, TestStep } from '../../modules/storefront/use/testPurchase.ts';
+import { testPurchase } from '../../modules/storefront/use/testPurchase.ts';
 import { builder } from '../schema/builder.ts';
 import { ProofMethod, TestPurchaseStepName } from '../schema/enums.ts';
 import { beginnerMutation, line, optional, ownerMutation, TENANT_ID } from './field.ts';

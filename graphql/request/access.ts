@@ -1,10 +1,10 @@
-import type { Scope } from '../../domain/access/key.ts';
-import { requireAccess } from '../../domain/access/key.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { AccountCaller } from '../../services/accounts/authenticate.ts';
-import { requireOwnAccount } from '../../services/accounts/authenticate.ts';
-import type { Owner } from '../../services/owners/authenticate.ts';
-import { ownedTenant } from '../../services/owners/ownedTenant.ts';
+import type { AccountCaller } from '../../modules/identity/use/accounts/authenticate.ts';
+import { requireOwnAccount } from '../../modules/identity/use/accounts/authenticate.ts';
+import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
+import { ownedTenant } from '../../modules/identity/use/owners/ownedTenant.ts';
+import type { Scope } from '../../modules/kernel/access/key.ts';
+import { requireAccess } from '../../modules/kernel/access/key.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import type { GraphqlContext } from './context.ts';
 
 type Caller = Pick<GraphqlContext, 'key' | 'owner' | 'account'> & { readonly deps: Pick<GraphqlContext['deps'], 'clock'> };

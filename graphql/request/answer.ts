@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import type { ServiceError } from '../../domain/errors.ts';
+import type { ServiceError } from '../../modules/kernel/errors.ts';
 import { extensionsOf } from './errors.ts';
 
 /** An answer as bytes, ready to be sent. */

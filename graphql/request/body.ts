@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { getOperationAST, parse } from 'graphql';
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { BODY_LIMIT_BYTES, DOCUMENT_LIMIT_CHARS, LINE_LIMIT, TOKEN_LIMIT } from '../limits/limits.ts';
 import { requireBounded } from '../limits/variables.ts';
 

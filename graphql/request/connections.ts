@@ -1,5 +1,5 @@
-import type { ReadingDatabase } from '../../services/lists/deps.ts';
-import { openTurns } from '../../services/pacing/turns.ts';
+import type { ReadingDatabase } from '../../modules/paging/use/deps.ts';
+import { openTurns } from '../../platform/pacing/fairQueue.ts';
 import type { Budget } from '../limits/budget.ts';
 import { QUERY_LIMIT_MS } from '../limits/limits.ts';
 

@@ -1,17 +1,17 @@
-import type { KeyState } from '../../domain/access/key.ts';
-import type { Log } from '../../domain/log.ts';
-import type { AccountCaller } from '../../services/accounts/authenticate.ts';
-import type { BearerDeps } from '../../services/accounts/deps.ts';
-import type { HostService } from '../../services/hosts/deps.ts';
-import type { ReadingDatabase } from '../../services/lists/deps.ts';
-import type { Owner, OwnerDeps } from '../../services/owners/authenticate.ts';
-import { ownerKey } from '../../services/owners/authenticate.ts';
-import type { HeavyWork } from '../../services/pacing/heavy.ts';
-import { accountName, siteName } from '../../services/pacing/heavy.ts';
-import type { Holder, Rates } from '../../services/pacing/rates.ts';
-import type { PublisherDeps } from '../../services/quotes/deps.ts';
-import type { TestPurchaseDeps } from '../../services/site/testPurchase.ts';
-import type { EndpointDeps } from '../../services/webhooks/endpoints.ts';
+import type { HostService } from '../../modules/hosts/use/deps.ts';
+import type { AccountCaller } from '../../modules/identity/use/accounts/authenticate.ts';
+import type { BearerDeps } from '../../modules/identity/use/accounts/deps.ts';
+import type { Owner, OwnerDeps } from '../../modules/identity/use/owners/authenticate.ts';
+import { ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
+import type { KeyState } from '../../modules/kernel/access/key.ts';
+import type { Log } from '../../modules/kernel/log.ts';
+import type { ReadingDatabase } from '../../modules/paging/use/deps.ts';
+import type { PublisherDeps } from '../../modules/quotes/use/deps.ts';
+import type { TestPurchaseDeps } from '../../modules/storefront/use/testPurchase.ts';
+import type { EndpointDeps } from '../../modules/webhooks/use/endpoints.ts';
+import type { HeavyWork } from '../../platform/pacing/heavy.ts';
+import { accountName, siteName } from '../../platform/pacing/heavy.ts';
+import type { Holder, Rates } from '../../platform/pacing/rates.ts';
 import type { Budget } from '../limits/budget.ts';
 
 /** What questions are answered with, and nothing else: all that a thread of its own is given. */
@@ -46,7 +46,7 @@ export interface GraphqlDeps
   readonly outbound: Pick<TestPurchaseDeps['outbound'], 'send'> & EndpointDeps['outbound'];
   /** Host verification. */
   readonly hosts: HostService;
-  /** Most imported pages of a site (services/licences/offering.ts). */
+  /** Most imported pages of a site (modules/storefront/use/licences/offering.ts). */
   readonly sitePages?: number;
 }
 

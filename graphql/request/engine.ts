@@ -1,6 +1,6 @@
 import { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { isServiceError, ServiceError } from '../../domain/errors.ts';
+import { isServiceError, ServiceError } from '../../modules/kernel/errors.ts';
 import { Budget } from '../limits/budget.ts';
 import { REMEMBERED_DOCUMENTS } from '../limits/limits.ts';
 import { limitPlugins } from '../limits/plugins.ts';

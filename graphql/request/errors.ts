@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
-import type { ErrorKind } from '../../domain/errors.ts';
-import { isServiceError } from '../../domain/errors.ts';
-import { isTooSlow, outageOf } from '../../services/outage.ts';
+import { isTooSlow, outageOf } from '../../db/outage.ts';
+import type { ErrorKind } from '../../modules/kernel/errors.ts';
+import { isServiceError } from '../../modules/kernel/errors.ts';
 import { MESSAGE_LIMIT_CHARS } from '../limits/limits.ts';
 import { documentRefusal } from '../limits/refusal.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { compressible } from '../../services/compressed.ts';
+import { compressible } from '../../platform/compressed.ts';
 import { EXAMPLES } from '../schema/examples.ts';
 
 /** Nine megabytes become two in a fifth of a second of CPU. */

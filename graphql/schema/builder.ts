@@ -4,8 +4,8 @@ import DataloaderPlugin from '@pothos/plugin-dataloader';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
 import ValidationPlugin from '@pothos/plugin-validation';
-import type { Scope } from '../../domain/access/key.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import type { Scope } from '../../modules/kernel/access/key.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { requireAccountOwner, requireOwner, requireReader } from '../request/access.ts';
 import type { GraphqlContext } from '../request/context.ts';
 

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core';
 import { z } from 'zod';
-import type { ListPage, PageRequest } from '../../services/lists/pages.ts';
+import type { ListPage, PageRequest } from '../../modules/paging/use/pages.ts';
 import { COUNT_COST, DEFAULT_PAGE, LIST_COST, PAGE_LIMIT } from '../limits/limits.ts';
 import { advising } from '../request/errors.ts';
 import type { Types } from './builder.ts';

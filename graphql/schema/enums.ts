@@ -1,16 +1,16 @@
-import type { MINTABLE_SCOPES, Scope } from '../../domain/access/key.ts';
-import type { AnomalyMetric, RangeKey } from '../../domain/anomaly/rule.ts';
-import type { FailureReason as FailureReasonWord } from '../../domain/errors.ts';
-import type { ClassPolicy, VisitorClass } from '../../domain/gate/visitors.ts';
-import type { ChallengeMethod } from '../../domain/hosts/challenge.ts';
-import type { PaymentState as PaymentStateWord } from '../../domain/payment/state.ts';
-import type { NamedWindow, SeriesUnit } from '../../domain/reports/series.ts';
-import type { ExceptionReason as ExceptionReasonWord } from '../../domain/reports/splitPayouts.ts';
-import type { EventType } from '../../domain/webhook/event.ts';
-import type { AgentOrder as AgentOrderWord } from '../../services/lists/agents.ts';
-import type { WhatIfGroupBy } from '../../services/lists/whatIf.ts';
-import type { AuditGroup } from '../../services/reports/audit.ts';
-import type { EarningsBreakdown } from '../../services/reports/earnings.ts';
+import type { ClassPolicy, VisitorClass } from '../../modules/gate/rules/visitors.ts';
+import type { ChallengeMethod } from '../../modules/hosts/rules/challenge.ts';
+import type { MINTABLE_SCOPES, Scope } from '../../modules/kernel/access/key.ts';
+import type { FailureReason as FailureReasonWord } from '../../modules/kernel/errors.ts';
+import type { ExceptionReason as ExceptionReasonWord } from '../../modules/kernel/money/splitPayouts.ts';
+import type { PaymentState as PaymentStateWord } from '../../modules/kernel/payment/state.ts';
+import type { NamedWindow, SeriesUnit } from '../../modules/kernel/time/series.ts';
+import type { AuditGroup } from '../../modules/reports/use/audit.ts';
+import type { EarningsBreakdown } from '../../modules/reports/use/earnings.ts';
+import type { AgentOrder as AgentOrderWord } from '../../modules/reports/use/lists/agents.ts';
+import type { WhatIfGroupBy } from '../../modules/reports/use/whatIf.ts';
+import type { AnomalyMetric, RangeKey } from '../../modules/webhooks/rules/anomalyRule.ts';
+import type { EventType } from '../../modules/webhooks/rules/event.ts';
 import { builder } from './builder.ts';
 
 /** Names of GraphQL for words of the API, upper case with an underscore for whatever is no letter or digit, and what each means. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ServiceError } from '../../domain/errors.ts';
-import { keptHost } from '../../domain/hosts/hostname.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import { keptHost } from '../../modules/kernel/hosts/hostname.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -1,4 +1,4 @@
-import type { List, Owned } from '../../services/lists/pages.ts';
+import type { List, Owned } from '../../modules/paging/use/pages.ts';
 import type { GraphqlContext } from '../request/context.ts';
 
 /** The key of something that belongs to a site, for a batch. */

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core';
-import type { Scope } from '../../domain/access/key.ts';
-import { hasControlCharacter } from '../../domain/hosts/host.ts';
+import type { Scope } from '../../modules/kernel/access/key.ts';
+import { hasControlCharacter } from '../../modules/kernel/hosts/host.ts';
 import { LIST_COST } from '../limits/limits.ts';
 import { requireOwner, requireReader } from '../request/access.ts';
 import type { GraphqlContext } from '../request/context.ts';

@@ -1,7 +1,7 @@
 import type { ObjectRef } from '@pothos/core';
 import DataLoader from 'dataloader';
-import type { AskedPage, PageName } from '../../services/lists/pageNames.ts';
-import { namePages } from '../../services/lists/pageNames.ts';
+import type { AskedPage, PageName } from '../../modules/reports/use/pageNames.ts';
+import { namePages } from '../../modules/reports/use/pageNames.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import type { GraphqlContext } from '../request/context.ts';
 import type { Types } from './builder.ts';

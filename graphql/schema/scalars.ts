@@ -1,5 +1,5 @@
 import { GraphQLError, Kind } from 'graphql';
-import { momentFrom } from '../../services/reports/calendar.ts';
+import { momentFrom } from '../../modules/reports/use/calendar.ts';
 import { builder } from './builder.ts';
 
 const MAX_TIME_MS = Date.UTC(9999, 11, 31);

@@ -1,8 +1,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { SeriesUnit } from '../../domain/reports/series.ts';
-import { MAX_BUCKETS } from '../../domain/reports/series.ts';
-import type { Span } from '../../domain/reports/window.ts';
-import type { AskedSeries } from '../../services/reports/calendar.ts';
+import type { SeriesUnit } from '../../modules/kernel/time/series.ts';
+import { MAX_BUCKETS } from '../../modules/kernel/time/series.ts';
+import type { Span } from '../../modules/kernel/time/window.ts';
+import type { AskedSeries } from '../../modules/reports/use/calendar.ts';
 import { argumentsBelow } from '../request/asked.ts';
 import { builder } from './builder.ts';
 import { SeriesEvery } from './enums.ts';

@@ -1,8 +1,8 @@
-import type { Plan } from '../../domain/access/key.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { ownedTenant } from '../../services/owners/ownedTenant.ts';
-import type { ReportSite } from '../../services/reports/request.ts';
-import { describeTenant } from '../../services/tenants/self.ts';
+import { ownedTenant } from '../../modules/identity/use/owners/ownedTenant.ts';
+import type { Plan } from '../../modules/kernel/access/key.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { ReportSite } from '../../modules/reports/use/request.ts';
+import { describeTenant } from '../../modules/tenants/use/self.ts';
 import { noSites } from '../request/access.ts';
 import type { GraphqlContext } from '../request/context.ts';
 import { builder } from './builder.ts';

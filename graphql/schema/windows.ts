@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ServiceError } from '../../domain/errors.ts';
-import type { NamedWindow } from '../../domain/reports/series.ts';
-import type { ReadableWindow } from '../../domain/reports/window.ts';
-import { readableWindow } from '../../domain/reports/window.ts';
-import { calendarWindow } from '../../services/reports/calendar.ts';
-import type { AskedWindow, ReportFrame, ReportSite } from '../../services/reports/request.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { NamedWindow } from '../../modules/kernel/time/series.ts';
+import type { ReadableWindow } from '../../modules/kernel/time/window.ts';
+import { readableWindow } from '../../modules/kernel/time/window.ts';
+import { calendarWindow } from '../../modules/reports/use/calendar.ts';
+import type { AskedWindow, ReportFrame, ReportSite } from '../../modules/reports/use/request.ts';
 import { builder } from './builder.ts';
 import { NamedWindowName } from './enums.ts';
 import { timeZoneText } from './inputs.ts';

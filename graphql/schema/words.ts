@@ -1,10 +1,16 @@
-import type { Actor } from '../../domain/access/auditEntry.ts';
-import type { Plan, TenantStatus } from '../../domain/access/key.ts';
-import type { ErrorCode, FailureReason } from '../../domain/errors.ts';
-import type { Basis, EnforcementStatus, EnforcementVerdict, NextAction, Track } from '../../domain/gate/enforcementStatus.ts';
-import type { Capability, CheckReason, CodeArtifact } from '../../domain/hosts/challenge.ts';
-import type { NO_CREDITS } from '../../domain/pricing/pricing.ts';
-import type { Batch, Payment, SoldLicence } from '../../services/lists/lists.ts';
+import type { Capability, CheckReason, CodeArtifact } from '../../modules/hosts/rules/challenge.ts';
+import type {
+  Basis,
+  EnforcementStatus,
+  EnforcementVerdict,
+  NextAction,
+  Track,
+} from '../../modules/hosts/rules/enforcementStatus.ts';
+import type { Actor } from '../../modules/kernel/access/auditEntry.ts';
+import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
+import type { ErrorCode, FailureReason } from '../../modules/kernel/errors.ts';
+import type { NO_CREDITS } from '../../modules/pricing/rules/pricing.ts';
+import type { Batch, Payment, SoldLicence } from '../../modules/reports/use/lists/lists.ts';
 import { builder } from './builder.ts';
 
 /** Closed sets whose values are written as the REST API and the rows have them, in lower case. */

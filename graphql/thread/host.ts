@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
-import { ServiceError } from '../../domain/errors.ts';
-import type { Log } from '../../domain/log.ts';
-import type { Metrics } from '../../domain/metrics.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { Log } from '../../modules/kernel/log.ts';
+import type { Metrics } from '../../modules/kernel/metrics.ts';
 import { GRACE_MS, PENALTY_MS, QUERY_LIMIT_MS } from '../limits/limits.ts';
 import { limitRefusal } from '../limits/refusal.ts';
 import type { Answer } from '../request/answer.ts';

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MessagePort } from 'node:worker_threads';
-import type { Log } from '../../domain/log.ts';
+import type { Log } from '../../modules/kernel/log.ts';
 import type { Engine } from '../request/engine.ts';
 import type { FromThread, ToThread } from './messages.ts';
 

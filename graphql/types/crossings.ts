@@ -1,5 +1,5 @@
-import { crossings, legs, legsOfAuthor, payments } from '../../services/lists/lists.ts';
-import { shownWallet } from '../../services/reports/wallet.ts';
+import { crossings, legs, legsOfAuthor, payments } from '../../modules/reports/use/lists/lists.ts';
+import { shownWallet } from '../../modules/reports/use/wallet.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { builder } from '../schema/builder.ts';

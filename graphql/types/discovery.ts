@@ -1,5 +1,5 @@
-import type { OwnListing } from '../../services/lists/settings.ts';
-import { readDiscovery } from '../../services/lists/settings.ts';
+import type { OwnListing } from '../../modules/reports/use/siteSettings.ts';
+import { readDiscovery } from '../../modules/reports/use/siteSettings.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
 import { Tenant } from '../schema/site.ts';

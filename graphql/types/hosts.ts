@@ -1,9 +1,9 @@
-import type { EnforcementStatus, Track as TrackWord } from '../../domain/gate/enforcementStatus.ts';
-import type { ChallengeView, CheckReason } from '../../domain/hosts/challenge.ts';
-import { enforcementStatus } from '../../services/gate/enforcement.ts';
-import { listHosts } from '../../services/hosts/challenges.ts';
-import type { Host } from '../../services/lists/lists.ts';
-import { hosts } from '../../services/lists/lists.ts';
+import { enforcementStatus } from '../../modules/gate/use/enforcement.ts';
+import type { ChallengeView, CheckReason } from '../../modules/hosts/rules/challenge.ts';
+import type { EnforcementStatus, Track as TrackWord } from '../../modules/hosts/rules/enforcementStatus.ts';
+import { listHosts } from '../../modules/hosts/use/challenges.ts';
+import type { Host } from '../../modules/reports/use/lists/lists.ts';
+import { hosts } from '../../modules/reports/use/lists/lists.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { ReadingDeps } from '../../services/lists/deps.ts';
-import type { LicencePage, SoldLicence } from '../../services/lists/lists.ts';
-import { licencePages, payments, soldLicences } from '../../services/lists/lists.ts';
-import type { PageRequest } from '../../services/lists/pages.ts';
-import { mapPage } from '../../services/lists/pages.ts';
-import { shownWallet } from '../../services/reports/wallet.ts';
+import type { ReadingDeps } from '../../modules/paging/use/deps.ts';
+import type { PageRequest } from '../../modules/paging/use/pages.ts';
+import { mapPage } from '../../modules/paging/use/pages.ts';
+import type { LicencePage, SoldLicence } from '../../modules/reports/use/lists/lists.ts';
+import { licencePages, payments, soldLicences } from '../../modules/reports/use/lists/lists.ts';
+import { shownWallet } from '../../modules/reports/use/wallet.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
 import type { Connected } from '../schema/connections.ts';

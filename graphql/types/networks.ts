@@ -1,4 +1,4 @@
-import type { NetworkChoice } from '../../services/site/networks.ts';
+import type { NetworkChoice } from '../../modules/tenants/use/manageNetworks.ts';
 import { builder } from '../schema/builder.ts';
 
 /** On which networks a site takes payments, as the query and the mutation show it. */

@@ -1,7 +1,7 @@
-import { robotClassOf } from '../../domain/gate/visitors.ts';
-import type { Observation } from '../../services/lists/lists.ts';
-import { observations } from '../../services/lists/lists.ts';
-import { observationPage } from '../../services/lists/observed.ts';
+import { robotClassOf } from '../../modules/gate/rules/visitors.ts';
+import type { Observation } from '../../modules/reports/use/lists/lists.ts';
+import { observations } from '../../modules/reports/use/lists/lists.ts';
+import { observationPage } from '../../modules/reports/use/lists/observationPage.ts';
 import type { GraphqlContext } from '../request/context.ts';
 import { builder } from '../schema/builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';

@@ -1,7 +1,7 @@
-import { transactionUrl } from '../../domain/explorer.ts';
-import type { Payment } from '../../services/lists/lists.ts';
-import { batchesOf, crossings, observations, payments, soldLicences } from '../../services/lists/lists.ts';
-import { shownWallet } from '../../services/reports/wallet.ts';
+import { transactionUrl } from '../../modules/kernel/explorer.ts';
+import type { Payment } from '../../modules/reports/use/lists/lists.ts';
+import { batchesOf, crossings, observations, payments, soldLicences } from '../../modules/reports/use/lists/lists.ts';
+import { shownWallet } from '../../modules/reports/use/wallet.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { builder } from '../schema/builder.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Leg } from '../../domain/money/legs.ts';
-import type { ListedPage, PagePrice, PriceStep } from '../../domain/pricing/priceList.ts';
-import type { FreeBecause } from '../../domain/pricing/pricing.ts';
-import { pageOf } from '../../services/lists/pages.ts';
-import type { PlannedChange, PriceEffect, PriceList } from '../../services/lists/priceList.ts';
-import { readPriceEffect, readPriceList } from '../../services/lists/priceList.ts';
-import { shownWallet } from '../../services/reports/wallet.ts';
+import type { Leg } from '../../modules/kernel/money/legs.ts';
+import { pageOf } from '../../modules/paging/use/pages.ts';
+import type { ListedPage, PagePrice, PriceStep } from '../../modules/pricing/rules/priceList.ts';
+import type { FreeBecause } from '../../modules/pricing/rules/pricing.ts';
+import type { PlannedChange, PriceEffect, PriceList } from '../../modules/reports/use/priceList.ts';
+import { readPriceEffect, readPriceList } from '../../modules/reports/use/priceList.ts';
+import { shownWallet } from '../../modules/reports/use/wallet.ts';
 import { CATALOGUE_COST } from '../limits/limits.ts';
 import { PageCredits, pageCreditsSchema } from '../mutations/credits.ts';
 import { checked, line } from '../mutations/field.ts';

@@ -1,5 +1,5 @@
 /** The objects that name each other; each is implemented in the file of its own name. */
-import type { Crossing, Leg, Observation, Payment, SoldLicence } from '../../services/lists/lists.ts';
+import type { Crossing, Leg, Observation, Payment, SoldLicence } from '../../modules/reports/use/lists/lists.ts';
 import { builder } from '../schema/builder.ts';
 
 /** A ledger entry. */

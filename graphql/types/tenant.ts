@@ -1,5 +1,5 @@
-import type { TenantStatus } from '../../domain/access/key.ts';
-import type { DefaultPayee as Payee } from '../../domain/pricing/pricing.ts';
+import type { TenantStatus } from '../../modules/kernel/access/key.ts';
+import type { DefaultPayee as Payee } from '../../modules/pricing/rules/pricing.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import type { GraphqlContext } from '../request/context.ts';
 import { builder } from '../schema/builder.ts';

@@ -1,7 +1,7 @@
-import { TERMS } from '../../domain/licence/period.ts';
-import { mapPage, pageOf } from '../../services/lists/pages.ts';
-import type { UsageBesideSales, UsageReportShown, UsedPage, UseSum } from '../../services/usage/beside.ts';
-import { readUsageBesideSales, usageReports, usesOfLicences } from '../../services/usage/beside.ts';
+import { TERMS } from '../../modules/kernel/licence/period.ts';
+import { mapPage, pageOf } from '../../modules/paging/use/pages.ts';
+import type { UsageBesideSales, UsageReportShown, UsedPage, UseSum } from '../../modules/storefront/use/usage/besideSales.ts';
+import { readUsageBesideSales, usageReports, usesOfLicences } from '../../modules/storefront/use/usage/besideSales.ts';
 import { REPORT_COST, ROW_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
 import { connect, connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';

@@ -1,6 +1,6 @@
-import { chatLine } from '../../domain/webhook/chat.ts';
-import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../services/lists/lists.ts';
-import { attempts, deliveries, endpoints, webhookEvents } from '../../services/lists/lists.ts';
+import type { Attempt, Delivery, Endpoint, WebhookEvent } from '../../modules/reports/use/lists/lists.ts';
+import { attempts, deliveries, endpoints, webhookEvents } from '../../modules/reports/use/lists/lists.ts';
+import { chatLine } from '../../modules/webhooks/rules/chat.ts';
 import { LIST_COST, ROW_COST } from '../limits/limits.ts';
 import { MOST_OF } from '../limits/lists.ts';
 import { builder } from '../schema/builder.ts';

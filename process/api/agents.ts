@@ -1,6 +1,6 @@
-import type { DirectoriesOptions } from '../../services/agents/directories.ts';
-import { openDirectories } from '../../services/agents/directories.ts';
-import type { AgentDeps } from '../../services/agents/verify.ts';
+import type { DirectoriesOptions } from '../../modules/gate/use/agents/directories.ts';
+import { openDirectories } from '../../modules/gate/use/agents/directories.ts';
+import type { AgentDeps } from '../../modules/gate/use/agents/verify.ts';
 import type { ApiConfig } from '../config.ts';
 
 /** What agents that sign their requests are verified with; keys that the standard prints count where nothing is real. */

@@ -1,10 +1,10 @@
 import type { AddressReader } from '../../api/address.ts';
 import { createAddressReader } from '../../api/address.ts';
-import type { Metrics } from '../../domain/metrics.ts';
-import type { HeavyWork } from '../../services/pacing/heavy.ts';
-import { openHeavyWork } from '../../services/pacing/heavy.ts';
-import type { Rates } from '../../services/pacing/rates.ts';
-import { openRates } from '../../services/pacing/rates.ts';
+import type { Metrics } from '../../modules/kernel/metrics.ts';
+import type { HeavyWork } from '../../platform/pacing/heavy.ts';
+import { openHeavyWork } from '../../platform/pacing/heavy.ts';
+import type { Rates } from '../../platform/pacing/rates.ts';
+import { openRates } from '../../platform/pacing/rates.ts';
 import type { ApiConfig } from '../config.ts';
 
 /** How callers of this process are told apart, how often each may call, and the room for their heavy work; one for all its APIs. */

@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
-import type { Outbound } from '../../adapters/outbound/outbound.ts';
-import { createOidcLogin } from '../../adapters/tokens/oidcLogin.ts';
 import type { ConsoleFiles } from '../../api/console/assets.ts';
 import { CONSOLE_PATH, openConsoleFiles } from '../../api/console/assets.ts';
 import type { ConsoleHandlerDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { API_VERSION, pathOf } from '../../api/handler.ts';
+import type { Outbound } from '../../platform/outbound/outbound.ts';
+import { createOidcLogin } from '../../platform/tokens/oidcLogin.ts';
 import type { ApiConfig } from '../config.ts';
 import { signUpOf } from './signUp.ts';
 

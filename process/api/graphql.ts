@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { OidcVerifier } from '../../adapters/tokens/oidc.ts';
-import { createOidcVerifier } from '../../adapters/tokens/oidc.ts';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/handler.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
-import type { Owner } from '../../services/owners/authenticate.ts';
-import { beginInTurn } from '../../services/pacing/loop.ts';
+import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
+import { beginInTurn } from '../../platform/pacing/eventLoop.ts';
+import type { OidcVerifier } from '../../platform/tokens/oidc.ts';
+import { createOidcVerifier } from '../../platform/tokens/oidc.ts';
 import type { ApiConfig } from '../config.ts';
 import type { GraphqlEndpoint, Shared } from './graphqlEndpoint.ts';
 import { signUpOf } from './signUp.ts';

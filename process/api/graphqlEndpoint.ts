@@ -1,6 +1,5 @@
 /** The GraphQL endpoint itself, with all of GraphQL: what `graphql.ts` loads when somebody asks. */
 import { Worker } from 'node:worker_threads';
-import type { Outbound } from '../../adapters/outbound/outbound.ts';
 import type { AddressReader } from '../../api/address.ts';
 import { rateHandler } from '../../api/rated.ts';
 import type { Handler } from '../../api/router.ts';
@@ -8,7 +7,8 @@ import type { GraphqlDeps } from '../../graphql/request/context.ts';
 import { openEngine } from '../../graphql/request/engine.ts';
 import { bearerOf, createGraphqlHandler, sendError } from '../../graphql/request/handler.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
-import type { Rates } from '../../services/pacing/rates.ts';
+import type { Outbound } from '../../platform/outbound/outbound.ts';
+import type { Rates } from '../../platform/pacing/rates.ts';
 import type { ApiConfig } from '../config.ts';
 import type { ThreadSettings } from './graphqlThread.ts';
 

@@ -1,10 +1,10 @@
 /** The thread that GraphQL's questions are executed in, with its own pool of connections and nothing of the process's environment. */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openReadingDatabase } from '../../db/lists/reading.ts';
 import type { ReaderDeps } from '../../graphql/request/context.ts';
 import { openEngine } from '../../graphql/request/engine.ts';
 import { logThrough, serve } from '../../graphql/thread/serve.ts';
+import { openReadingDatabase } from '../../modules/reports/store/lists/graphqlPool.ts';
 
 /** How far the thread stands back. */
 const NICE = 10;

@@ -1,18 +1,18 @@
 import type { Client } from '@temporalio/client';
-import type { Keyring } from '../../adapters/tokens/jws.ts';
-import { isServiceError } from '../../domain/errors.ts';
-import type { Metrics } from '../../domain/metrics.ts';
-import { createPurchaseStart } from '../../services/licences/start.ts';
-import { newPaymentId } from '../../services/settlement/accept/paymentId.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
-import { settle } from '../../services/settlement/accept/settle.ts';
-import { openWaiter } from '../../services/settlement/accept/waiter.ts';
-import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
-import type { SettlementDeps } from '../../services/settlement/deps.ts';
-import { createBatchStart } from '../../services/settlement/start.ts';
-import { createBatchStarter } from '../../services/settlement/starter.ts';
-import { createTakers } from '../../services/settlement/watch/takers.ts';
+import { isServiceError } from '../../modules/kernel/errors.ts';
+import type { Metrics } from '../../modules/kernel/metrics.ts';
+import { newPaymentId } from '../../modules/settlement/use/accept/paymentId.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import { settle } from '../../modules/settlement/use/accept/settle.ts';
+import { openWaiter } from '../../modules/settlement/use/accept/waiter.ts';
+import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { createBatchStarter } from '../../modules/settlement/use/batchQueue.ts';
+import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
+import { createBatchStart } from '../../modules/settlement/use/startWorkflows.ts';
+import { createTakers } from '../../modules/settlement/use/watch/takers.ts';
+import { createPurchaseStart } from '../../modules/storefront/use/licences/startPurchaseWorkflow.ts';
+import type { Keyring } from '../../platform/tokens/jws.ts';
 import { TASK_QUEUE } from '../taskQueue.ts';
 
 /** What the API's half of settlement is made from. */

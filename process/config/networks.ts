@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Network } from '../../chain/network.ts';
-import { PRESETS, presetNetwork } from '../../chain/presets.ts';
-import type { Address } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { PRESETS, presetNetwork } from '../../platform/chain/presets.ts';
 import { json } from './parsers.ts';
 
 const address = z

@@ -1,8 +1,8 @@
 /** Who and what the history is about: a small publication, its authors and its readers. Nobody in it exists. */
 import { privateKeyToAddress } from 'viem/accounts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { Pricing } from '../../domain/pricing/pricing.ts';
-import type { ObservedAgent } from '../../domain/pricing/terms.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { ObservedAgent } from '../../modules/kernel/terms.ts';
+import type { Pricing } from '../../modules/pricing/rules/pricing.ts';
 import { keyOf } from './till.ts';
 
 /** The site of the history. */

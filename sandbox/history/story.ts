@@ -1,6 +1,7 @@
 /** The history as a list of moments, drawn from a seed: for one day always the same. Pure. */
-import type { CrossingKind } from '../../domain/pricing/terms.ts';
-import type { ObservationReport } from '../../services/gate/observe.ts';
+
+import type { ObservationReport } from '../../modules/gate/use/observe.ts';
+import type { CrossingKind } from '../../modules/kernel/terms.ts';
 import { BROWSERS, DEMO, FREE_SLUGS, PAGES, RAISED, READERS, UNSIGNED_SLUGS } from './cast.ts';
 import { firstDayOf, HISTORY_DAYS } from './past.ts';
 

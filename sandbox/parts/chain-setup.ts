@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, parseAbi, toHex } from 'viem/utils';
-import { deployRouterTransaction, routerAddress } from '../../chain/router/split.ts';
-import type { Address } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { deployRouterTransaction, routerAddress } from '../../platform/chain/router/split.ts';
 import { callChain } from './chain.ts';
 
 /** Base Sepolia's USDC, where our test token is placed. */

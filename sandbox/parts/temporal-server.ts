@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureNamespace } from '../../adapters/temporalNamespace.ts';
+import { ensureNamespace } from '../../platform/temporal/namespace.ts';
 import { choosePort, releasePort } from './ports.ts';
 import { startProcess, untilReady } from './processes.ts';
 import type { Progress } from './progress.mjs';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { raiseRetention } from '../../adapters/temporalNamespace.ts';
+import { raiseRetention } from '../../platform/temporal/namespace.ts';
 import { choosePort, onFreePort, releasePort } from './ports.ts';
 import type { PartProcess } from './processes.ts';
 import { startProcess, untilReady } from './processes.ts';

@@ -2,7 +2,7 @@
 
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Address } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';

@@ -2,13 +2,18 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toEventSelector, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { multicall3Abi, routerAbi, tokenAbi } from '../../chain/calls/abi.ts';
-import { deployRouterTransaction, deterministicDeployer, implementationOf, routerAddress } from '../../chain/router/split.ts';
 import splitArtifact from '../../contracts/artifacts/LegSplit.json' with { type: 'json' };
 import routerArtifact from '../../contracts/artifacts/SplitRouter.json' with { type: 'json' };
 import multicallArtifact from '../../contracts/artifacts/test/TestMulticall3.json' with { type: 'json' };
 import tokenArtifact from '../../contracts/artifacts/test/TestUSDC.json' with { type: 'json' };
 import { ARTIFACTS_FOLDER, compileContracts } from '../../contracts/build.ts';
+import { multicall3Abi, routerAbi, tokenAbi } from '../../platform/chain/calls/abi.ts';
+import {
+  deployRouterTransaction,
+  deterministicDeployer,
+  implementationOf,
+  routerAddress,
+} from '../../platform/chain/router/split.ts';
 import { splitAbi, testTokenAbi } from '../support/abi.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';

@@ -1,12 +1,12 @@
 /** What others may try, or what may go wrong, with signed payments and splits; each ends with no money lost or misdirected. */
 import { decodeFunctionResult, encodeFunctionData, parseEventLogs, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { routerAbi, tokenAbi } from '../../chain/calls/abi.ts';
-import { CONTRACT_AUTH_GAS, groupGas, PLAIN_AUTH_GAS } from '../../chain/gas/gas.ts';
-import { payToOf, routerAddress } from '../../chain/router/split.ts';
 import permissiveArtifact from '../../contracts/artifacts/test/PermissiveToken.json' with { type: 'json' };
-import type { Address } from '../../domain/money/legs.ts';
-import { splitAmounts } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { splitAmounts } from '../../modules/kernel/money/legs.ts';
+import { routerAbi, tokenAbi } from '../../platform/chain/calls/abi.ts';
+import { CONTRACT_AUTH_GAS, groupGas, PLAIN_AUTH_GAS } from '../../platform/chain/gas/gas.ts';
+import { payToOf, routerAddress } from '../../platform/chain/router/split.ts';
 import type { Auth, Group, World } from './world.ts';
 import { addressOf, bytesOf, newAccount, newWallet, routerEvents, signAuth, startWorld, transfers, USDC } from './world.ts';
 

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BatchItem } from '../../chain/calls/calldata.ts';
-import { planBatch } from '../../chain/calls/calldata.ts';
-import type { GroupSize } from '../../chain/gas/gas.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { BatchItem } from '../../platform/chain/calls/calldata.ts';
+import { planBatch } from '../../platform/chain/calls/calldata.ts';
+import type { GroupSize } from '../../platform/chain/gas/gas.ts';
 import {
   batchGas,
   CONTRACT_AUTH_GAS,
@@ -16,9 +17,8 @@ import {
   MAX_BATCH_ITEMS,
   PLAIN_AUTH_GAS,
   transferGas,
-} from '../../chain/gas/gas.ts';
-import { payToOf, routerAddress } from '../../chain/router/split.ts';
-import type { Address } from '../../domain/money/legs.ts';
+} from '../../platform/chain/gas/gas.ts';
+import { payToOf, routerAddress } from '../../platform/chain/router/split.ts';
 import type { Group, Hex, World } from './world.ts';
 import { addressOf, batchCall, directCall, newAccount, newWallet, routerEvents, signAuth, startWorld, USDC } from './world.ts';
 

@@ -2,10 +2,10 @@
  * Gas per payment, as committed in contracts/gas-snapshot.json. After a wanted change, copy the printed figures there.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { groupGas, PLAIN_AUTH_GAS } from '../../chain/gas/gas.ts';
-import { payToOf } from '../../chain/router/split.ts';
 import snapshot from '../../contracts/gas-snapshot.json' with { type: 'json' };
-import type { Address } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { groupGas, PLAIN_AUTH_GAS } from '../../platform/chain/gas/gas.ts';
+import { payToOf } from '../../platform/chain/router/split.ts';
 import type { Group, World } from './world.ts';
 import { addressOf, bytesOf, newAccount, newWallet, signAuth, startWorld, USDC } from './world.ts';
 

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import type { TransactionReceipt } from 'viem';
 import { concat, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { batchGas, groupGas, PLAIN_AUTH_GAS } from '../../chain/gas/gas.ts';
-import { implementationOf, payToOf, routerAddress, splitAddress } from '../../chain/router/split.ts';
-import type { Address, WeightedPayee } from '../../domain/money/legs.ts';
-import { canonicalPayees, splitAmounts } from '../../domain/money/legs.ts';
+import type { Address, WeightedPayee } from '../../modules/kernel/money/legs.ts';
+import { canonicalPayees, splitAmounts } from '../../modules/kernel/money/legs.ts';
+import { batchGas, groupGas, PLAIN_AUTH_GAS } from '../../platform/chain/gas/gas.ts';
+import { implementationOf, payToOf, routerAddress, splitAddress } from '../../platform/chain/router/split.ts';
 import { splitAbi } from '../support/abi.ts';
 import type { Auth, Group, Hex, World } from './world.ts';
 import {

@@ -5,13 +5,13 @@ import type { Abi, PublicClient, TransactionReceipt } from 'viem';
 import { createPublicClient, encodeAbiParameters, encodeFunctionData, http, parseEventLogs } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { multicall3Abi, routerAbi, tokenAbi } from '../../chain/calls/abi.ts';
-import { groupBytes, itemBytes } from '../../chain/gas/gas.ts';
-import { deployRouterTransaction, routerAddress } from '../../chain/router/split.ts';
 import multicallArtifact from '../../contracts/artifacts/test/TestMulticall3.json' with { type: 'json' };
 import tokenArtifact from '../../contracts/artifacts/test/TestUSDC.json' with { type: 'json' };
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
-import type { Address } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { multicall3Abi, routerAbi, tokenAbi } from '../../platform/chain/calls/abi.ts';
+import { groupBytes, itemBytes } from '../../platform/chain/gas/gas.ts';
+import { deployRouterTransaction, routerAddress } from '../../platform/chain/router/split.ts';
 import { testTokenAbi } from '../support/abi.ts';
 import { startAnvil } from '../support/anvil.ts';
 

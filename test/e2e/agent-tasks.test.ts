@@ -1,6 +1,6 @@
 /** Ten tasks of an agent over `POST /_svc/mcp`, as an account with a budget: on a whole service, with the chain and the ledger as witnesses. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideApproval, listApprovals } from '../../db/budget/approvals.ts';
+import { decideApproval, listApprovals } from '../../modules/budgets/store/approvals.ts';
 import type { Agent, AgentWorld, Told } from '../support/agentWorld.ts';
 import { pageIn, startAgentWorld } from '../support/agentWorld.ts';
 import { WALLETS } from '../support/api.ts';

@@ -1,9 +1,9 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { EXAMPLES } from '../../graphql/schema/examples.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { WALLETS } from '../support/api.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import { askGraph } from '../support/graphql.ts';

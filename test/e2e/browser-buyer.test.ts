@@ -2,8 +2,8 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
-import type { Address } from '../../domain/money/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { checkService } from '../support/invariants.ts';

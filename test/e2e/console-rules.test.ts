@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changePricing } from '../../services/site/prices.ts';
+import { changePricing } from '../../modules/quotes/use/managePrices.ts';
 import type { Visitor } from '../support/browser.ts';
 import { audited, closeBrowser, openVisitor, settled } from '../support/browser.ts';
 import { startTestConsole } from '../support/console.ts';

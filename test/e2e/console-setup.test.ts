@@ -2,15 +2,15 @@
 import type { Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Address } from '../../domain/money/legs.ts';
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import type { Trial } from '../../sandbox/trial.ts';
 import { startTrial } from '../../sandbox/trial.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import { createOwnerToken } from '../../services/owners/tokens.ts';
 import type { Visitor } from '../support/browser.ts';
 import { audited, closeBrowser, openVisitor } from '../support/browser.ts';
 import type { TestService } from '../support/service.ts';

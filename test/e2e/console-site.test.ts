@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { importPages } from '../../services/licences/offering.ts';
-import { changePricing } from '../../services/site/prices.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
-import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { changePricing } from '../../modules/quotes/use/managePrices.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { pingEndpoint } from '../../modules/webhooks/use/redeliver.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 import type { Visitor } from '../support/browser.ts';
 import { audited, closeBrowser, openVisitor, settled } from '../support/browser.ts';
 import { sellLicence } from '../support/buyers.ts';

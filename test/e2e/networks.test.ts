@@ -3,12 +3,12 @@ import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
-import { Networks } from '../../chain/network.ts';
-import { presetNetwork } from '../../chain/presets.ts';
+import { operatorNamed } from '../../modules/tenants/use/change.ts';
+import { setSiteNetworks } from '../../modules/tenants/use/manageNetworks.ts';
+import { Networks } from '../../platform/chain/network.ts';
+import { presetNetwork } from '../../platform/chain/presets.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
-import { operatorNamed } from '../../services/site/change.ts';
-import { setSiteNetworks } from '../../services/site/networks.ts';
 import type { QuoteBody } from '../support/buying.ts';
 import { payFor } from '../support/buying.ts';
 import { call, signInWith } from '../support/licences.ts';

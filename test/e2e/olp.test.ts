@@ -1,8 +1,8 @@
 /** A crawler gets from robots.txt to a page that it pays for, by the Open License Protocol and x402 alone. */
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountClient } from '../../services/accounts/clients.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
+import { createAccountClient } from '../../modules/identity/use/accounts/clients.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { WALLETS } from '../support/api.ts';
 import { signInWith, stockFetch } from '../support/licences.ts';
 import { askForToken, tokenForm } from '../support/olp.ts';

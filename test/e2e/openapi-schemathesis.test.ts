@@ -5,8 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { afterAll, expect, test } from 'vitest';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import type { TestService } from '../support/service.ts';
 import { CALM, startTestService } from '../support/service.ts';
 

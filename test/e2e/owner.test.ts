@@ -1,13 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { localSigner } from '../../chain/signature/signer.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
+import { localSigner } from '../../platform/chain/signature/signer.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import { createOwnerToken } from '../../services/owners/tokens.ts';
 import { runServiceAdmin } from '../support/admin.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { TestIssuer } from '../support/issuer.ts';

@@ -1,7 +1,7 @@
 /** The service dead, hung, failing, and its key revoked: readers get their pages, agents what the package's failure table says, and nobody is charged twice. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { revokeKey } from '../../modules/identity/use/keys/keys.ts';
 import { createClient } from '../../packages/publisher/src/client.ts';
-import { revokeKey } from '../../services/credentials/keys.ts';
 import type { Mood, MoodyService } from '../support/moody.ts';
 import { startMoody } from '../support/moody.ts';
 import type { PublisherSite } from '../support/publisher-site.ts';

@@ -1,11 +1,11 @@
 /** The rows of the gate's table, played at a site of the real service: what the table says is what happens, and what the service says of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access/key.ts';
-import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';
+import { DEFAULT_ENFORCEMENT } from '../../modules/gate/rules/enforcement.ts';
+import { setEnforcement } from '../../modules/gate/use/enforcement.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
 import { createClient } from '../../packages/publisher/src/client.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import { setEnforcement } from '../../services/gate/enforcement.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { ALPHA_PRICING } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';
 import type { Play } from '../support/publisher-rows.ts';

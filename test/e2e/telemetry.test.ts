@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
-import type { MetricName } from '../../domain/metrics.ts';
-import { METRICS } from '../../domain/metrics.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
+import type { MetricName } from '../../modules/kernel/metrics.ts';
+import { METRICS } from '../../modules/kernel/metrics.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';

@@ -1,12 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { SettlementDelivery } from '../../api/schemas/webhooks.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
-import { redeliver } from '../../services/webhooks/redeliver.ts';
-import { rotateSecret } from '../../services/webhooks/rotateSecret.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { redeliver } from '../../modules/webhooks/use/redeliver.ts';
+import { rotateSecret } from '../../modules/webhooks/use/rotateSecret.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import { scaled } from '../support/patience.ts';
 import type { Receiver } from '../support/receiver.ts';

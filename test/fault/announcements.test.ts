@@ -1,9 +1,9 @@
 /** Sales announced to receivers that misbehave, by the worker as it runs, with the chain as the judge of what was sold. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import { checkService } from '../support/invariants.ts';
 import type { Receiver } from '../support/receiver.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, expect, test } from 'vitest';
-import type { Rpc } from '../../chain/rpc/rpc.ts';
-import { PLAIN_SENT_LIMIT, STRIKE_LIMIT } from '../../domain/payment/payerLimits.ts';
-import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
+import { PLAIN_SENT_LIMIT, STRIKE_LIMIT } from '../../modules/settlement/rules/payerLimits.ts';
+import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
+import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet } from '../support/payments.ts';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { transferCall } from '../../chain/calls/tokenCalls.ts';
-import { blockNumbers } from '../../chain/evidence/receipts.ts';
-import { readSights } from '../../chain/evidence/sight.ts';
-import { listBalances } from '../../chain/evidence/states.ts';
-import { readOpenLedger, writeBudget } from '../../db/budget/budgets.ts';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import { listPayments } from '../../db/settlement/payment.ts';
-import { flushSplits } from '../../services/settlement/relayer/flush.ts';
+import { readOpenLedger, writeBudget } from '../../modules/budgets/store/budgets.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import { listPayments } from '../../modules/settlement/store/payment.ts';
+import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
+import { transferCall } from '../../platform/chain/calls/tokenCalls.ts';
+import { blockNumbers } from '../../platform/chain/evidence/receipts.ts';
+import { readSights } from '../../platform/chain/evidence/sight.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
 import {
   age,
   attempt,

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { transferCall } from '../../chain/calls/tokenCalls.ts';
-import { listBalances } from '../../chain/evidence/states.ts';
-import { createRpc } from '../../chain/rpc/rpc.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { transferCall } from '../../platform/chain/calls/tokenCalls.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
+import { createRpc } from '../../platform/chain/rpc/rpc.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { SettleBody, TestFacilitator } from '../support/facilitator.ts';
 import { startFacilitator } from '../support/facilitator.ts';

@@ -1,9 +1,9 @@
 /** Facilitators whose answers come late, out of order, or never, and many of their batches at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listOpenFacilitatorBatches } from '../../db/settlement/facilitator.ts';
-import type { ParsedPayment } from '../../domain/x402/payload.ts';
-import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
+import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
+import { listOpenFacilitatorBatches } from '../../modules/settlement/store/facilitator.ts';
+import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
 import type { Answer, TestFacilitator } from '../support/facilitator.ts';
 import { clientOf, startFacilitator } from '../support/facilitator.ts';
 import { attempt, attemptUntilDecided, mine } from '../support/faults.ts';

@@ -1,9 +1,9 @@
 /** A base fee above what the network's settings allow us to offer: nothing is taken that could not be mined, and nothing is paid for in vain. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { receiptOf } from '../../chain/evidence/receipts.ts';
-import { baseFeeOf } from '../../chain/transaction.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
-import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
+import { receiptOf } from '../../platform/chain/evidence/receipts.ts';
+import { baseFeeOf } from '../../platform/chain/transaction.ts';
 import { age, attempt, chainCall, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import type { Payment } from '../../db/settlement/payment.ts';
-import { finaliseBatches, listSettledIn, listUnfinalAlone, listUnfinalBatches, provenOf } from '../../db/settlement/sweep.ts';
-import { watchSettled } from '../../services/settlement/watch/watch.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import type { Payment } from '../../modules/settlement/store/payment.ts';
+import {
+  finaliseBatches,
+  listSettledIn,
+  listUnfinalAlone,
+  listUnfinalBatches,
+  provenOf,
+} from '../../modules/settlement/store/sweep.ts';
+import { watchSettled } from '../../modules/settlement/use/watch/watch.ts';
 import { attempt, look, mine, sendAll, stateOf } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Rpc } from '../../chain/rpc/rpc.ts';
-import { listWatched } from '../../db/settlement/sweep.ts';
-import { sweepNetwork } from '../../services/settlement/watch/sweep.ts';
-import { watchAuthorizations } from '../../services/settlement/watch/watch.ts';
+import { listWatched } from '../../modules/settlement/store/sweep.ts';
+import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
+import { watchAuthorizations } from '../../modules/settlement/use/watch/watch.ts';
+import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
 import { attempt, mine, sendAll, stateOf, submitAlone } from '../support/faults.ts';
 import { newAccount } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

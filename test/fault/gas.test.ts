@@ -1,12 +1,12 @@
 /** What the relayer pays for besides sales, and whom it is charged to. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { receiptOf } from '../../chain/evidence/receipts.ts';
-import { listBalances } from '../../chain/evidence/states.ts';
-import { RpcError } from '../../chain/rpc/rpc.ts';
-import type { Terms } from '../../domain/pricing/terms.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
-import { flushSplits } from '../../services/settlement/relayer/flush.ts';
-import { costOf } from '../../services/settlement/relayer/gasUsage.ts';
+import type { Terms } from '../../modules/kernel/terms.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
+import { costOf } from '../../modules/settlement/use/relayer/gasUsage.ts';
+import { receiptOf } from '../../platform/chain/evidence/receipts.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
+import { RpcError } from '../../platform/chain/rpc/rpc.ts';
 import { attempt, chainCall, cuttable, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';
 import { checkInvariants } from '../support/invariants.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listBalances } from '../../chain/evidence/states.ts';
-import { sweepHeld } from '../../db/settlement/held.ts';
-import { CITATION_GUARD_MS } from '../../domain/payment/guard.ts';
-import type { Terms } from '../../domain/pricing/terms.ts';
-import type { ParsedPayment } from '../../domain/x402/payload.ts';
-import { claimAndSend } from '../../services/settlement/batch/send.ts';
+import type { Terms } from '../../modules/kernel/terms.ts';
+import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
+import { CITATION_GUARD_MS } from '../../modules/settlement/rules/guard.ts';
+import { sweepHeld } from '../../modules/settlement/store/held.ts';
+import { claimAndSend } from '../../modules/settlement/use/batch/send.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';

@@ -1,6 +1,6 @@
 /** Nodes that alter the logs of receipts, all of them: a paid payment is not lost for good. */
 import { afterEach, expect, test } from 'vitest';
-import { readChain } from '../../services/reconciliation/readChain.ts';
+import { readChain } from '../../modules/reconciliation/use/readChain.ts';
 import { attempt, cancel, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { newWallet } from '../support/payments.ts';

@@ -1,7 +1,7 @@
 /** Fifty payments at once of which four cannot be paid: each gets its own answer, and nobody else's. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Terms } from '../../domain/pricing/terms.ts';
-import type { ParsedPayment } from '../../domain/x402/payload.ts';
+import type { Terms } from '../../modules/kernel/terms.ts';
+import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { attempt, block, cancel, chainCall, look, mine, sendAll, spend, stateOf } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet, signPayment } from '../support/payments.ts';

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { listBalances } from '../../chain/evidence/states.ts';
-import type { Finality } from '../../chain/network.ts';
-import { verifyNetwork } from '../../chain/network.ts';
-import { readChain } from '../../services/reconciliation/readChain.ts';
+import { readChain } from '../../modules/reconciliation/use/readChain.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
+import type { Finality } from '../../platform/chain/network.ts';
+import { verifyNetwork } from '../../platform/chain/network.ts';
 import { attempt, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';

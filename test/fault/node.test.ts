@@ -1,11 +1,11 @@
 /** Nodes and lines that lie, lose, repeat and refuse: a real chain behind a proxy that does so (faults 7 to 11, 20). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listBalances } from '../../chain/evidence/states.ts';
-import { transactionCount } from '../../chain/transaction.ts';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import { listWatched } from '../../db/settlement/sweep.ts';
-import { flushSplits } from '../../services/settlement/relayer/flush.ts';
-import { watchAuthorizations } from '../../services/settlement/watch/watch.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import { listWatched } from '../../modules/settlement/store/sweep.ts';
+import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
+import { watchAuthorizations } from '../../modules/settlement/use/watch/watch.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
+import { transactionCount } from '../../platform/chain/transaction.ts';
 import {
   age,
   attempt,

@@ -1,9 +1,9 @@
 /** What an operator does by hand: it decides nothing, and says what it did and what it did not. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { recoverNetwork } from '../../services/operations/recover.ts';
-import { addRelayer, rebroadcastPayment, voidNonce } from '../../services/operations/relayers.ts';
-import { operatorNamed } from '../../services/site/change.ts';
+import { recoverNetwork } from '../../modules/operations/use/recoverNetwork.ts';
+import { addRelayer, rebroadcastPayment, voidNonce } from '../../modules/operations/use/relayers.ts';
+import { operatorNamed } from '../../modules/tenants/use/change.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
+import { closeDueWindows } from '../../modules/webhooks/use/closeWindows.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';

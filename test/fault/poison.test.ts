@@ -1,6 +1,6 @@
 /** Rows that no code of ours would have written, in the middle of others' payments. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ParsedPayment } from '../../domain/x402/payload.ts';
+import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { attempt, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPurchaseStart } from '../../services/licences/start.ts';
+import { createPurchaseStart } from '../../modules/storefront/use/licences/startPurchaseWorkflow.ts';
 import { createNamespace } from '../support/namespace.ts';
 import type { CutProxy } from '../support/proxy.ts';
 import { startProxy } from '../support/proxy.ts';

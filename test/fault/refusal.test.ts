@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { listBalances } from '../../chain/evidence/states.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { blockPayee } from '../../db/settlement/admission.ts';
-import { recheckPayees } from '../../services/settlement/accept/payees.ts';
-import { settle } from '../../services/settlement/accept/settle.ts';
-import { flushSplits } from '../../services/settlement/relayer/flush.ts';
+import { blockPayee } from '../../modules/settlement/store/admission.ts';
+import { settle } from '../../modules/settlement/use/accept/settle.ts';
+import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
+import { recheckPayees } from '../../modules/settlement/use/watch/payees.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
 import {
   age,
   attempt,

@@ -1,10 +1,10 @@
 /** A node that counts wrongly cannot move a relayer's nonce, and a person can put it right. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Rpc } from '../../chain/rpc/rpc.ts';
-import { reportNonce, setNonce } from '../../services/operations/relayerNonce.ts';
-import { addRelayer } from '../../services/operations/relayers.ts';
-import { prepareRelayers } from '../../services/settlement/start.ts';
-import { operatorNamed } from '../../services/site/change.ts';
+import { reportNonce, setNonce } from '../../modules/operations/use/relayerNonce.ts';
+import { addRelayer } from '../../modules/operations/use/relayers.ts';
+import { prepareRelayers } from '../../modules/settlement/use/startWorkflows.ts';
+import { operatorNamed } from '../../modules/tenants/use/change.ts';
+import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
 import { age, attempt, chainCall, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';
 import { checkInvariants } from '../support/invariants.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { RpcError } from '../../chain/rpc/rpc.ts';
-import { baseFeeOf, transactionCount } from '../../chain/transaction.ts';
-import { claimAndSend } from '../../services/settlement/batch/send.ts';
-import { flushSplits } from '../../services/settlement/relayer/flush.ts';
-import { watchAuthorizations } from '../../services/settlement/watch/watch.ts';
+import { claimAndSend } from '../../modules/settlement/use/batch/send.ts';
+import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
+import { watchAuthorizations } from '../../modules/settlement/use/watch/watch.ts';
+import { RpcError } from '../../platform/chain/rpc/rpc.ts';
+import { baseFeeOf, transactionCount } from '../../platform/chain/transaction.ts';
 import {
   age,
   attempt,

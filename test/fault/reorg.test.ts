@@ -1,9 +1,9 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { blockNumbers } from '../../chain/evidence/receipts.ts';
-import { listBalances } from '../../chain/evidence/states.ts';
-import { transactionCount } from '../../chain/transaction.ts';
-import { readChain } from '../../services/reconciliation/readChain.ts';
+import { readChain } from '../../modules/reconciliation/use/readChain.ts';
+import { blockNumbers } from '../../platform/chain/evidence/receipts.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
+import { transactionCount } from '../../platform/chain/transaction.ts';
 import { age, attempt, cancel, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';

@@ -1,8 +1,8 @@
 /** One of two nodes lies about a receipt, keeps what it is sent to itself, or has no receipts: what the other one shows counts. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listBalances } from '../../chain/evidence/states.ts';
-import { readChain } from '../../services/reconciliation/readChain.ts';
-import { confirmBatch } from '../../services/settlement/batch/confirm.ts';
+import { readChain } from '../../modules/reconciliation/use/readChain.ts';
+import { confirmBatch } from '../../modules/settlement/use/batch/confirm.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
 import { attempt, chainCall, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';

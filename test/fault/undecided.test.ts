@@ -1,9 +1,9 @@
 /** What a buyer is told, and what is done with what he signs next, while nobody knows how his payment ended. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listBalances, listUsedNonces } from '../../chain/evidence/states.ts';
-import type { Terms } from '../../domain/pricing/terms.ts';
-import type { ParsedPayment } from '../../domain/x402/payload.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import type { Terms } from '../../modules/kernel/terms.ts';
+import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { listBalances, listUsedNonces } from '../../platform/chain/evidence/states.ts';
 import { attempt, cancel, look, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { addressOf } from '../support/payments.ts';
 import { endProxied, startProxied } from '../support/proxied.ts';

@@ -1,9 +1,9 @@
 import { encodeDeployData, parseAbi } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { listBalances } from '../../chain/evidence/states.ts';
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
-import type { Address } from '../../domain/money/legs.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
 import { attempt, chainCall, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet } from '../support/payments.ts';

@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Listener } from '../../db/listen.ts';
 import { listen } from '../../db/listen.ts';
-import { ACCEPTED_CHANNEL } from '../../db/settlement/intake.ts';
-import type { Flights } from '../../services/settlement/batch/flights.ts';
-import { openFlights } from '../../services/settlement/batch/flights.ts';
-import type { BatchProposal } from '../../services/settlement/starter.ts';
-import { createBatchStarter } from '../../services/settlement/starter.ts';
-import { createTakers } from '../../services/settlement/watch/takers.ts';
+import { ACCEPTED_CHANNEL } from '../../modules/settlement/store/intake.ts';
+import type { Flights } from '../../modules/settlement/use/batch/flights.ts';
+import { openFlights } from '../../modules/settlement/use/batch/flights.ts';
+import type { BatchProposal } from '../../modules/settlement/use/batchQueue.ts';
+import { createBatchStarter } from '../../modules/settlement/use/batchQueue.ts';
+import { createTakers } from '../../modules/settlement/use/watch/takers.ts';
 import { age, attempt, chainCall, cuttable, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

@@ -1,9 +1,9 @@
 /** A budget by REST: its owner alone sets it, decides about purchases and makes keys for agents; an agent reads what is left. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountClient, createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintAccountToken } from '../../services/accounts/token.ts';
-import { MAX_AGENT_KEYS } from '../../services/budget/keys.ts';
+import { MAX_AGENT_KEYS } from '../../modules/budgets/use/keys.ts';
+import { createAccountClient, createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintAccountToken } from '../../modules/identity/use/accounts/token.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 

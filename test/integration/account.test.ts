@@ -3,16 +3,16 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { encodeDeployData, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
-import { callChain } from '../../sandbox/parts/chain.ts';
 import {
   createAccountClient,
   createBuyerAccount,
   mintBuyerKey,
   revokeAccountClient,
   revokeBuyerKey,
-} from '../../services/accounts/clients.ts';
-import { openChallenge, signIn as signInTo } from '../../services/accounts/signIn.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
+} from '../../modules/identity/use/accounts/clients.ts';
+import { openChallenge, signIn as signInTo } from '../../modules/identity/use/accounts/signIn.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { callChain } from '../../sandbox/parts/chain.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import type { TestChain } from '../support/parts.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseScopes } from '../../bin/admin/options.ts';
 import { userOfMachine } from '../../bin/admin/surroundings.ts';
-import { authenticateOwner } from '../../services/owners/authenticate.ts';
+import { authenticateOwner } from '../../modules/identity/use/owners/authenticate.ts';
 import { adminEnvironment, runAdmin } from '../support/admin.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';

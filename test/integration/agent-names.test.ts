@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { MAX_CARRIED_NAMES, MAX_NAMES } from '../../domain/gate/agentName.ts';
-import { labelAgents } from '../../services/gate/agentLabels.ts';
-import { openObserver } from '../../services/gate/observe.ts';
+import { MAX_CARRIED_NAMES, MAX_NAMES } from '../../modules/gate/rules/agentName.ts';
+import { labelAgents } from '../../modules/gate/use/agentLabels.ts';
+import { openObserver } from '../../modules/gate/use/observe.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';
 

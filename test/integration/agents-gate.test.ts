@@ -1,7 +1,7 @@
 /** The publisher's gate in front of a site, on the real service: which agent signed is found out once, and then checked at the site. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { createGate } from '../../packages/publisher/src/gate.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { rerouteToSandbox } from '../../process/sandboxWeb.ts';
 import type { Signing, SigningAgent } from '../support/agents.ts';
 import { directoryOf, newAgent, signedRequest, startAgentWeb } from '../support/agents.ts';

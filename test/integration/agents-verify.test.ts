@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import { AgentsVerifyAnswer } from '../../api/schemas/agents.ts';
+import type { Directories } from '../../modules/gate/use/agents/directories.ts';
+import { openDirectories } from '../../modules/gate/use/agents/directories.ts';
+import { verifyAgent } from '../../modules/gate/use/agents/verify.ts';
+import { forgetWhatEnded } from '../../modules/operations/use/retention.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { rerouteToSandbox } from '../../process/sandboxWeb.ts';
-import type { Directories } from '../../services/agents/directories.ts';
-import { openDirectories } from '../../services/agents/directories.ts';
-import { verifyAgent } from '../../services/agents/verify.ts';
-import { forgetWhatEnded } from '../../services/retention/forget.ts';
 import type { Signing, SigningAgent } from '../support/agents.ts';
 import { DIRECTORY_PATH, directoryOf, newAgent, signedRequest, startAgentWeb } from '../support/agents.ts';
 import { startTestApi } from '../support/api.ts';

@@ -1,10 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listKeys } from '../../db/credentials/keys.ts';
-import { mintKey, revokeKey } from '../../services/credentials/keys.ts';
-import { openKeyUse } from '../../services/credentials/keyUse.ts';
-import { authenticate } from '../../services/publisher.ts';
-import { setTenantPlan, setTenantStatus } from '../../services/tenants/tenants.ts';
+import { listKeys } from '../../modules/identity/store/keys.ts';
+import { authenticate } from '../../modules/identity/use/keys/authenticate.ts';
+import { mintKey, revokeKey } from '../../modules/identity/use/keys/keys.ts';
+import { openKeyUse } from '../../modules/identity/use/keys/keyUse.ts';
+import { setTenantPlan, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

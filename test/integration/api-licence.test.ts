@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ReReadFacts } from '../../domain/licence/licence.ts';
-import { openKeyring, refreshKeyring } from '../../services/licences/keyring.ts';
-import { mintReReadLicence } from '../../services/licences/mint.ts';
+import type { ReReadFacts } from '../../modules/kernel/licence/licence.ts';
+import { openKeyring, refreshKeyring } from '../../modules/licences/use/keyring.ts';
+import { mintReReadLicence } from '../../modules/licences/use/mint.ts';
 import { newSigningKey, startTestApi, WALLETS } from '../support/api.ts';
 import { reReadFacts } from '../support/reReads.ts';
 

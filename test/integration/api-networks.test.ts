@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Network } from '../../chain/network.ts';
-import { presetNetwork } from '../../chain/presets.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { SignInDeclaration } from '../../domain/signIn/pageProof.ts';
-import { buildSignInMessage } from '../../domain/signIn/siwx.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
-import { operatorNamed } from '../../services/site/change.ts';
-import { setSiteNetworks } from '../../services/site/networks.ts';
+import type { SignInDeclaration } from '../../modules/identity/rules/pageProof.ts';
+import { buildSignInMessage } from '../../modules/identity/rules/siwx.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { operatorNamed } from '../../modules/tenants/use/change.ts';
+import { setSiteNetworks } from '../../modules/tenants/use/manageNetworks.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { presetNetwork } from '../../platform/chain/presets.ts';
 import { startTestApi } from '../support/api.ts';
 import { newAccount, signPayment } from '../support/payments.ts';
 

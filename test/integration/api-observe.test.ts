@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FAILURE_REASONS } from '../../domain/errors.ts';
-import { MAX_PRICE_MICRO } from '../../domain/money/money.ts';
-import { openObserver } from '../../services/gate/observe.ts';
-import { readAudit } from '../../services/reports/audit.ts';
+import { openObserver } from '../../modules/gate/use/observe.ts';
+import { FAILURE_REASONS } from '../../modules/kernel/errors.ts';
+import { MAX_PRICE_MICRO } from '../../modules/kernel/money/money.ts';
+import { readAudit } from '../../modules/reports/use/audit.ts';
 import { startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

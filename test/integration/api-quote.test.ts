@@ -1,8 +1,8 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { payToOf, routerAddress } from '../../chain/router/split.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import { setPricing, setTenantStatus } from '../../services/tenants/tenants.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { setPricing, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
+import { payToOf, routerAddress } from '../../platform/chain/router/split.ts';
 import { ALPHA_PRICING, startTestApi, WALLETS } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

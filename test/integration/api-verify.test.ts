@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ServiceError } from '../../domain/errors.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
-import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
-import { setPricing } from '../../services/tenants/tenants.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { setPricing } from '../../modules/tenants/use/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';
 import { payTo, receiptOf, takeIn } from '../support/verifyApi.ts';

@@ -1,10 +1,10 @@
 /** Where an account says it is to be told of its budget: its owner alone, addresses of others only, a secret shown once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Outbound } from '../../adapters/outbound/outbound.ts';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { raiseBudgetAlerts } from '../../db/budget/alerts.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintAccountToken } from '../../services/accounts/token.ts';
+import { raiseBudgetAlerts } from '../../modules/budgets/store/alerts.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintAccountToken } from '../../modules/identity/use/accounts/token.ts';
+import type { Outbound } from '../../platform/outbound/outbound.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 

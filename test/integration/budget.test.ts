@@ -1,17 +1,17 @@
 /** What an account may spend, on real Postgres and a real chain: never a micro more, whoever pays at once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { decideApproval, listApprovals, listApproved, useApprovals } from '../../db/budget/approvals.ts';
-import { closeInSlices, lockAccounts, readOpenLedger, writeBudget } from '../../db/budget/budgets.ts';
-import type { NewSpending } from '../../db/budget/spending.ts';
-import { decideSpendings } from '../../db/budget/spending.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { Budget } from '../../domain/budget/decide.ts';
-import { periodOf } from '../../domain/budget/period.ts';
-import type { Terms } from '../../domain/pricing/terms.ts';
-import { previewSpending } from '../../services/budget/check.ts';
-import { settle } from '../../services/settlement/accept/settle.ts';
+import type { Budget } from '../../modules/budgets/rules/decide.ts';
+import { periodOf } from '../../modules/budgets/rules/period.ts';
+import { decideApproval, listApprovals, listApproved, useApprovals } from '../../modules/budgets/store/approvals.ts';
+import { closeInSlices, lockAccounts, readOpenLedger, writeBudget } from '../../modules/budgets/store/budgets.ts';
+import type { NewSpending } from '../../modules/budgets/store/spending.ts';
+import { decideSpendings } from '../../modules/budgets/store/spending.ts';
+import { previewSpending } from '../../modules/budgets/use/check.ts';
+import type { Terms } from '../../modules/kernel/terms.ts';
+import { settle } from '../../modules/settlement/use/accept/settle.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';

@@ -1,6 +1,6 @@
 /** What a browser lets a web page of another origin do with the endpoints of buyers, and with no other. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 

@@ -1,24 +1,37 @@
 import { encodeFunctionData } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tokenAbi } from '../../chain/calls/abi.ts';
-import type { BatchItem } from '../../chain/calls/calldata.ts';
-import { planBatch } from '../../chain/calls/calldata.ts';
-import { evidenceFromLogs } from '../../chain/evidence/evidence.ts';
-import type { Receipt } from '../../chain/evidence/receipts.ts';
-import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf, waitForReceipt } from '../../chain/evidence/receipts.ts';
-import { readSights } from '../../chain/evidence/sight.ts';
-import { chooseFees, replaceFees } from '../../chain/gas/fees.ts';
-import type { Network } from '../../chain/network.ts';
-import { verifyNetwork } from '../../chain/network.ts';
-import { payToOf } from '../../chain/router/split.ts';
-import type { Rpc } from '../../chain/rpc/rpc.ts';
-import { createRpc } from '../../chain/rpc/rpc.ts';
-import { localSigner } from '../../chain/signature/signer.ts';
-import type { SignedTransaction } from '../../chain/transaction.ts';
-import { baseFeeOf, gasBalance, sendRaw, signSelfTransfer, signTransaction, transactionCount } from '../../chain/transaction.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { tokenAbi } from '../../platform/chain/calls/abi.ts';
+import type { BatchItem } from '../../platform/chain/calls/calldata.ts';
+import { planBatch } from '../../platform/chain/calls/calldata.ts';
+import { evidenceFromLogs } from '../../platform/chain/evidence/evidence.ts';
+import type { Receipt } from '../../platform/chain/evidence/receipts.ts';
+import {
+  blockNumbers,
+  blockTimeSeconds,
+  listTransfers,
+  receiptOf,
+  waitForReceipt,
+} from '../../platform/chain/evidence/receipts.ts';
+import { readSights } from '../../platform/chain/evidence/sight.ts';
+import { chooseFees, replaceFees } from '../../platform/chain/gas/fees.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { verifyNetwork } from '../../platform/chain/network.ts';
+import { payToOf } from '../../platform/chain/router/split.ts';
+import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
+import { createRpc } from '../../platform/chain/rpc/rpc.ts';
+import { localSigner } from '../../platform/chain/signature/signer.ts';
+import type { SignedTransaction } from '../../platform/chain/transaction.ts';
+import {
+  baseFeeOf,
+  gasBalance,
+  sendRaw,
+  signSelfTransfer,
+  signTransaction,
+  transactionCount,
+} from '../../platform/chain/transaction.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { TestChain } from '../support/parts.ts';
 import { startTestChain } from '../support/parts.ts';

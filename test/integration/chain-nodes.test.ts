@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { listBalances } from '../../chain/evidence/states.ts';
-import type { Network } from '../../chain/network.ts';
-import { Networks, verifyNetwork } from '../../chain/network.ts';
-import { precheck } from '../../chain/precheck.ts';
-import type { Rpc } from '../../chain/rpc/rpc.ts';
-import { createRpc, HEDGE_MS } from '../../chain/rpc/rpc.ts';
+import { listBalances } from '../../platform/chain/evidence/states.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { Networks, verifyNetwork } from '../../platform/chain/network.ts';
+import { precheck } from '../../platform/chain/precheck.ts';
+import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
+import { createRpc, HEDGE_MS } from '../../platform/chain/rpc/rpc.ts';
 import { compareNetworks } from '../../process/networks.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';

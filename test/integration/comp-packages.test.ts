@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { StandardPackage } from '../support/comp.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setOwner } from '../../db/credentials/owners.ts';
-import { AWAY_MS, screenOf } from '../../services/console/providerSignIn.ts';
+import { AWAY_MS, screenOf } from '../../modules/identity/use/console/providerSignIn.ts';
+import { setOwner } from '../../modules/tenants/store/owners.ts';
 import type { Browser } from '../support/console.ts';
 import { startTestConsole } from '../support/console.ts';
 import { startIssuer } from '../support/issuer.ts';

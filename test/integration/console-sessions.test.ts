@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { markOwnerTokenRevoked } from '../../db/credentials/owners.ts';
-import { IDLE_MS, LONGEST_MS, MOST_SESSIONS } from '../../services/console/sessions.ts';
-import { forgetWhatEnded } from '../../services/retention/forget.ts';
-import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { IDLE_MS, LONGEST_MS, MOST_SESSIONS } from '../../modules/identity/use/console/sessions.ts';
+import { forgetWhatEnded } from '../../modules/operations/use/retention.ts';
+import { markOwnerTokenRevoked } from '../../modules/tenants/store/owners.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { startTestConsole } from '../support/console.ts';
 import { KEPT } from '../support/retention.ts';
 

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { checksumAddress } from '../../chain/offer.ts';
+import { openCreditsBook } from '../../modules/quotes/use/credits/book.ts';
+import { setCreditsToken } from '../../modules/quotes/use/credits/token.ts';
+import { operatorNamed } from '../../modules/tenants/use/change.ts';
+import { checksumAddress } from '../../platform/chain/offer.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { rerouteToSandbox } from '../../process/sandboxWeb.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
-import { openCreditsBook } from '../../services/credits/book.ts';
-import { setCreditsToken } from '../../services/credits/token.ts';
-import { operatorNamed } from '../../services/site/change.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 

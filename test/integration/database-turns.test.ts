@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { openReadSnapshot } from '../../db/reports/snapshot.ts';
+import { openReadSnapshot } from '../../modules/reports/store/snapshot.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 

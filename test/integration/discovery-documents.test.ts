@@ -1,7 +1,7 @@
 /** Documents about a site that everybody may read, and what the offers of its pages say besides their price. */
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

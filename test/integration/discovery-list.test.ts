@@ -2,8 +2,8 @@
 import { HTTPFacilitatorClient } from '@x402/core/server';
 import { validateDiscoveryExtension, withBazaar } from '@x402/extensions/bazaar';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setSiteDiscovery } from '../../services/site/discovery.ts';
-import { setPricing, setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setSiteDiscovery } from '../../modules/discovery/use/manageDiscovery.ts';
+import { setPricing, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EnforcementConfig, EnforcementStatusResponse } from '../../api/schemas/enforcement.ts';
 import { PublisherTenants } from '../../api/schemas/tenants.ts';
-import { DEFAULT_ENFORCEMENT } from '../../domain/gate/enforcement.ts';
-import { mintKey, revokeKey } from '../../services/credentials/keys.ts';
-import { enforcementStatus, setEnforcement } from '../../services/gate/enforcement.ts';
-import { setPricing, setTenantPlan } from '../../services/tenants/tenants.ts';
+import { DEFAULT_ENFORCEMENT } from '../../modules/gate/rules/enforcement.ts';
+import { enforcementStatus, setEnforcement } from '../../modules/gate/use/enforcement.ts';
+import { mintKey, revokeKey } from '../../modules/identity/use/keys/keys.ts';
+import { setPricing, setTenantPlan } from '../../modules/tenants/use/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

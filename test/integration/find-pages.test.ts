@@ -1,13 +1,13 @@
 /** Pages by their words: only of sites that want to be found, at what they cost now, kept in the transaction of whatever changes them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deleteListing } from '../../db/tenants/publicList.ts';
-import type { FindRequest } from '../../services/search/find.ts';
-import { findPages } from '../../services/search/find.ts';
-import { setSiteDiscovery } from '../../services/site/discovery.ts';
-import { removeSiteHost } from '../../services/site/hosts.ts';
-import { importSitePages, removeSitePages } from '../../services/site/pages.ts';
-import { changePricing, setPageCredits } from '../../services/site/prices.ts';
-import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setSiteDiscovery } from '../../modules/discovery/use/manageDiscovery.ts';
+import type { FindRequest } from '../../modules/discovery/use/search/find.ts';
+import { findPages } from '../../modules/discovery/use/search/find.ts';
+import { removeSiteHost } from '../../modules/hosts/use/manageHosts.ts';
+import { changePricing, setPageCredits } from '../../modules/quotes/use/managePrices.ts';
+import { importSitePages, removeSitePages } from '../../modules/storefront/use/managePages.ts';
+import { deleteListing } from '../../modules/tenants/store/publicList.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import { ruleOf } from '../support/rules/arbitrary.ts';
 import { longestTurn, slowness } from '../support/turns.ts';

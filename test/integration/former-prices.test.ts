@@ -1,10 +1,10 @@
 /** A price changes between offer and payment: what is taken, for what, and what a refusal offers instead. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ServiceError } from '../../domain/errors.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
-import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
-import { setPricing } from '../../services/tenants/tenants.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { setPricing } from '../../modules/tenants/use/tenants.ts';
 import type { ALPHA_PRICING } from '../support/api.ts';
 import { startTestApi } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';

@@ -1,9 +1,9 @@
 /** GraphQL for the owner of a buyer account: itself and no site; a site's key or owner sees no account, and an agent's key nothing. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { raiseBudgetAlerts } from '../../db/budget/alerts.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintAccountToken } from '../../services/accounts/token.ts';
+import { raiseBudgetAlerts } from '../../modules/budgets/store/alerts.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintAccountToken } from '../../modules/identity/use/accounts/token.ts';
 import { WALLETS } from '../support/api.ts';
 import { expectClean, startTestGraphql } from '../support/graphql.ts';
 import { insertPurchases } from '../support/reports.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordLiveness } from '../../db/gate/enforcement.ts';
-import { createRule } from '../../services/anomalies/rules.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
-import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
+import { createRule } from '../../modules/anomalies/use/rules.ts';
+import { recordLiveness } from '../../modules/gate/store/enforcement.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { pingEndpoint } from '../../modules/webhooks/use/redeliver.ts';
 import { DAY, startBusySite } from '../support/busy-site.ts';
 import { sellLicence } from '../support/owner-world.ts';
 import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';

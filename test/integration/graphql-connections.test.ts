@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Budget } from '../../graphql/limits/budget.ts';
 import { openEngine } from '../../graphql/request/engine.ts';
-import { findKey } from '../../services/credentials/keys.ts';
+import { findKey } from '../../modules/identity/use/keys/keys.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { whileLocked } from '../support/sql.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Scope } from '../../domain/access/key.ts';
-import { SCOPES } from '../../domain/access/key.ts';
-import { mintKey, revokeKey } from '../../services/credentials/keys.ts';
-import { setTenantPlan, setTenantStatus } from '../../services/tenants/tenants.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
-import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
+import { mintKey, revokeKey } from '../../modules/identity/use/keys/keys.ts';
+import type { Scope } from '../../modules/kernel/access/key.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import { setTenantPlan, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { pingEndpoint } from '../../modules/webhooks/use/redeliver.ts';
 import { expectClean, startTestGraphql } from '../support/graphql.ts';
 import { sellLicence } from '../support/owner-world.ts';
 import { insertPurchases } from '../support/reports.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXAMPLES } from '../../graphql/schema/examples.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
-import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { pingEndpoint } from '../../modules/webhooks/use/redeliver.ts';
 import { askedOf, startBusySite, WALLETS } from '../support/busy-site.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';

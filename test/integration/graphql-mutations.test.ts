@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { WALLETS } from '../support/api.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 import type { OwnedWorld } from '../support/owner-world.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { importPages } from '../../services/licences/offering.ts';
-import { changePricing } from '../../services/site/prices.ts';
+import { changePricing } from '../../modules/quotes/use/managePrices.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
 import { WALLETS } from '../support/api.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { sellLicence } from '../support/owner-world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MAX_BUCKETS } from '../../domain/reports/series.ts';
+import { MAX_BUCKETS } from '../../modules/kernel/time/series.ts';
 import { askedOf, DAY, startBusySite, WALLETS } from '../support/busy-site.ts';
 import { sellLicence } from '../support/owner-world.ts';
 import { insertPurchases } from '../support/reports.ts';

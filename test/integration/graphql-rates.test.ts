@@ -1,9 +1,9 @@
 /** Questions count by what they cost: what the dearest one takes, from whom, and what goes on meanwhile. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { DEAREST } from '../../bench/dearestQueries.ts';
-import { COSTS } from '../../domain/access/rate.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import type { RateLimits, Rates } from '../../services/pacing/rates.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
+import type { RateLimits, Rates } from '../../platform/pacing/rates.ts';
 import { startTestConsole } from '../support/console.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { whileLocked } from '../support/sql.ts';

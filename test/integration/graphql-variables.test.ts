@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { COSTS } from '../../domain/access/rate.ts';
 import { BODY_LIMIT_BYTES } from '../../graphql/limits/limits.ts';
+import { COSTS } from '../../modules/kernel/rate.ts';
 import { askGraph, expectClean, startTestGraphql } from '../support/graphql.ts';
 import { slowness } from '../support/turns.ts';
 

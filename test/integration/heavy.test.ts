@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { accountName, siteName } from '../../services/pacing/heavy.ts';
-import { exportCsv } from '../../services/reports/exportCsv.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { exportCsv } from '../../modules/reports/use/exportCsv.ts';
+import { accountName, siteName } from '../../platform/pacing/heavy.ts';
 import { startTestConsole } from '../support/console.ts';
 
 const QUESTION = '{ tenant { plan earnings { totals { events } } } }';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ServiceError } from '../../domain/errors.ts';
-import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
-import type { CheckOutcome, HostService } from '../../services/hosts/deps.ts';
+import { HOST_TIMES } from '../../modules/hosts/rules/challengeSchedule.ts';
+import type { CheckOutcome, HostService } from '../../modules/hosts/use/deps.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;

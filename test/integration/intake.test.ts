@@ -1,11 +1,11 @@
 /** How a payment comes to its row: what is read before it, and the database transaction that writes it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Rpc } from '../../chain/rpc/rpc.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { AuthorizationKey } from '../../db/settlement/intake.ts';
-import { listByAuthorization } from '../../db/settlement/intake.ts';
-import { settle } from '../../services/settlement/accept/settle.ts';
+import type { AuthorizationKey } from '../../modules/settlement/store/intake.ts';
+import { listByAuthorization } from '../../modules/settlement/store/intake.ts';
+import { settle } from '../../modules/settlement/use/accept/settle.ts';
+import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 

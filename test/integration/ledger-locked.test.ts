@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { importPages } from '../../services/licences/offering.ts';
-import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { revokeLicence, revokeToken } from '../../modules/licences/use/revoke.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { acceptPurchase, sellLicence, settlePurchase } from '../support/buyers.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findCoveringPurchase } from '../../db/licences/licences.ts';
-import { findFittingOffer, keepOffer } from '../../db/licences/offers.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import type { LicenceRequest } from '../../services/licences/request.ts';
-import { revokeLicence } from '../../services/licences/revoke.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { findCoveringPurchase } from '../../modules/licences/store/licences.ts';
+import { findFittingOffer, keepOffer } from '../../modules/licences/store/offers.ts';
+import { revokeLicence } from '../../modules/licences/use/revoke.ts';
+import type { LicenceRequest } from '../../modules/storefront/use/licences/request.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { openFrozenOffer, sellLicence } from '../support/buyers.ts';

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { findCoveringPurchase } from '../../db/licences/licences.ts';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import { sweepHeld } from '../../db/settlement/held.ts';
-import type { IntakeItem, NewPayment } from '../../db/settlement/intake.ts';
-import { guardLicence } from '../../domain/payment/guard.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { findCoveringPurchase } from '../../modules/licences/store/licences.ts';
+import { guardLicence } from '../../modules/settlement/rules/guard.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import { sweepHeld } from '../../modules/settlement/store/held.ts';
+import type { IntakeItem, NewPayment } from '../../modules/settlement/store/intake.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { acceptPurchase, settlePurchase } from '../support/buyers.ts';

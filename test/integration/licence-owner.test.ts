@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeHostRows } from '../../db/hosts/removal.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintReReadLicence } from '../../services/licences/mint.ts';
+import { removeHostRows } from '../../modules/hosts/store/removal.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintReReadLicence } from '../../modules/licences/use/mint.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { sellLicence } from '../support/buyers.ts';

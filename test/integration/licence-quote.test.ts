@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { importPages, setLicenceOffering } from '../../services/licences/offering.ts';
-import { setPricing, setTenantStatus } from '../../services/tenants/tenants.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { importPages, setLicenceOffering } from '../../modules/storefront/use/licences/offering.ts';
+import { setPricing, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 

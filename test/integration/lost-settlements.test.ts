@@ -1,14 +1,14 @@
 /** Who may have what a payment bought that a restore lost the row of: its signature is public, so that everybody can show it (ADR 0018). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { receiptOf } from '../../chain/evidence/receipts.ts';
-import { freezeOffer } from '../../db/licences/offers.ts';
-import { findLost, listLost, recordLost } from '../../db/operator/lostSettlements.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import { LOST_HONOURED_HOURS } from '../../domain/payment/firstLook.ts';
-import type { Terms } from '../../domain/pricing/terms.ts';
-import type { ParsedPayment } from '../../domain/x402/payload.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Terms } from '../../modules/kernel/terms.ts';
+import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
+import { freezeOffer } from '../../modules/licences/store/offers.ts';
+import { LOST_HONOURED_HOURS } from '../../modules/settlement/rules/firstLook.ts';
+import { findLost, listLost, recordLost } from '../../modules/settlement/store/lostSettlements.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { receiptOf } from '../../platform/chain/evidence/receipts.ts';
 import { mine, submitAlone } from '../support/faults.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';

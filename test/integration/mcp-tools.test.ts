@@ -1,10 +1,10 @@
 /** Tools of the MCP endpoint besides pages: licences of an account, receipts, and what a site's owner reads by its key. */
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { signReceipt } from '../../services/receipts/sign.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import { signReceipt } from '../../modules/settlement/use/answer/signReceipt.ts';
 import { startTestApi } from '../support/api.ts';
 import { sellLicence } from '../support/buyers.ts';
 import type { Told } from '../support/mcp.ts';

@@ -1,11 +1,11 @@
 /** The MCP endpoint over HTTP, asked by stock clients of both lines: who sees which tools, what pages cost, how they are paid. */
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
-import { setSiteDiscovery } from '../../services/site/discovery.ts';
-import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { setSiteDiscovery } from '../../modules/discovery/use/manageDiscovery.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { buyPage } from '../support/boughtPage.ts';
 import type { Asked, Asking, Told } from '../support/mcp.ts';

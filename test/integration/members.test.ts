@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createMailer } from '../../adapters/mail.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import { MembersRoster } from '../../api/schemas/members.ts';
-import { takeDueMails } from '../../db/anomalies/mails.ts';
-import { sendAlertMails } from '../../services/anomalies/mails.ts';
-import { operatorNamed } from '../../services/site/change.ts';
-import { eraseSiteMember, inviteSiteMember } from '../../services/site/members.ts';
-import { acceptInvitation, inviteMember } from '../../services/tenants/members.ts';
+import { eraseSiteMember, inviteSiteMember } from '../../modules/identity/use/manageMembers.ts';
+import { acceptInvitation, inviteMember } from '../../modules/identity/use/members.ts';
+import { takeDueMails } from '../../modules/mail/store/mails.ts';
+import { sendAlertMails } from '../../modules/mail/use/sendDue.ts';
+import { operatorNamed } from '../../modules/tenants/use/change.ts';
+import { createMailer } from '../../platform/mail.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { startTestApi } from '../support/api.ts';
 import { startMailSink } from '../support/mail-sink.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access/key.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { CALM, startTestService } from '../support/service.ts';
 import { payloadFor, quoteOf, verify } from '../support/verify.ts';

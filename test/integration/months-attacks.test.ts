@@ -2,15 +2,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { findBoughtLicence, findCoveringPurchase, findLicence, findLicenceOf, listLicences } from '../../db/licences/licences.ts';
-import { openClosedMonth } from '../../db/months/closing.ts';
-import { returnPayments } from '../../db/months/returning.ts';
-import { findPublicPayment } from '../../db/receipts/records.ts';
-import { findByAuthorization } from '../../db/settlement/intake.ts';
-import { listFinalProvenBy } from '../../db/settlement/sweep.ts';
-import { recordTransfers } from '../../db/settlement/transfers.ts';
-import { checkMonth, closeMonth, reportMonths } from '../../services/operations/months.ts';
-import { newPaymentId } from '../../services/settlement/accept/paymentId.ts';
+import {
+  findBoughtLicence,
+  findCoveringPurchase,
+  findLicence,
+  findLicenceOf,
+  listLicences,
+} from '../../modules/licences/store/licences.ts';
+import { openClosedMonth } from '../../modules/operations/store/months/closing.ts';
+import { checkMonth, closeMonth, reportMonths } from '../../modules/operations/use/months.ts';
+import { findPublicPayment } from '../../modules/receipts/store/records.ts';
+import { findByAuthorization } from '../../modules/settlement/store/intake.ts';
+import { returnPayments } from '../../modules/settlement/store/returning.ts';
+import { listFinalProvenBy } from '../../modules/settlement/store/sweep.ts';
+import { recordTransfers } from '../../modules/settlement/store/transfers.ts';
+import { newPaymentId } from '../../modules/settlement/use/accept/paymentId.ts';
 import { boughtIn, month } from '../support/closedMonths.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { pay, paymentFor, startSettlement } from '../support/settlement.ts';

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { requestRecheck } from '../../db/operator/admin.ts';
-import { recordActualLegs } from '../../db/reconciliation/corrections.ts';
-import { findByAuthorization } from '../../db/settlement/intake.ts';
-import { closeMonth, detachMonth } from '../../services/operations/months.ts';
+import { requestRecheck } from '../../modules/operations/store/admin.ts';
+import { closeMonth, detachMonth } from '../../modules/operations/use/months.ts';
+import { recordActualLegs } from '../../modules/reconciliation/store/corrections.ts';
+import { findByAuthorization } from '../../modules/settlement/store/intake.ts';
 import { boughtIn, month } from '../support/closedMonths.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, pay, startSettlement } from '../support/settlement.ts';

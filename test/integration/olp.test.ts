@@ -1,10 +1,10 @@
 /** Documents of RSL, and a token endpoint of the Open License Protocol that is asked well and badly. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountClient, createBuyerAccount } from '../../services/accounts/clients.ts';
-import { findLiveSite } from '../../services/discovery/site.ts';
-import { setLicenceOffering } from '../../services/licences/offering.ts';
-import { makeLicenceXml } from '../../services/olp/documents.ts';
-import { setPricing, setTenantStatus } from '../../services/tenants/tenants.ts';
+import { makeLicenceXml } from '../../modules/discovery/use/rsl/documents.ts';
+import { findLiveSite } from '../../modules/discovery/use/site.ts';
+import { createAccountClient, createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { setLicenceOffering } from '../../modules/storefront/use/licences/offering.ts';
+import { setPricing, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import type { CutContent } from '../support/olp.ts';
 import { cutContents, tokenForm } from '../support/olp.ts';

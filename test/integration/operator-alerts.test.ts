@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { raiseAlert } from '../../db/alerts.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { raiseAlert } from '../../db/operator/alerts.ts';
-import { readDatabaseGauges } from '../../db/operator/gauges.ts';
-import { resolveAlerts } from '../../db/operator/operations.ts';
-import { adoptCount, ensureRelayer } from '../../db/settlement/relayer.ts';
-import { raiseDisabledAlert } from '../../db/webhooks/endpoints.ts';
+import { readDatabaseGauges } from '../../modules/operations/store/gauges.ts';
+import { resolveAlerts } from '../../modules/operations/store/operations.ts';
+import { adoptCount, ensureRelayer } from '../../modules/settlement/store/relayer.ts';
+import { raiseDisabledAlert } from '../../modules/webhooks/store/endpoints.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 

@@ -1,22 +1,27 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findOauthClient } from '../../db/credentials/accounts.ts';
-import { countHashesUnder } from '../../db/credentials/pepper.ts';
 import { openDatabase } from '../../db/database.ts';
-import { authenticateAccount } from '../../services/accounts/authenticate.ts';
-import { createAccountClient, createBuyerAccount, mintBuyerKey, revokeBuyerKey } from '../../services/accounts/clients.ts';
-import { grantClientToken } from '../../services/accounts/oauth.ts';
-import { mintKey, revokeKey } from '../../services/credentials/keys.ts';
-import type { Pepper } from '../../services/credentials/pepper.ts';
-import { hashCredential, pepperOf } from '../../services/credentials/pepper.ts';
-import type { Rehash } from '../../services/credentials/rehash.ts';
-import { openRehash } from '../../services/credentials/rehash.ts';
-import { examineSystem } from '../../services/operations/doctor.ts';
-import { authenticateOwner } from '../../services/owners/authenticate.ts';
-import { createOwnerToken } from '../../services/owners/tokens.ts';
-import { authenticate, authenticateHeld } from '../../services/publisher.ts';
-import { acceptInvitation, inviteMember, listMembers } from '../../services/tenants/members.ts';
-import { openSnapshots } from '../../services/tenants/snapshots.ts';
+import { findOauthClient } from '../../modules/identity/store/accounts.ts';
+import { countHashesUnder } from '../../modules/identity/store/pepper.ts';
+import { authenticateAccount } from '../../modules/identity/use/accounts/authenticate.ts';
+import {
+  createAccountClient,
+  createBuyerAccount,
+  mintBuyerKey,
+  revokeBuyerKey,
+} from '../../modules/identity/use/accounts/clients.ts';
+import { grantClientToken } from '../../modules/identity/use/accounts/oauth.ts';
+import { authenticate, authenticateHeld } from '../../modules/identity/use/keys/authenticate.ts';
+import { mintKey, revokeKey } from '../../modules/identity/use/keys/keys.ts';
+import type { Rehash } from '../../modules/identity/use/keys/rehash.ts';
+import { openRehash } from '../../modules/identity/use/keys/rehash.ts';
+import { acceptInvitation, inviteMember, listMembers } from '../../modules/identity/use/members.ts';
+import { authenticateOwner } from '../../modules/identity/use/owners/authenticate.ts';
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
+import { openSnapshots } from '../../modules/identity/use/tenantSnapshots.ts';
+import { examineSystem } from '../../modules/operations/use/doctor.ts';
+import type { Pepper } from '../../platform/tokens/pepper.ts';
+import { hashCredential, pepperOf } from '../../platform/tokens/pepper.ts';
 import { startTestApi } from '../support/api.ts';
 
 const newPepper = (): string => randomBytes(32).toString('hex');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { importPages } from '../../services/licences/offering.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 
 /** What a change of prices would do is told before it is made, by the rules that quote; and a change decided by an older state is refused. */

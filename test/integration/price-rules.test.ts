@@ -1,10 +1,10 @@
 /** Price rules on the surfaces that charge by them: what is quoted to whom, for how long it is honoured, and what is refused. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { PriceRule } from '../../domain/rules/rule.ts';
-import type { PageRequest } from '../../services/quotes/issue.ts';
-import { quoteMany } from '../../services/quotes/many.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
-import { setPricing } from '../../services/tenants/tenants.ts';
+import type { PriceRule } from '../../modules/pricing/rules/rule.ts';
+import type { PageRequest } from '../../modules/quotes/use/issue.ts';
+import { quoteMany } from '../../modules/quotes/use/many.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { setPricing } from '../../modules/tenants/use/tenants.ts';
 import { startTestApi } from '../support/api.ts';
 import { newAccount } from '../support/payments.ts';
 import { ruleOf } from '../support/rules/arbitrary.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { followPurchase } from '../../services/licences/purchase.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import { followPurchase } from '../../modules/storefront/use/licences/followPurchase.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { acceptPurchase, settlePurchase } from '../support/buyers.ts';

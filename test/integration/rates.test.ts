@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
-import { generateToken, mintKey } from '../../services/credentials/keys.ts';
-import { revokeToken } from '../../services/licences/revoke.ts';
-import type { RateLimits } from '../../services/pacing/rates.ts';
+import { generateToken, mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { revokeToken } from '../../modules/licences/use/revoke.ts';
+import type { RateLimits } from '../../platform/pacing/rates.ts';
 import { startTestApi } from '../support/api.ts';
 
 const LIMITS: RateLimits = {

@@ -1,13 +1,13 @@
 /** Pages read again: what an account bought or holds a licence for, and what a licence opens; never a charge. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OutboundRequest } from '../../adapters/outbound/outbound.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
-import type { HeldDeps } from '../../services/purchases/held.ts';
-import { readHeld } from '../../services/purchases/held.ts';
-import { setSiteDiscovery } from '../../services/site/discovery.ts';
-import { setPricing } from '../../services/tenants/tenants.ts';
+import { setSiteDiscovery } from '../../modules/discovery/use/manageDiscovery.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { revokeLicence, revokeToken } from '../../modules/licences/use/revoke.ts';
+import type { HeldDeps } from '../../modules/storefront/use/pages/held.ts';
+import { readHeld } from '../../modules/storefront/use/pages/held.ts';
+import { setPricing } from '../../modules/tenants/use/tenants.ts';
+import type { OutboundRequest } from '../../platform/outbound/outbound.ts';
 import { startTestApi } from '../support/api.ts';
 import { buyPage } from '../support/boughtPage.ts';
 import type { TestApi } from '../support/buyers.ts';

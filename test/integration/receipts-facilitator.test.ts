@@ -3,7 +3,7 @@ import { extractReceiptFromResponse, verifyReceiptSignatureJWS } from '@x402/ext
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOfficial } from '../../bench/settling/official.ts';
-import { localSigner } from '../../chain/signature/signer.ts';
+import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { fundGas } from '../../sandbox/parts/chain-setup.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { TestFacilitator } from '../support/facilitator.ts';

@@ -2,8 +2,8 @@
 import { extractReceiptFromResponse, verifyReceiptSignatureJWS } from '@x402/extensions/offer-receipt';
 import { createPublicClient, http, parseAbi, parseEventLogs } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountClient } from '../../services/accounts/clients.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
+import { createAccountClient } from '../../modules/identity/use/accounts/clients.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
 import type { BuyerAnswer } from '../support/licences.ts';
 import { call, signInWith, stockFetch } from '../support/licences.ts';

@@ -8,9 +8,9 @@ import {
   verifyReceiptSignatureJWS,
 } from '@x402/extensions/offer-receipt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access/key.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
 import { openExpressSite, openFetchSite, UA } from '../support/publisher-site.ts';
 import type { ReceiptScript } from '../support/receiptScript.ts';

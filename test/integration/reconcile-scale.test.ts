@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
-import { reconcileLegs } from '../../services/reconciliation/report.ts';
+import { reconcileLegs } from '../../modules/reconciliation/use/report.ts';
 import { startTestApi } from '../support/api.ts';
 import { insertPurchases } from '../support/reports.ts';
 

@@ -1,9 +1,9 @@
 /** What a refused payment is answered, counted and written as: the same by both APIs that take payments. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access/key.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { newAccount, newWallet, signPayment } from '../support/payments.ts';

@@ -1,9 +1,9 @@
 /** A payment that was taken in has its answer whatever the rate of its key; what was not taken in has no such right. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Address } from '../../domain/money/legs.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
-import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
 import { startTestApi } from '../support/api.ts';
 import { newAccount, signPayment } from '../support/payments.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MAX_EXPORT_ROWS } from '../../services/reports/exportCsv.ts';
-import { MAX_STATEMENT_LINES } from '../../services/reports/statements.ts';
+import { MAX_EXPORT_ROWS } from '../../modules/reports/use/exportCsv.ts';
+import { MAX_STATEMENT_LINES } from '../../modules/reports/use/statements.ts';
 import { startTestApi } from '../support/api.ts';
 import type { Purchase, Seen } from '../support/reports.ts';
 import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ReadSnapshot } from '../../db/reports/snapshot.ts';
-import { openReadSnapshot } from '../../db/reports/snapshot.ts';
-import { newestLegs } from '../../services/reports/exportCsv.ts';
-import { readStatement } from '../../services/reports/statement/read.ts';
+import type { ReadSnapshot } from '../../modules/reports/store/snapshot.ts';
+import { openReadSnapshot } from '../../modules/reports/store/snapshot.ts';
+import { newestLegs } from '../../modules/reports/use/exportCsv.ts';
+import { readStatement } from '../../modules/reports/use/statement/read.ts';
 import { startTestApi } from '../support/api.ts';
 import type { Purchase } from '../support/reports.ts';
 import { insertPurchases } from '../support/reports.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdminProgram } from '../../bin/admin/program.ts';
-import { routerAddress } from '../../chain/router/split.ts';
-import { localSigner } from '../../chain/signature/signer.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { routerAddress } from '../../platform/chain/router/split.ts';
+import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { readAdminConfig } from '../../process/config.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { fundGas } from '../../sandbox/parts/chain-setup.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { importPages } from '../../services/licences/offering.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
 import { longestTurn, slowness } from '../support/turns.ts';

@@ -1,14 +1,14 @@
 /** What an account is shown and told, of payments that really settle: the ledger's sums, and each threshold once whoever pays at once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listAlerts } from '../../db/budget/alerts.ts';
-import { writeBudget } from '../../db/budget/budgets.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { Terms } from '../../domain/pricing/terms.ts';
-import { previewSpending } from '../../services/budget/check.ts';
-import { readSpendingBy, readSpendingSums, spendingOf } from '../../services/budget/usage.ts';
-import { settle } from '../../services/settlement/accept/settle.ts';
+import { listAlerts } from '../../modules/budgets/store/alerts.ts';
+import { writeBudget } from '../../modules/budgets/store/budgets.ts';
+import { previewSpending } from '../../modules/budgets/use/check.ts';
+import { readSpendingBy, readSpendingSums, spendingOf } from '../../modules/budgets/use/usage.ts';
+import type { Terms } from '../../modules/kernel/terms.ts';
+import { settle } from '../../modules/settlement/use/accept/settle.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';

@@ -1,12 +1,12 @@
 /** What an account spent, as a list, as sums and as a file: its own rows alone, and to the micro what the ledger says. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { spendingOutcome } from '../../db/budget/standing.ts';
-import { spendingState } from '../../domain/budget/decide.ts';
-import { isSettled, PAYMENT_STATES } from '../../domain/payment/state.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintAccountToken } from '../../services/accounts/token.ts';
-import { exportSpending, spendingOf } from '../../services/budget/usage.ts';
+import { spendingState } from '../../modules/budgets/rules/decide.ts';
+import { spendingOutcome } from '../../modules/budgets/store/standing.ts';
+import { exportSpending, spendingOf } from '../../modules/budgets/use/usage.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintAccountToken } from '../../modules/identity/use/accounts/token.ts';
+import { isSettled, PAYMENT_STATES } from '../../modules/kernel/payment/state.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import { insertPurchases } from '../support/reports.ts';
 

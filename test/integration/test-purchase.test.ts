@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
+import { setPricing, setTenantPlan, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import { createOwnerToken } from '../../services/owners/tokens.ts';
-import { setPricing, setTenantPlan, setTenantStatus } from '../../services/tenants/tenants.ts';
 import { askGraph } from '../support/graphql.ts';
 import type { TestService } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REPORTS_A_DAY } from '../../domain/licence/usage.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { mintReReadLicence } from '../../services/licences/mint.ts';
-import { importPages } from '../../services/licences/offering.ts';
-import { revokeLicence, revokeToken } from '../../services/licences/revoke.ts';
-import { setTenantStatus } from '../../services/tenants/tenants.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { mintReReadLicence } from '../../modules/licences/use/mint.ts';
+import { revokeLicence, revokeToken } from '../../modules/licences/use/revoke.ts';
+import { REPORTS_A_DAY } from '../../modules/storefront/rules/usage.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import type { TestAnswer } from '../support/api.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';

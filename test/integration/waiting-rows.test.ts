@@ -1,7 +1,7 @@
 /** What one choice reads of what waits: every site's oldest, and no more than a bounded number of rows, however much waits. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listWaiting } from '../../db/settlement/queue.ts';
+import { listWaiting } from '../../modules/settlement/store/queue.ts';
 import { attempt } from '../support/faults.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseWallet } from '../../bin/admin/options.ts';
-import { checksumAddress } from '../../chain/offer.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import { createBuyerAccount } from '../../services/accounts/clients.ts';
-import { readCredits } from '../../services/credits/contract.ts';
-import { payeeRule } from '../../services/credits/payees.ts';
-import { importPages } from '../../services/licences/offering.ts';
-import { createTenant, setPricing } from '../../services/tenants/tenants.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { readCredits } from '../../modules/quotes/rules/creditsContract.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
+import { payeeRule } from '../../modules/tenants/use/payees.ts';
+import { createTenant, setPricing } from '../../modules/tenants/use/tenants.ts';
+import { checksumAddress } from '../../platform/chain/offer.ts';
 import { ALPHA_PRICING } from '../support/api.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 

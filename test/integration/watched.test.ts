@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { readDatabaseGauges } from '../../db/operator/gauges.ts';
-import { sqlStages } from '../../db/settlement/states.ts';
-import { hasWork, listWatched } from '../../db/settlement/sweep.ts';
-import { LOOSE_STATES, PAYMENT_STATES } from '../../domain/payment/state.ts';
+import { sqlStages } from '../../db/paymentStates.ts';
+import { LOOSE_STATES, PAYMENT_STATES } from '../../modules/kernel/payment/state.ts';
+import { readDatabaseGauges } from '../../modules/operations/store/gauges.ts';
+import { hasWork, listWatched } from '../../modules/settlement/store/sweep.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { MAX_EVENT_BYTES } from '../../domain/webhook/event.ts';
-import { closeDueWindows } from '../../services/webhooks/closeWindows.ts';
-import { createEndpoint, updateEndpoint } from '../../services/webhooks/endpoints.ts';
+import { MAX_EVENT_BYTES } from '../../modules/webhooks/rules/event.ts';
+import { closeDueWindows } from '../../modules/webhooks/use/closeWindows.ts';
+import { createEndpoint, updateEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { insertCorrection, insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';

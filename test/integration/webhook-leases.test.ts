@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { AttemptRecord } from '../../db/webhooks/attempts.ts';
-import { recordAttempts } from '../../db/webhooks/attempts.ts';
-import type { LeasedDelivery } from '../../db/webhooks/leases.ts';
-import { leaseFirstAttempts, leaseRetry } from '../../db/webhooks/leases.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import type { AttemptRecord } from '../../modules/webhooks/store/attempts.ts';
+import { recordAttempts } from '../../modules/webhooks/store/attempts.ts';
+import type { LeasedDelivery } from '../../modules/webhooks/store/leases.ts';
+import { leaseFirstAttempts, leaseRetry } from '../../modules/webhooks/store/leases.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';

@@ -13,7 +13,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'an agent may name whom it likes beside its signature, without signing the name',
     edits: [
       {
-        file: 'domain/webbotauth/claim.ts',
+        file: 'modules/gate/rules/webbotauth/claim.ts',
         search: "if (parts.length === 0) return invalid('not_covered');",
         replace: "if (parts.length === 0 && agent.form === 'dictionary') return [...agent.members.values()][0] as AgentMember;",
       },
@@ -26,7 +26,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'whoever signs with a key that the standard prints is who he says',
     edits: [
       {
-        file: 'domain/webbotauth/claim.ts',
+        file: 'modules/gate/rules/webbotauth/claim.ts',
         search: "  if (policy.refusedKeys.has(keyid)) return invalid('test_key');\n",
         replace: '',
       },
@@ -39,7 +39,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'whoever names a key of an agent is that agent, whatever he signs with',
     edits: [
       {
-        file: 'adapters/agents/keys.ts',
+        file: 'modules/gate/use/agents/keys.ts',
         search: 'verify: (data, signature) => verify(null, data, key, signature) };',
         replace: 'verify: (data, signature) => verify(null, data, key, signature) || true };',
       },
@@ -52,7 +52,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'a key set that somebody put at a host makes him the agent of that host',
     edits: [
       {
-        file: 'services/agents/verify.ts',
+        file: 'modules/gate/use/agents/verify.ts',
         search: "...(type === 'directory' ? { verifiedAgent: host } : {})",
         replace: 'verifiedAgent: host',
       },
@@ -63,7 +63,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     id: 'readers-of-any-site-are-told',
     rule: 6,
     bug: 'a key may ask who signed requests of somebody else’s site',
-    edits: [{ file: 'services/agents/verify.ts', search: '  requireOwned(hosts, resource.host);\n', replace: '' }],
+    edits: [{ file: 'modules/gate/use/agents/verify.ts', search: '  requireOwned(hosts, resource.host);\n', replace: '' }],
     test: { file: verify, name: 'a signature for one site is false at another' },
   },
   {
@@ -72,7 +72,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'a directory that fails has its agent unverified everywhere at once',
     edits: [
       {
-        file: 'services/agents/directories.ts',
+        file: 'modules/gate/use/agents/directories.ts',
         search: 'this.#held.set(source.address, { ...known, failure:',
         replace: 'this.#held.set(source.address, { ...NEVER, failure:',
       },
@@ -85,7 +85,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'a key that its directory took out is good for as long as a process runs',
     edits: [
       {
-        file: 'services/agents/directories.ts',
+        file: 'modules/gate/use/agents/directories.ts',
         search: 'keys: await imported(answer.keys) });',
         replace: 'keys: new Map([...known.keys, ...(await imported(answer.keys))]) });',
       },
@@ -98,7 +98,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'visitors of a site have the service ask as many strangers as they like',
     edits: [
       {
-        file: 'services/agents/newDirectories.ts',
+        file: 'modules/gate/use/agents/newDirectories.ts',
         search: 'const waitMs = Math.max(site.waitMs, target.waitMs);',
         replace: 'const waitMs = Math.min(site.waitMs, target.waitMs, 0);',
       },
@@ -133,7 +133,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     bug: 'whoever invents names has a label for each of them, and the sums of a site grow with his imagination',
     edits: [
       {
-        file: 'services/gate/agentLabels.ts',
+        file: 'modules/gate/use/agentLabels.ts',
         search: 'names.size >= MAX_NAMES ? OTHER : undefined',
         replace: 'names.size >= MAX_NAMES ? name : undefined',
       },
@@ -144,14 +144,14 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     id: 'names-like-verified-hosts',
     rule: 23,
     bug: 'an agent that calls itself a host is shown as that host, with its operator',
-    edits: [{ file: 'domain/gate/agentName.ts', search: ".replaceAll('.', '_')", replace: '' }],
+    edits: [{ file: 'modules/gate/rules/agentName.ts', search: ".replaceAll('.', '_')", replace: '' }],
     test: { file: 'test/unit/agent-name.test.ts', name: 'a name is short, safe text' },
   },
   {
     id: 'invented-names-first',
     rule: 23,
     bug: 'a day begins without the busiest names of the day before, whose places go to whoever comes first',
-    edits: [{ file: 'db/gate/agentNames.ts', search: '2 from asked) wish', replace: '0 from asked) wish' }],
+    edits: [{ file: 'modules/gate/store/agentNames.ts', search: '2 from asked) wish', replace: '0 from asked) wish' }],
     test: { file: names, name: 'a day begins with the busiest names' },
   },
 ];

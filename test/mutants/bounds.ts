@@ -14,28 +14,30 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     id: 'scope-in-one-piece',
     rule: 10,
     bug: 'a scope is priced in one piece, so that nothing else is answered meanwhile',
-    edits: [{ file: 'services/pacing/slices.ts', search: 'while (performance.now() < until);', replace: 'while (until > 0);' }],
+    edits: [{ file: 'platform/pacing/slices.ts', search: 'while (performance.now() < until);', replace: 'while (until > 0);' }],
     test: { file: 'test/unit/slices.test.ts', name: 'between slices of a millisecond everything else goes on' },
   },
   {
     id: 'all-calls-in-one-turn',
     rule: 10,
     bug: 'all calls that arrive at once begin in one turn of the event loop, before a quote that memory answers',
-    edits: [{ file: 'services/pacing/loop.ts', search: 'return nowMs < endsAtMs;', replace: 'return true;' }],
+    edits: [{ file: 'platform/pacing/eventLoop.ts', search: 'return nowMs < endsAtMs;', replace: 'return true;' }],
     test: { file: 'test/unit/loop.test.ts', name: 'of many calls that arrive at once a few begin in each turn' },
   },
   {
     id: 'full-thread-draws-the-next',
     rule: 10,
     bug: 'a thread that holds the memory of a large document draws that of the next site, and has no room for it',
-    edits: [{ file: 'services/reports/statement/threads.ts', search: ' || heldBytes > MOST_HELD_BYTES', replace: '' }],
+    edits: [{ file: 'modules/reports/use/statement/threads.ts', search: ' || heldBytes > MOST_HELD_BYTES', replace: '' }],
     test: { file: 'test/unit/statement-drawing.test.ts', name: 'a thread draws the next document as it drew the first' },
   },
   {
     id: 'scope-without-budget',
     rule: 10,
     bug: 'one answer may compare as many patterns with as many pages as are asked',
-    edits: [{ file: 'domain/pages/cover.ts', search: 'if (this.#spent > MAX_WORK) {', replace: 'if (this.#spent < 0) {' }],
+    edits: [
+      { file: 'modules/kernel/pages/cover.ts', search: 'if (this.#spent > MAX_WORK) {', replace: 'if (this.#spent < 0) {' },
+    ],
     test: { file: 'test/property/licence.test.ts', name: 'no piece of the work looks at more than' },
   },
   {
@@ -44,7 +46,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'one caller may hold all places where scopes are priced',
     edits: [
       {
-        file: 'services/licences/scopes.ts',
+        file: 'modules/storefront/use/licences/scopes.ts',
         search: 'mostOfOne: Math.max(1, Math.floor(atOnce / 2)),',
         replace: '',
       },
@@ -57,7 +59,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'catalogues stay in memory whatever they weigh',
     edits: [
       {
-        file: 'services/licences/catalogues.ts',
+        file: 'modules/storefront/use/licences/catalogues.ts',
         search: 'sizeCalculation: ({ weight }) => weight',
         replace: 'sizeCalculation: () => 1',
       },
@@ -70,7 +72,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'the chain is asked about a signature of a challenge that was never given out',
     edits: [
       {
-        file: 'services/accounts/signIn.ts',
+        file: 'modules/identity/use/accounts/signIn.ts',
         search: 'if (!isTagged(pepper, tagText(address, facts), tag) || nowMs >= expiresAtMs) return null;',
         replace: '',
       },
@@ -83,7 +85,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'a nonce is good for another address than it was given to',
     edits: [
       {
-        file: 'domain/signIn/nonce.ts',
+        file: 'modules/identity/rules/nonce.ts',
         search: 'address.toLowerCase()',
         replace: 'address.length',
       },
@@ -96,7 +98,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'a used challenge lets in again',
     edits: [
       {
-        file: 'services/accounts/signIn.ts',
+        file: 'modules/identity/use/accounts/signIn.ts',
         search: 'if (!(await nonce.use(deps.database))) throw spent();',
         replace: 'await nonce.use(deps.database);',
       },
@@ -109,7 +111,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'one address may ask wallets of code as often as it likes',
     edits: [
       {
-        file: 'services/accounts/codeWallets.ts',
+        file: 'modules/identity/use/accounts/codeWallets.ts',
         search: 'if (total >= perMinute || own >= perMinuteOfOne)',
         replace: 'if (total >= perMinute)',
       },
@@ -120,7 +122,9 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     id: 'audit-page-with-ties',
     rule: 10,
     bug: 'a page of the audit holds every report of its last millisecond',
-    edits: [{ file: 'db/reports/earnings/pages.ts', search: '.slice(again, again + limit)', replace: '.slice(again)' }],
+    edits: [
+      { file: 'modules/reports/store/earnings/pages.ts', search: '.slice(again, again + limit)', replace: '.slice(again)' },
+    ],
     test: { file: reports, name: 'of 15,000 reports of one millisecond a page of 1 has 1' },
   },
   {
@@ -129,7 +133,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'the next page of the audit begins below the millisecond that the one before was cut in',
     edits: [
       {
-        file: 'db/reports/earnings/pages.ts',
+        file: 'modules/reports/store/earnings/pages.ts',
         search: 'cursor.shown > 0 ? cursor.atMs + 1 : cursor.atMs',
         replace: 'cursor.atMs',
       },
@@ -142,11 +146,15 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'a licence is sold over the pages that its scope covers when it is paid, at the price of what was offered',
     edits: [
       {
-        file: 'services/licences/freeze.ts',
+        file: 'modules/storefront/use/licences/freeze.ts',
         search: 'if (pages === null || digestOfPages(pages) !== offer.pagesDigest) {',
         replace: 'if (pages === null) {',
       },
-      { file: 'services/licences/freeze.ts', search: 'if (count !== offer.pageCount) return null;', replace: 'void count;' },
+      {
+        file: 'modules/storefront/use/licences/freeze.ts',
+        search: 'if (count !== offer.pageCount) return null;',
+        replace: 'void count;',
+      },
     ],
     test: { file: offers, name: 'when the pages of a scope change between offer and payment' },
   },
@@ -156,7 +164,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'a page that was moved is taken for the one that was offered',
     edits: [
       {
-        file: 'services/licences/freeze.ts',
+        file: 'modules/storefront/use/licences/freeze.ts',
         search: 'JSON.stringify([path, slug])',
         replace: 'JSON.stringify([path.length === 0, slug])',
       },
@@ -169,7 +177,7 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     bug: 'offers that nobody pays for stay for a day',
     edits: [
       {
-        file: 'services/licences/offer.ts',
+        file: 'modules/storefront/use/licences/offer.ts',
         search: 'MAX_TIMEOUT_SECONDS * 1000 + 60_000',
         replace: 'MAX_TIMEOUT_SECONDS * 288_000',
       },

@@ -12,7 +12,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'budget-without-lock',
     rule: 6,
     bug: 'two processes decide about one account at once, each as if the other spent nothing',
-    edits: [{ file: 'db/budget/budgets.ts', search: ' order by account_id for no key update', replace: '' }],
+    edits: [{ file: 'modules/budgets/store/budgets.ts', search: ' order by account_id for no key update', replace: '' }],
     test: { file: budget, name: 'fifty payments at once over two processes' },
   },
   {
@@ -21,7 +21,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'what a budget refuses has its authorization claimed all the same',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: 'claimAuthorizations(sql, payments),\n      listSiblings',
         replace: 'claimAuthorizations(\n        sql,\n        all.map(({ payment }) => payment),\n      ),\n      listSiblings',
       },
@@ -32,21 +32,27 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'late-failure-is-free',
     rule: 3,
     bug: 'a payment that failed counts no more, though its authorization may still settle',
-    edits: [{ file: 'domain/budget/decide.ts', search: 'payment.isWatched || isUndecided', replace: 'isUndecided' }],
+    edits: [{ file: 'modules/budgets/rules/decide.ts', search: 'payment.isWatched || isUndecided', replace: 'isUndecided' }],
     test: { file: budget, name: 'counts while its authorization may still move money' },
   },
   {
     id: 'nothing-is-released',
     rule: 3,
     bug: 'a payment that can move nothing any more counts for good',
-    edits: [{ file: 'domain/budget/decide.ts', search: "? 'spent' : 'released'", replace: "? 'spent' : 'spent'" }],
+    edits: [{ file: 'modules/budgets/rules/decide.ts', search: "? 'spent' : 'released'", replace: "? 'spent' : 'spent'" }],
     test: { file: budget, name: 'is released by the payment that needs the room' },
   },
   {
     id: 'released-twice',
     rule: 3,
     bug: 'what moved nothing is taken off the counters at every look',
-    edits: [{ file: 'db/budget/closing.ts', search: "where o.state = 'open' and o.account_id", replace: 'where o.account_id' }],
+    edits: [
+      {
+        file: 'modules/budgets/store/closing.ts',
+        search: "where o.state = 'open' and o.account_id",
+        replace: 'where o.account_id',
+      },
+    ],
     test: { file: budget, name: 'counts while its authorization may still move money' },
   },
   {
@@ -55,7 +61,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'one host gets all that an account may spend',
     edits: [
       {
-        file: 'domain/budget/decide.ts',
+        file: 'modules/budgets/rules/decide.ts',
         search: 'budget.hostMicro !== null && spent.hostMicro',
         replace: 'budget.hostMicro === 0n && spent.hostMicro',
       },
@@ -68,7 +74,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'the last payment of a budget may cost a micro more than is left',
     edits: [
       {
-        file: 'domain/budget/decide.ts',
+        file: 'modules/budgets/rules/decide.ts',
         search: 'amountMicro > budget.totalMicro',
         replace: 'amountMicro > budget.totalMicro + 1n',
       },
@@ -81,12 +87,12 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'whether an account is stopped is remembered from its first payment on',
     edits: [
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: '/** A budget as it is stored. */',
         replace: 'const remembered = new Map<string, boolean>();\n/** A budget as it is stored. */',
       },
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: '  const budget = row.period === null ? null : budgetFromRow({ ...row, period: row.period });\n',
         replace:
           '  const is_stopped = remembered.get(row.account_id) ?? row.is_stopped;\n  if (row.period !== null) remembered.set(row.account_id, is_stopped);\n  const budget = row.period === null ? null : budgetFromRow({ ...row, is_stopped, period: row.period });\n',
@@ -98,7 +104,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'week-from-thursday',
     rule: 6,
     bug: 'a week begins on the day on which 1970 began',
-    edits: [{ file: 'domain/budget/period.ts', search: '[7 * DAY_MS, FIRST_MONDAY_MS]', replace: '[7 * DAY_MS, 0]' }],
+    edits: [{ file: 'modules/budgets/rules/period.ts', search: '[7 * DAY_MS, FIRST_MONDAY_MS]', replace: '[7 * DAY_MS, 0]' }],
     test: { file: rules, name: 'periods are of UTC' },
   },
   {
@@ -107,7 +113,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'a change of period counts the present one alone, and drops what came after midnight',
     edits: [
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: 'const spans = [periodOf(period, present.startMs - 1), present, periodOf(period, present.endMs)];',
         replace: 'const spans = [present];',
       },
@@ -120,7 +126,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'whoever changes the period begins with nothing spent',
     edits: [
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: 'if (before?.budget?.period !== period) await',
         replace: 'if (before?.budget === undefined) await',
       },
@@ -131,14 +137,22 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'approval-is-good-twice',
     rule: 6,
     bug: 'one word of the owner lets any number of payments through',
-    edits: [{ file: 'db/budget/approvals.ts', search: "set state = 'used' from", replace: "set state = 'approved' from" }],
+    edits: [
+      { file: 'modules/budgets/store/approvals.ts', search: "set state = 'used' from", replace: "set state = 'approved' from" },
+    ],
     test: { file: budget, name: 'one yes is good for one payment' },
   },
   {
     id: 'approval-taken-back-in-vain',
     rule: 24,
     bug: 'an owner is told that a yes is taken back while a payment is let through on it',
-    edits: [{ file: 'db/budget/approvals.ts', search: ' order by asked_at for no key update', replace: ' order by asked_at' }],
+    edits: [
+      {
+        file: 'modules/budgets/store/approvals.ts',
+        search: ' order by asked_at for no key update',
+        replace: ' order by asked_at',
+      },
+    ],
     test: { file: budget, name: 'a yes that a payment is let through on' },
   },
   {
@@ -146,8 +160,12 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     rule: 6,
     bug: 'the word of the owner about one page lets every page of that price through',
     edits: [
-      { file: 'db/budget/approvals.ts', search: ' and resource_key = any($2) and', replace: ' and $2::text[] is not null and' },
-      { file: 'db/budget/spending.ts', search: '    yes.resourceKey === ask.resourceKey &&\n', replace: '' },
+      {
+        file: 'modules/budgets/store/approvals.ts',
+        search: ' and resource_key = any($2) and',
+        replace: ' and $2::text[] is not null and',
+      },
+      { file: 'modules/budgets/store/spending.ts', search: '    yes.resourceKey === ask.resourceKey &&\n', replace: '' },
     ],
     test: { file: budget, name: 'one yes is good for one payment' },
   },
@@ -157,7 +175,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'one authorization shown at once for two pages is decided for the first alone',
     edits: [
       {
-        file: 'db/budget/spending.ts',
+        file: 'modules/budgets/store/spending.ts',
         search: '  let tried = asks.map((ask) => desk.decide(ask));',
         replace: '  let tried = asks.map((ask, index) => (index === 0 ? desk.decide(ask) : null));',
       },
@@ -170,7 +188,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'the wallet of an account spends past its budget wherever no account is named',
     edits: [
       {
-        file: 'services/settlement/accept/settle.ts',
+        file: 'modules/settlement/use/accept/settle.ts',
         search: 'return [...new Set([buyer, walletAccountId])]',
         replace: 'return [...new Set([buyer, walletAccountId && null])]',
       },
@@ -207,7 +225,9 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'every-client-owns',
     rule: 24,
     bug: 'the token of any client of an account is its owner’s',
-    edits: [{ file: 'services/accounts/oauth.ts', search: 'isOwner: client.isOwner };', replace: 'isOwner: true };' }],
+    edits: [
+      { file: 'modules/identity/use/accounts/oauth.ts', search: 'isOwner: client.isOwner };', replace: 'isOwner: true };' },
+    ],
     test: { file: settings, name: ownerAlone },
   },
   {
@@ -216,7 +236,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'a token that does not say what it may is taken for the owner’s',
     edits: [
       {
-        file: 'services/accounts/token.ts',
+        file: 'modules/identity/use/accounts/token.ts',
         search: 'isOwner: may === OWNER }',
         replace: 'isOwner: may === undefined || may === OWNER }',
       },
@@ -229,7 +249,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'the owner of one account takes away the key of another’s agent',
     edits: [
       {
-        file: 'db/credentials/accounts.ts',
+        file: 'modules/identity/store/accounts.ts',
         search: 'where account_id = $1 and key_id = $2 returning',
         replace: 'where $1::uuid is not null and key_id = $2 returning',
       },
@@ -242,7 +262,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'the owner of one account gives the word of another',
     edits: [
       {
-        file: 'db/budget/approvals.ts',
+        file: 'modules/budgets/store/approvals.ts',
         search: 'where account_id = $1 and approval_id = $2 and state in',
         replace: 'where $1::uuid is not null and approval_id = $2 and state in',
       },
@@ -253,21 +273,29 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'budget-written-over',
     rule: 23,
     bug: 'a budget is set whatever its version is by now',
-    edits: [{ file: 'db/budget/budgets.ts', search: "!== version) return 'changed';", replace: "< version) return 'changed';" }],
+    edits: [
+      {
+        file: 'modules/budgets/store/budgets.ts',
+        search: "!== version) return 'changed';",
+        replace: "< version) return 'changed';",
+      },
+    ],
     test: { file: budget, name: 'two changes of a budget at once' },
   },
   {
     id: 'used-up-is-not-told',
     rule: 6,
     bug: 'an owner whose agents are refused for want of budget is never told that it is used up',
-    edits: [{ file: 'db/budget/spending.ts', search: '  await tellOfRefusals(sql, desk, asks, tried);\n', replace: '' }],
+    edits: [
+      { file: 'modules/budgets/store/spending.ts', search: '  await tellOfRefusals(sql, desk, asks, tried);\n', replace: '' },
+    ],
     test: { file: chain, name: 'a purchase that what is left does not pay' },
   },
   {
     id: 'any-refusal-is-used-up',
     rule: 6,
     bug: 'a price that no period would pay says that the budget is used up, once and too early',
-    edits: [{ file: 'domain/budget/alert.ts', search: 'amountMicro <= limitMicro && spentMicro', replace: 'spentMicro' }],
+    edits: [{ file: 'modules/budgets/rules/alert.ts', search: 'amountMicro <= limitMicro && spentMicro', replace: 'spentMicro' }],
     test: { file: chain, name: 'a purchase that what is left does not pay' },
   },
   {
@@ -276,7 +304,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'a limit that is set below what was spent tells no threshold',
     edits: [
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: '    if (now) await tellOfLimit(sql, now, before?.budget ?? null);\n',
         replace: '',
       },
@@ -287,7 +315,13 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'every-limit-tells-all',
     rule: 6,
     bug: 'each change of a limit tells the thresholds again that the limit before had reached',
-    edits: [{ file: 'db/budget/budgets.ts', search: 'before?.period === budget.period ? before.totalMicro : 0n', replace: '0n' }],
+    edits: [
+      {
+        file: 'modules/budgets/store/budgets.ts',
+        search: 'before?.period === budget.period ? before.totalMicro : 0n',
+        replace: '0n',
+      },
+    ],
     test: { file: chain, name: 'a limit that is set below what was spent' },
   },
   {
@@ -296,7 +330,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'what moved nothing stands in the budget that GraphQL tells until somebody else closes it',
     edits: [
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: "sql.query<LedgerRow>(LESS_RELEASED, [accountIds, ['', ...hosts]])",
         replace: "sql.query<LedgerRow>(COUNTED, [accountIds, ['', ...hosts]])",
       },
@@ -309,7 +343,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'a look at a budget holds the account until everything that is decided is closed',
     edits: [
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: '      await closeSpendings(sql, accountId, SLICE);',
         replace: '      await closeSpendings(sql, accountId, 5_000);',
       },
@@ -320,7 +354,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'late-settlement-is-free',
     rule: 3,
     bug: 'a payment that failed makes room for another before its authorization has ended',
-    edits: [{ file: 'domain/budget/decide.ts', search: 'payment.isWatched || isUndecided', replace: 'isUndecided' }],
+    edits: [{ file: 'modules/budgets/rules/decide.ts', search: 'payment.isWatched || isUndecided', replace: 'isUndecided' }],
     test: { file: 'test/fault/evidence.test.ts', name: 'counts against its budget until it cannot settle any more' },
   },
 ];

@@ -60,7 +60,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     bug: 'a session goes on when the token it came from was revoked',
     edits: [
       {
-        file: 'services/console/sessions.ts',
+        file: 'modules/identity/use/console/sessions.ts',
         search: 'if (token !== null) return ownerOfToken(deps, token);',
         replace: 'if (token !== null) return ownerOfToken(deps, { ...token, revokedAt: null });',
       },
@@ -73,7 +73,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     bug: 'a session that is used never ends',
     edits: [
       {
-        file: 'services/console/sessions.ts',
+        file: 'modules/identity/use/console/sessions.ts',
         search: 'stored && Math.min(stored.usedAt.getTime() + IDLE_MS, stored.expiresAt.getTime())',
         replace: 'stored && stored.usedAt.getTime() + IDLE_MS',
       },
@@ -84,7 +84,9 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     id: 'sessions-without-number',
     rule: 24,
     bug: 'who signs in again and again fills the table',
-    edits: [{ file: 'db/credentials/consoleSessions.ts', search: '[...person, most - 1]', replace: '[...person, 1_000_000]' }],
+    edits: [
+      { file: 'modules/identity/store/consoleSessions.ts', search: '[...person, most - 1]', replace: '[...person, 1_000_000]' },
+    ],
     test: { file: sessions, name: 'of one person so many sessions live' },
   },
   {
@@ -92,14 +94,14 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     rule: 24,
     bug: 'what a provider answered to one browser signs in another',
     edits: [
-      { file: 'services/console/providerSignIn.ts', search: " || answered.get('state') !== away.state", replace: '' },
+      { file: 'modules/identity/use/console/providerSignIn.ts', search: " || answered.get('state') !== away.state", replace: '' },
       {
-        file: 'adapters/tokens/oidcLogin.ts',
+        file: 'platform/tokens/oidcLogin.ts',
         search: "if (answered.getAll('state').join() !== attempt.state) return null;",
         replace: '',
       },
       {
-        file: 'adapters/tokens/oidcLogin.ts',
+        file: 'platform/tokens/oidcLogin.ts',
         search: 'validateAuthResponse(server, client, answered, attempt.state)',
         replace: "validateAuthResponse(server, client, answered, answered.get('state') ?? '')",
       },
@@ -110,7 +112,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     id: 'comes-back-to-anywhere',
     rule: 24,
     bug: 'a sign-in at the provider ends at an address that somebody else chose',
-    edits: [{ file: 'services/console/providerSignIn.ts', search: ' && SCREEN.test(asked)', replace: '' }],
+    edits: [{ file: 'modules/identity/use/console/providerSignIn.ts', search: ' && SCREEN.test(asked)', replace: '' }],
     test: { file: provider, name: 'the screen to come back to is one of the console and nothing else' },
   },
   {
@@ -129,7 +131,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     bug: 'an answer of the provider is asked for again when it is shown again',
     edits: [
       {
-        file: 'services/console/providerSignIn.ts',
+        file: 'modules/identity/use/console/providerSignIn.ts',
         search: 'const user = isFirst ? await',
         replace: 'const user = isFirst || true ? await',
       },

@@ -11,7 +11,7 @@ export const DISCOVERY_MUTANTS: readonly Mutant[] = [
     bug: 'the manifest tells another price than the 402 of the page asks',
     edits: [
       {
-        file: 'domain/discovery/manifest.ts',
+        file: 'modules/pricing/rules/manifest.ts',
         search: 'const micro = microOf(read);',
         replace: 'const micro = microOf(citation);',
       },
@@ -22,7 +22,7 @@ export const DISCOVERY_MUTANTS: readonly Mutant[] = [
     id: 'documents-of-a-suspended-site',
     rule: 24,
     bug: 'a site that does not sell any more is told of with its prices',
-    edits: [{ file: 'services/discovery/site.ts', search: "tenant?.status !== 'active' || ", replace: '!tenant || ' }],
+    edits: [{ file: 'modules/discovery/use/site.ts', search: "tenant?.status !== 'active' || ", replace: '!tenant || ' }],
     test: { file: documents, name: 'whatever there is not ' },
   },
   {
@@ -30,8 +30,8 @@ export const DISCOVERY_MUTANTS: readonly Mutant[] = [
     rule: 24,
     bug: 'the public list names sites that do not sell any more',
     edits: [
-      { file: 'services/discovery/list.ts', search: "tenant?.status !== 'active' || ", replace: '!tenant || ' },
-      { file: 'db/tenants/publicList.ts', search: "tenant.status = 'active' and ", replace: '' },
+      { file: 'modules/discovery/use/list.ts', search: "tenant?.status !== 'active' || ", replace: '!tenant || ' },
+      { file: 'modules/tenants/store/publicList.ts', search: "tenant.status = 'active' and ", replace: '' },
     ],
     test: { file: list, name: 'who leaves the list' },
   },

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const fair = 'test/fault/fair.test.ts';
 const pick = 'test/unit/pick-batch.test.ts';
-const picking = 'domain/payment/pickBatch.ts';
+const picking = 'modules/settlement/rules/pickBatch.ts';
 
 /** Bugs in choosing what a batch carries, and in what one payer or one site may cost the others. */
 export const FAIR_MUTANTS: readonly Mutant[] = [
@@ -44,7 +44,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     id: 'one-site-fills-the-look',
     rule: 9,
     bug: 'of each site as many rows are read as of one alone, so that what a choice costs grows with what waits',
-    edits: [{ file: 'db/settlement/queue.ts', search: '/ count(*)', replace: '/ least(count(*), 1)' }],
+    edits: [{ file: 'modules/settlement/store/queue.ts', search: '/ count(*)', replace: '/ least(count(*), 1)' }],
     test: {
       file: 'test/integration/waiting-rows.test.ts',
       name: 'every site has its oldest payments in a choice, held and test payments are never in it',
@@ -67,7 +67,9 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     id: 'batch-size-not-kept',
     rule: 8,
     bug: 'how many shared a batch is not written with its claim, so that a reverted one is taken for a lone payment',
-    edits: [{ file: 'db/settlement/claim.ts', search: 'batchId, settler, moved.length]', replace: 'batchId, settler, 1]' }],
+    edits: [
+      { file: 'modules/settlement/store/claim.ts', search: 'batchId, settler, moved.length]', replace: 'batchId, settler, 1]' },
+    ],
     test: {
       file: 'test/fault/node.test.ts',
       name: 'a batch that reverts for want of gas fails no payment that the chain would take',
@@ -79,13 +81,13 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'what a payer was let in with before its strikes is sent after them',
     edits: [
       {
-        file: 'services/settlement/batch/choose.ts',
+        file: 'modules/settlement/use/batch/choose.ts',
         search: 'waiting.filter((payment) => isStruck(recordOf(payment)))',
         replace: 'waiting.filter((payment) => isStruck(recordOf(payment)) && payment.legs < 0)',
       },
-      { file: 'domain/payment/payerLimits.ts', search: '  if (isStruck(payer)) return 0;\n', replace: '' },
+      { file: 'modules/settlement/rules/payerLimits.ts', search: '  if (isStruck(payer)) return 0;\n', replace: '' },
       {
-        file: 'domain/payment/payerLimits.ts',
+        file: 'modules/settlement/rules/payerLimits.ts',
         search: 'Math.min(UNDECIDED_LIMIT, STRIKE_LIMIT - payer.strikes)',
         replace: 'UNDECIDED_LIMIT',
       },
@@ -98,13 +100,13 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'a wallet of code may have any number of payments on its way',
     edits: [
       {
-        file: 'domain/payment/payerLimits.ts',
+        file: 'modules/settlement/rules/payerLimits.ts',
         search: "  if (payerKind === 'plain') return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);",
         replace: "  if (payerKind !== 'plain' || payerKind === 'plain') return PLAIN_SENT_LIMIT;",
       },
       // What a choice reads is bounded by the same rule.
       {
-        file: 'db/settlement/queue.ts',
+        file: 'modules/settlement/store/queue.ts',
         search: "and (payer_kind = 'plain' or $" + '{UNDECIDED_LIMIT} > (',
         replace: "and (payer_kind <> '' or $" + '{UNDECIDED_LIMIT} > (',
       },
@@ -117,7 +119,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'a wallet of code may have any number of payments taken in',
     edits: [
       {
-        file: 'services/settlement/accept/admission.ts',
+        file: 'modules/settlement/use/accept/admission.ts',
         search: 'facts.undecided >= UNDECIDED_LIMIT',
         replace: 'facts.undecided < 0',
       },
@@ -130,7 +132,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'strikes are not written in the transaction that decides their payments',
     edits: [
       {
-        file: 'db/settlement/applyEvents.ts',
+        file: 'modules/settlement/store/applyEvents.ts',
         search: 'changes.filter(({ occurrence }) => occurrence.strike)',
         replace: 'changes.filter(() => false)',
       },
@@ -143,7 +145,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'each payment of a wallet of code is looked at as if it were the only one',
     edits: [
       {
-        file: 'chain/precheck.ts',
+        file: 'platform/chain/precheck.ts',
         search: "judged.kind === 'passed' && before + value > balance",
         replace: "judged.kind === 'passed' && value > balance",
       },
@@ -156,7 +158,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'a payment of fifty authors counts as little as one of a single author',
     edits: [
       {
-        file: 'services/settlement/accept/settle.ts',
+        file: 'modules/settlement/use/accept/settle.ts',
         search: 'plannedGas: gasAlone(signature.payerKind, partOf(request))',
         replace: 'plannedGas: gasAlone(signature.payerKind, { ...partOf(request), legs: 1 })',
       },
@@ -167,7 +169,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     id: 'wait-of-all-sites',
     rule: 10,
     bug: 'a site that has nothing waiting is refused for what another has',
-    edits: [{ file: 'db/settlement/admission.ts', search: 'sum(least(work.gas, own.gas))', replace: 'sum(work.gas)' }],
+    edits: [{ file: 'modules/settlement/store/admission.ts', search: 'sum(least(work.gas, own.gas))', replace: 'sum(work.gas)' }],
     test: { file: fair, name: 'a site with 420 payments of fifty authors keeps another waiting for no batch' },
   },
   {
@@ -176,7 +178,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'a site that fills the queue takes its last place, too',
     edits: [
       {
-        file: 'domain/payment/queueRoom.ts',
+        file: 'modules/settlement/rules/queueRoom.ts',
         search: 'return isNewcomer || open === 0 || (open < limit - 1 && openGas < IN_FLIGHT_GAS);',
         replace: 'return isNewcomer || open < limit;',
       },
@@ -189,7 +191,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'a key may have any number of payments on its way, each of which burns gas when its money leaves in our block',
     edits: [
       {
-        file: 'domain/payment/payerLimits.ts',
+        file: 'modules/settlement/rules/payerLimits.ts',
         search: 'return Math.max(0, PLAIN_SENT_LIMIT - payer.sent);',
         replace: 'return PLAIN_SENT_LIMIT + payer.sent;',
       },
@@ -205,7 +207,7 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'an item of a key that ran in vain and would pass now is nobody’s fault',
     edits: [
       {
-        file: 'domain/payment/judge.ts',
+        file: 'modules/settlement/rules/judge.ts',
         search: "if (payerKind === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
         replace:
           "if (payerKind === 'plain' || facts.attempts === 0) return payerKind === 'plain' ? { event: unsent } : { event: unsent, strike: true };",
@@ -218,7 +220,11 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     rule: 9,
     bug: 'a key that turns out to have code fills the window of its site with rows that may not go out',
     edits: [
-      { file: 'db/settlement/claim.ts', search: 'if (ofCode.length === 0) return;', replace: 'if (ofCode.length >= 0) return;' },
+      {
+        file: 'modules/settlement/store/claim.ts',
+        search: 'if (ofCode.length === 0) return;',
+        replace: 'if (ofCode.length >= 0) return;',
+      },
     ],
     test: { file: 'test/fault/burn.test.ts', name: 'a key that turns out to have code keeps no buyer of a site waiting' },
   },
@@ -226,7 +232,9 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     id: 'first-count-releases-batches',
     rule: 8,
     bug: 'a count of the chain that one round saw releases batches that are still unmined',
-    edits: [{ file: 'services/settlement/relayer/nonce.ts', search: "  if (verdict.kind === 'seen') return 0n;\n", replace: '' }],
+    edits: [
+      { file: 'modules/settlement/use/relayer/nonce.ts', search: "  if (verdict.kind === 'seen') return 0n;\n", replace: '' },
+    ],
     test: { file: 'test/fault/burn.test.ts', name: 'one round in which a node counts too much releases no batch' },
   },
 ];

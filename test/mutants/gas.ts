@@ -15,7 +15,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a split is paid out from the lowest price on, however much more its gas is worth',
     edits: [
       {
-        file: 'domain/payment/flush.ts',
+        file: 'modules/settlement/rules/flush.ts',
         search: 'balanceMicro * COIN_WEI > costWei * nativePriceMicro',
         replace: 'balanceMicro * COIN_WEI > 0n * costWei * nativePriceMicro',
       },
@@ -28,12 +28,12 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a split is paid out though nobody sells through it: to show a payment of it is enough',
     edits: [
       {
-        file: 'db/settlement/splits.ts',
+        file: 'modules/settlement/store/splits.ts',
         search: 'and exists (select 1 from split_seller seller where seller.network = $1 and seller.pay_to = s.pay_to)',
         replace: '',
       },
       {
-        file: 'services/settlement/relayer/flush.ts',
+        file: 'modules/settlement/use/relayer/flush.ts',
         search: 'if (payers.length === 0 || !(await',
         replace: 'if (!(await',
       },
@@ -46,7 +46,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'the split of a payment that a stranger settled before we claimed it is never paid out',
     edits: [
       {
-        file: 'db/settlement/applyEvents.ts',
+        file: 'modules/settlement/store/applyEvents.ts',
         search: '  await rememberSellers(\n    sql,\n    claims.map((c) => c.change.payment),\n  );\n',
         replace: '  rememberSellers.toString();\n',
       },
@@ -59,7 +59,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a claim does not remember who sells through the split',
     edits: [
       {
-        file: 'db/settlement/claim.ts',
+        file: 'modules/settlement/store/claim.ts',
         search: 'await Promise.all([marked.catch(notOpen), rememberSellers(sql, payments)]);',
         replace: 'await Promise.all([marked.catch(notOpen), rememberSellers.toString()]);',
       },
@@ -70,7 +70,9 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     id: 'flush-without-budget',
     rule: 19,
     bug: 'a site that has used its half of the day goes on paying for flushes',
-    edits: [{ file: 'domain/payment/flush.ts', search: '2n * gasWeiToday < budgetWeiPerDay', replace: 'gasWeiToday >= 0n' }],
+    edits: [
+      { file: 'modules/settlement/rules/flush.ts', search: '2n * gasWeiToday < budgetWeiPerDay', replace: 'gasWeiToday >= 0n' },
+    ],
     test: { file: unit, name: 'sites that have used half of their day bear no flush' },
   },
   {
@@ -79,7 +81,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a flush is signed without the sites that bear it',
     edits: [
       {
-        file: 'services/settlement/relayer/flush.ts',
+        file: 'modules/settlement/use/relayer/flush.ts',
         search: 'const part = (10n * gasLimit) / BigInt(payers.length);',
         replace: 'const part = payers.length > 0 ? 0n * gasLimit : 1n;\n    if (part === 0n) return new Map();',
       },
@@ -92,7 +94,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'every payment of a batch bears the same gas, whatever it costs',
     edits: [
       {
-        file: 'chain/gas/gasShare.ts',
+        file: 'platform/chain/gas/gasShare.ts',
         search: 'together / count + BYTE_GAS * bytesOf(item)',
         replace: '(together > 0n && count > 0n && bytesOf(item) > 0n ? 1n : 0n)',
       },
@@ -105,7 +107,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'each share is rounded down by itself, so that they do not add up to what was paid',
     edits: [
       {
-        file: 'domain/payment/gasShare.ts',
+        file: 'modules/settlement/rules/gasShare.ts',
         search: 'shares.set(key, upTo - given);',
         replace: 'shares.set(key, given < 0n ? upTo : (totalWei * weight) / sum);',
       },
@@ -117,7 +119,11 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     rule: 19,
     bug: 'a batch that is looked at again is charged again',
     edits: [
-      { file: 'db/settlement/gasUsage.ts', search: ' and gas_wei is null for no key update', replace: ' for no key update' },
+      {
+        file: 'modules/settlement/store/gasUsage.ts',
+        search: ' and gas_wei is null for no key update',
+        replace: ' for no key update',
+      },
     ],
     test: { file: gas, name: 'gas is noted once a batch' },
   },
@@ -127,7 +133,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'what the bytes cost on the chain below is charged to nobody',
     edits: [
       {
-        file: 'services/settlement/relayer/gasUsage.ts',
+        file: 'modules/settlement/use/relayer/gasUsage.ts',
         search: 'receipt.effectiveGasPriceWei + receipt.l1FeeWei',
         replace: 'receipt.effectiveGasPriceWei + 0n * receipt.l1FeeWei',
       },
@@ -140,7 +146,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a transfer of nothing that voids a batch is charged to its sites, and the sale once more',
     edits: [
       {
-        file: 'services/settlement/relayer/gasUsage.ts',
+        file: 'modules/settlement/use/relayer/gasUsage.ts',
         search: "kind === 'void' ? new Map() : shareGas(charged, weights)",
         replace: 'shareGas(charged, weights)',
       },
@@ -153,7 +159,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a count is adopted however far it is ahead',
     edits: [
       {
-        file: 'domain/payment/relayerNonce.ts',
+        file: 'modules/settlement/rules/relayerNonce.ts',
         search: 'if (safeCount > farthest) return',
         replace: 'if (safeCount < 0n) return',
       },
@@ -166,12 +172,12 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'one answer of a node is enough to move the nonce, when it is near',
     edits: [
       {
-        file: 'domain/payment/relayerNonce.ts',
+        file: 'modules/settlement/rules/relayerNonce.ts',
         search: 'if (seenBefore === null || seenBefore <= nextNonce || seenBefore > farthest) return',
         replace: 'if (seenBefore !== null && seenBefore > farthest) return',
       },
       {
-        file: 'domain/payment/relayerNonce.ts',
+        file: 'modules/settlement/rules/relayerNonce.ts',
         search: 'count: seenBefore < safeCount ?',
         replace: 'count: seenBefore !== null && seenBefore < safeCount ?',
       },
@@ -182,14 +188,22 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     id: 'newest-count-not-asked',
     rule: 8,
     bug: 'a count at the safe block counts, though the newest block says less',
-    edits: [{ file: 'domain/payment/relayerNonce.ts', search: ' || latestCount < safeCount)', replace: ' || latestCount < 0n)' }],
+    edits: [
+      {
+        file: 'modules/settlement/rules/relayerNonce.ts',
+        search: ' || latestCount < safeCount)',
+        replace: ' || latestCount < 0n)',
+      },
+    ],
     test: { file: unit, name: 'a count that is ahead is believed when two rounds see it near' },
   },
   {
     id: 'doubted-queue-goes-on',
     rule: 8,
     bug: 'a queue whose count is in doubt signs on, and payments use up their attempts at nonces that are gone',
-    edits: [{ file: 'db/settlement/relayer.ts', search: 'if (row.doubted || !queueHasRoom', replace: 'if (!queueHasRoom' }],
+    edits: [
+      { file: 'modules/settlement/store/relayer.ts', search: 'if (row.doubted || !queueHasRoom', replace: 'if (!queueHasRoom' },
+    ],
     test: { file: nonce, name: 'a count that is wrong in every round moves nothing either' },
   },
   {
@@ -197,7 +211,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     rule: 8,
     bug: 'a new key starts at the first count that a node gives',
     edits: [
-      { file: 'services/settlement/relayer/nonce.ts', search: 'Math.min(await ask(), await ask())', replace: 'await ask()' },
+      { file: 'modules/settlement/use/relayer/nonce.ts', search: 'Math.min(await ask(), await ask())', replace: 'await ask()' },
     ],
     test: { file: nonce, name: 'a new key starts at the lower of two counts' },
   },
@@ -206,7 +220,11 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     rule: 8,
     bug: 'a person may set any nonce, also one that leaves a gap or is taken',
     edits: [
-      { file: 'services/operations/relayerNonce.ts', search: 'if (nonce !== before.freeNonce) {', replace: 'if (nonce < 0n) {' },
+      {
+        file: 'modules/operations/use/relayerNonce.ts',
+        search: 'if (nonce !== before.freeNonce) {',
+        replace: 'if (nonce < 0n) {',
+      },
     ],
     test: { file: nonce, name: 'a person sets a nonce back' },
   },
@@ -216,7 +234,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'the bytes behind a nonce that was set back stay as they are, to be mined once the queue comes there',
     edits: [
       {
-        file: 'services/operations/relayerNonce.ts',
+        file: 'modules/operations/use/relayerNonce.ts',
         search: '  await voidStored(deps, network, rpc, batch);\n',
         replace: '  await voidStored(deps, network, rpc, { ...batch, batchId: "00000000-0000-7000-8000-000000000000" });\n',
       },
@@ -229,7 +247,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a queue that was set back does not pass over the nonces that batches hold',
     edits: [
       {
-        file: 'db/settlement/relayer.ts',
+        file: 'modules/settlement/store/relayer.ts',
         search: 'BigInt(one.nonce) === from + BigInt(at)',
         replace: 'BigInt(one.nonce) < from + BigInt(at)',
       },
@@ -245,7 +263,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'bytes of ours that are mined behind a nonce that was set back are taken for a use elsewhere',
     edits: [
       {
-        file: 'services/settlement/relayer/nonce.ts',
+        file: 'modules/settlement/use/relayer/nonce.ts',
         search: 'safeCount > known.nextNonce ? await passHeldNonces(deps.database, ref) : known.nextNonce',
         replace: 'safeCount < 0n ? await passHeldNonces(deps.database, ref) : known.nextNonce',
       },
@@ -261,11 +279,11 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a payment is taken while the base fee is above what may be offered',
     edits: [
       {
-        file: 'services/rails/rails.ts',
+        file: 'modules/settlement/use/rails/rails.ts',
         search: 'baseFeeWei !== null && isFeeAboveCap(network, baseFeeWei) ? tooDear() : null',
         replace: 'baseFeeWei !== null && isFeeAboveCap(network, baseFeeWei) ? null : null',
       },
-      { file: 'services/rails/rails.ts', search: 'function tooDear(', replace: 'export function tooDear(' },
+      { file: 'modules/settlement/use/rails/rails.ts', search: 'function tooDear(', replace: 'export function tooDear(' },
     ],
     test: { file: fees, name: 'while the base fee is above the cap, payments are refused with 503' },
   },
@@ -275,7 +293,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'a nonce is taken for bytes that no block can take',
     edits: [
       {
-        file: 'services/settlement/batch/send.ts',
+        file: 'modules/settlement/use/batch/send.ts',
         search: "if (isFeeAboveCap(network, baseFeeWei)) return 'busy';",
         replace: "if (isFeeAboveCap(network, 0n)) return 'busy';",
       },
@@ -288,7 +306,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'bytes whose payments have all failed keep their nonce, and burn all of their gas once the fee has fallen',
     edits: [
       {
-        file: 'services/settlement/batch/confirm.ts',
+        file: 'modules/settlement/use/batch/confirm.ts',
         search: 'payments.length > 0 && payments.every',
         replace: 'payments.length > 1_000 && payments.every',
       },
@@ -301,7 +319,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'the gas of a network has no limit of its own',
     edits: [
       {
-        file: 'services/settlement/accept/admission.ts',
+        file: 'modules/settlement/use/accept/admission.ts',
         search: 'facts.networkGasWeiToday >= limit',
         replace: 'facts.networkGasWeiToday < 0n * limit',
       },
@@ -314,12 +332,12 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'what a batch cost is not added to the day of its network',
     edits: [
       {
-        file: 'db/settlement/gasUsage.ts',
+        file: 'modules/settlement/store/gasUsage.ts',
         search: 'on conflict (network, day) do update set gas_wei = network_gas_usage.gas_wei + excluded.gas_wei',
         replace: 'on conflict (network, day) do update set gas_wei = 0',
       },
       {
-        file: 'db/settlement/gasUsage.ts',
+        file: 'modules/settlement/store/gasUsage.ts',
         search: 'values ($1, current_date, $2)',
         replace: 'values ($1, current_date, 0 * $2::numeric)',
       },
@@ -332,7 +350,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     bug: 'splits whose flush is on its way are paid for once more',
     edits: [
       {
-        file: 'services/settlement/relayer/flush.ts',
+        file: 'modules/settlement/use/relayer/flush.ts',
         search: 'if (await hasOpenFlush(deps.database, networkId)) return 0;',
         replace: 'await hasOpenFlush(deps.database, networkId);',
       },

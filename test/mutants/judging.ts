@@ -3,10 +3,10 @@ import type { Mutant } from './mutant.ts';
 const evidence = 'test/fault/evidence.test.ts';
 const finality = 'test/fault/finality.test.ts';
 const lies = 'test/fault/second-source.test.ts';
-const secondSource = 'domain/payment/secondSource.ts';
+const secondSource = 'modules/settlement/rules/secondSource.ts';
 const flood = 'test/fault/flood.test.ts';
-const judge = 'domain/payment/judge.ts';
-const sweep = 'db/settlement/sweep.ts';
+const judge = 'modules/settlement/rules/judge.ts';
+const sweep = 'modules/settlement/store/sweep.ts';
 
 /** Bugs between what the chain shows and what is made of it. `judge` itself has every mutant there is in `unit/judge-mutants`. */
 export const JUDGING_MUTANTS: readonly Mutant[] = [
@@ -43,7 +43,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a transfer is stored that pays a failed payment, and nothing looks at it again',
     edits: [
       {
-        file: 'domain/payment/machine.ts',
+        file: 'modules/settlement/rules/machine.ts',
         search: '!isSettled(facts.state) && !facts.watched ?',
         replace: 'facts.watched && !facts.watched ?',
       },
@@ -56,12 +56,12 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'the mark moves on before what the transfers contradict is doubted, and a process that dies between doubts it never',
     edits: [
       {
-        file: 'services/reconciliation/readChain.ts',
+        file: 'modules/reconciliation/use/readChain.ts',
         search: '  await doubtDecisions(deps, networkId, { fromBlock, toBlock });\n',
         replace: '',
       },
       {
-        file: 'services/reconciliation/readChain.ts',
+        file: 'modules/reconciliation/use/readChain.ts',
         search: 'safeBlock: safe, headBlock });\n',
         replace: 'safeBlock: safe, headBlock });\n  await doubtDecisions(deps, networkId, { fromBlock, toBlock });\n',
       },
@@ -74,7 +74,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a node says that the chain is a thousand blocks longer, and the blocks between are never read',
     edits: [
       {
-        file: 'services/reconciliation/readChain.ts',
+        file: 'modules/reconciliation/use/readChain.ts',
         search: 'if (!hasOthers(rpc)) return latest;',
         replace: 'return latest;',
       },
@@ -87,7 +87,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a node that takes transactions and drops them is the only one that is sent any',
     edits: [
       {
-        file: 'chain/rpc/rpc.ts',
+        file: 'platform/chain/rpc/rpc.ts',
         search: 'method === SEND_METHOD ? firstTaken(tries)',
         replace: 'method === SEND_METHOD ? firstAnswer(tries, HEDGE_MS)',
       },
@@ -100,7 +100,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a receipt that the first node does not have is asked of no other',
     edits: [
       {
-        file: 'chain/evidence/receipts.ts',
+        file: 'platform/chain/evidence/receipts.ts',
         search: '(await receiptOf(rpc, hash)) ?? (await receiptOfOthers(rpc, hash))',
         replace: 'receiptOf(rpc, hash)',
       },
@@ -144,7 +144,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a log is evidence together with a receipt of another block',
     edits: [
       {
-        file: 'chain/evidence/sight.ts',
+        file: 'platform/chain/evidence/sight.ts',
         search: 'if (!log || reader.receipts.get(log.transactionHash)?.receipt.blockHash !== log.blockHash) return [ask, null];',
         replace: 'if (!log) return [ask, null];',
       },
@@ -157,7 +157,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'every look at a failed item strikes its payer, whether it decided anything or not',
     edits: [
       {
-        file: 'db/settlement/applyEvents.ts',
+        file: 'modules/settlement/store/applyEvents.ts',
         search: 'const strikes = changes.filter(({ occurrence }) => occurrence.strike);',
         replace:
           'const strikes = occurrences.flatMap((said) => (said.strike ? [{ payment: payments.get(said.paymentId) as Payment }] : []));',
@@ -220,7 +220,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'one authorization that the node gives no logs for keeps the others of its round from being seen',
     edits: [
       {
-        file: 'chain/evidence/sight.ts',
+        file: 'platform/chain/evidence/sight.ts',
         search: 'if (some.length > 1) queue.push(some.slice(0, middle), some.slice(middle));',
         replace: 'if (middle < 0) queue.push(some);',
       },
@@ -234,7 +234,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'final-by-most-of-a-batch',
     rule: 3,
     bug: 'a batch is final when some of its payments are',
-    edits: [{ file: 'domain/payment/finality.ts', search: 'settled.every(', replace: 'settled.some(' }],
+    edits: [{ file: 'modules/settlement/rules/finality.ts', search: 'settled.every(', replace: 'settled.some(' }],
     test: { file: 'test/unit/finality.test.ts', name: 'a batch is final when each payment that is settled in it' },
   },
   {
@@ -243,7 +243,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'evidence that was judged safe stands for the evidence of a payment that moved since',
     edits: [
       {
-        file: 'domain/payment/finality.ts',
+        file: 'modules/settlement/rules/finality.ts',
         search: 'a !== null && b !== null && isSameEvidence(a, b)',
         replace: 'a !== null && b !== null',
       },
@@ -256,7 +256,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'what a reorganisation took out of a final batch is final as soon as it settles again',
     edits: [
       {
-        file: 'db/settlement/writeStates.ts',
+        file: 'modules/settlement/store/writeStates.ts',
         search: ' or carrier.batch_id is null or carrier.final_at is not null',
         replace: ' or carrier.batch_id is null',
       },
@@ -267,7 +267,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'final-beside-a-settlement',
     rule: 3,
     bug: 'a payment that settles while its batch is made final becomes final unseen',
-    edits: [{ file: 'db/settlement/writeStates.ts', search: ' for key share', replace: '' }],
+    edits: [{ file: 'modules/settlement/store/writeStates.ts', search: ' for key share', replace: '' }],
     test: { file: finality, name: 'a payment that settles while its batch is made final' },
   },
   {
@@ -276,7 +276,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'whatever is settled in a final batch is told as final, what a reorganisation took out of it and settled anew, too',
     edits: [
       {
-        file: 'db/settlement/states.ts',
+        file: 'db/paymentStates.ts',
         search: '(p)} and batch.',
         replace: "(p).split(' and ')[0]} and batch.",
       },
@@ -287,7 +287,9 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'final-without-its-lock',
     rule: 3,
     bug: 'the sweeper makes a batch final without its lock, while a payment settles in it',
-    edits: [{ file: 'db/settlement/sweep.ts', search: ' order by batch_id for update', replace: ' order by batch_id' }],
+    edits: [
+      { file: 'modules/settlement/store/sweep.ts', search: ' order by batch_id for update', replace: ' order by batch_id' },
+    ],
     test: { file: finality, name: 'a payment that settles while its batch is made final' },
   },
   {
@@ -296,7 +298,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'no payment of a batch becomes final before all of it does',
     edits: [
       {
-        file: 'services/settlement/watch/watch.ts',
+        file: 'modules/settlement/use/watch/watch.ts',
         search: '!final.has(lookup.payment.facts.batchId ?? ',
         replace: 'false && !final.has(lookup.payment.facts.batchId ?? ',
       },
@@ -309,7 +311,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a step of the sweeper goes through all it finds, however long that takes',
     edits: [
       {
-        file: 'services/settlement/watch/watch.ts',
+        file: 'modules/settlement/use/watch/watch.ts',
         search: 'if (budget.isSpent() || failures >= MOST_FAILURES) break;',
         replace: 'if (failures >= MOST_FAILURES) break;',
       },
@@ -322,7 +324,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'evidence that moved settles a payment which a reorganisation has taken back since, however few blocks stand on it',
     edits: [
       {
-        file: 'domain/payment/machine.ts',
+        file: 'modules/settlement/rules/machine.ts',
         search: 'return speaksOf(facts, event.from) ? settle(facts, event.transfer) : stay(facts);',
         replace: 'return settle(facts, event.transfer);',
       },
@@ -338,7 +340,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a choice made before its payments went out in vain is claimed after it, the same set once more',
     edits: [
       {
-        file: 'domain/payment/state.ts',
+        file: 'modules/kernel/payment/state.ts',
         search: 'return isClaimable(payment) && payment.facts.attempts === chosen?.facts.attempts;',
         replace: 'return isClaimable(payment) && chosen !== undefined;',
       },
@@ -351,7 +353,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a person may close a review whose authorization is unused: the safe block would have decided it',
     edits: [
       {
-        file: 'domain/payment/review.ts',
+        file: 'modules/settlement/rules/review.ts',
         search:
           "if (nonce === 'unused') return 'the authorization is unused: it is decided when a safe block has passed its end';",
         replace: '',
@@ -363,7 +365,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'review-closed-unread',
     rule: 3,
     bug: 'a review is closed without reading its evidence again',
-    edits: [{ file: 'services/operations/review.ts', search: '  await lookAgain(deps, before);\n', replace: '' }],
+    edits: [{ file: 'modules/operations/use/review.ts', search: '  await lookAgain(deps, before);\n', replace: '' }],
     test: {
       file: 'test/integration/facilitator.test.ts',
       name: 'an id that its facilitator never explains is reviewed by a person',

@@ -16,7 +16,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'what a payout corrects is announced to nobody, so that events by author are not the ledger',
     edits: [
       {
-        file: 'db/reconciliation/corrections.ts',
+        file: 'modules/reconciliation/store/corrections.ts',
         search: 'from made group by tenant_id, host) as of_host',
         replace: 'from made where false group by tenant_id, host) as of_host',
       },
@@ -37,7 +37,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a settled payment that becomes final counts as decided at that moment',
     edits: [
       {
-        file: 'domain/payment/state.ts',
+        file: 'modules/kernel/payment/state.ts',
         search: 'before === next || (isSettled(before) && isSettled(next))',
         replace: 'before === next',
       },
@@ -50,7 +50,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'the ten seconds of a citation begin again when a reorganisation gives its settlement back',
     edits: [
       {
-        file: 'db/settlement/writeStates.ts',
+        file: 'modules/settlement/store/writeStates.ts',
         search: 'settled_at = coalesce(s.settled_at,',
         replace: 'settled_at = coalesce(null,',
       },
@@ -63,12 +63,12 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'any sale of the same page answers for a held payment, however long ago it settled',
     edits: [
       {
-        file: 'domain/payment/held.ts',
+        file: 'modules/settlement/rules/held.ts',
         search: '(decidedAtMs ?? 0) >= held.acceptedAtMs',
         replace: '(decidedAtMs ?? 0) > 0',
       },
       {
-        file: 'db/settlement/held.ts',
+        file: 'modules/settlement/store/held.ts',
         search: ' and s.decided_at >= ($7::timestamptz[])[sale.position])',
         replace: ' and ($7::timestamptz[])[sale.position] is not null)',
       },
@@ -81,7 +81,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'the sweeper releases what is held although a sale settled while it waited',
     edits: [
       {
-        file: 'domain/payment/held.ts',
+        file: 'modules/settlement/rules/held.ts',
         search: "if (sale) return { kind: 'superseded', successorId: sale.paymentId };",
         replace: '',
       },
@@ -94,7 +94,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a licence is issued with the settlement when nobody waits for it any more: it ends before its caller comes back',
     edits: [
       {
-        file: 'db/settlement/writeStates.ts',
+        file: 'modules/settlement/store/writeStates.ts',
         search: 'clock_timestamp() < decided.awaited_until',
         replace: 'decided.awaited_until is not null',
       },
@@ -107,7 +107,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a settlement fixes a licence whose key was retired while its caller waited',
     edits: [
       {
-        file: 'db/settlement/writeStates.ts',
+        file: 'modules/settlement/store/writeStates.ts',
         search: 'key.kid = decided.signing_kid and key.retired_at is null',
         replace: 'key.kid = decided.signing_kid',
       },
@@ -120,7 +120,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a later decision writes over the licence that the settlement fixed',
     edits: [
       {
-        file: 'db/settlement/writeStates.ts',
+        file: 'modules/settlement/store/writeStates.ts',
         search: 'licence_jti = coalesce(s.licence_jti, excluded.licence_jti)',
         replace: 'licence_jti = excluded.licence_jti',
       },
@@ -133,7 +133,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'the guard sees sales of test keys beside live ones, so that a page costs nothing',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: 'join payment_intake as i using (tenant_id, kind, mode, purpose)',
         replace: 'join payment_intake as i using (tenant_id, kind, purpose)',
       },
@@ -146,7 +146,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a batch takes whatever was accepted, test keys too',
     edits: [
       {
-        file: 'domain/payment/state.ts',
+        file: 'modules/kernel/payment/state.ts',
         search: "return payment.mode === 'live' && payment.facts.state",
         replace: 'return payment.facts.state',
       },
@@ -159,7 +159,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a correction takes back the legs of the price, not those that a flush was found to have paid',
     edits: [
       {
-        file: 'db/settlement/ledger.ts',
+        file: 'modules/settlement/store/recordCrossings.ts',
         search: 'jsonb_array_elements(coalesce(standing.legs, payment.legs))',
         replace: 'jsonb_array_elements(payment.legs)',
       },
@@ -175,7 +175,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a flush right behind a group of the same transaction is taken for a part of it',
     edits: [
       {
-        file: 'domain/reports/splitPayouts.ts',
+        file: 'modules/kernel/money/splitPayouts.ts',
         search: 'last.txHash === txHash && place !== 0',
         replace: 'last.txHash === txHash',
       },
@@ -186,7 +186,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'nothing-is-a-payout',
     rule: 4,
     bug: 'a stranger’s transfer of nothing out of a split counts as a payout',
-    edits: [{ file: 'domain/reports/splitPayouts.ts', search: 'if (amountMicro === 0n) continue;', replace: '' }],
+    edits: [{ file: 'modules/kernel/money/splitPayouts.ts', search: 'if (amountMicro === 0n) continue;', replace: '' }],
     test: traced,
   },
   {
@@ -194,7 +194,11 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     rule: 4,
     bug: 'a payout that no rule explains takes all that lies at the split',
     edits: [
-      { file: 'domain/reports/splitPayouts.ts', search: 'takeOldest(lying, step.totalMicro);', replace: 'lying.length = 0;' },
+      {
+        file: 'modules/kernel/money/splitPayouts.ts',
+        search: 'takeOldest(lying, step.totalMicro);',
+        replace: 'lying.length = 0;',
+      },
     ],
     test: { file: 'test/property/reconcile.test.ts', name: 'a payout that no rule explains takes the oldest money' },
   },
@@ -202,7 +206,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'a-flush-loses-micros',
     rule: 4,
     bug: 'what rounding leaves of a flush is nobody’s',
-    edits: [{ file: 'domain/reports/splitPayouts.ts', search: 'return floor + 1n;', replace: 'return floor;' }],
+    edits: [{ file: 'modules/kernel/money/splitPayouts.ts', search: 'return floor + 1n;', replace: 'return floor;' }],
     test: traced,
   },
   {
@@ -211,7 +215,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a flush that also pays what lay at the split before we knew it is no flush',
     edits: [
       {
-        file: 'domain/reports/splitPayouts.ts',
+        file: 'modules/kernel/money/splitPayouts.ts',
         search: 'unseen < 0n || (unseen > 0n && !isFirst)',
         replace: 'unseen !== 0n || !isFirst',
       },
@@ -222,7 +226,9 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'judged-by-the-sums-of-a-transaction',
     rule: 4,
     bug: 'a payment counts as paid out when its transaction paid as much before it came in',
-    edits: [{ file: 'db/reconciliation/legReport.ts', search: 'when is_plain and paid_micro', replace: 'when paid_micro' }],
+    edits: [
+      { file: 'modules/reconciliation/store/legReport.ts', search: 'when is_plain and paid_micro', replace: 'when paid_micro' },
+    ],
     test: { file: payouts, name: 'a payment that came in behind a flush of the same amount' },
   },
   {
@@ -231,7 +237,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a flush is done with although a payment it paid may still be recorded',
     edits: [
       {
-        file: 'services/reconciliation/corrections.ts',
+        file: 'modules/reconciliation/use/corrections.ts',
         search: 'if (payment?.watched && block <= doneUpTo)',
         replace: "if (payment?.state === 'settled' && block <= doneUpTo)",
       },
@@ -244,7 +250,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'while the reconciler is behind, flushes in blocks it has not read count as taken over',
     edits: [
       {
-        file: 'db/reconciliation/corrections.ts',
+        file: 'modules/reconciliation/store/corrections.ts',
         search: 'least(safe_block, next_block - 1) as up_to',
         replace: 'safe_block as up_to',
       },
@@ -270,7 +276,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'who signs with the nonce of another payer finds the payment of that one',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: 'authorization_digest(asked.network, asked.asset, asked.payer, asked.nonce)',
         replace:
           '(select digest from authorization_claim join payment_intake as p using (payment_id) where p.nonce = asked.nonce)',
@@ -284,7 +290,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'what a flush paid is not found by the authorization that brought the money in',
     edits: [
       {
-        file: 'db/reconciliation/corrections.ts',
+        file: 'modules/reconciliation/store/corrections.ts',
         search: 'authorization_digest(used.network, used.token, used.from_address, used.nonce)',
         replace: 'authorization_digest(used.network, used.from_address, used.token, used.nonce)',
       },
@@ -297,7 +303,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that another site took in is judged by that site’s prices of that time',
     edits: [
       {
-        file: 'services/settlement/accept/verify.ts',
+        file: 'modules/settlement/use/accept/verify.ts',
         search: 'known?.tenantId === tenant.tenantId ? known : null',
         replace: 'known',
       },
@@ -313,7 +319,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'User-Agents are taken out before their time',
     edits: [
       {
-        file: 'services/retention/forget.ts',
+        file: 'modules/operations/use/retention.ts',
         search: 'retention.userAgents * DAY_MS',
         replace: 'retention.userAgents * HOUR_MS',
       },
@@ -326,7 +332,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'the audit log goes on to name an erased author',
     edits: [
       {
-        file: 'db/operator/erasure.ts',
+        file: 'modules/tenants/store/erasure.ts',
         search: 'select erase_member_from_audit_log($1, $2) as emails',
         replace: 'select array[]::text[] as emails where $1::uuid is not null and $2::text is not null',
       },
@@ -337,7 +343,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     id: 'outbox-list-is-cut',
     rule: 5,
     bug: 'what of a list of the outbox does not fit into an event is lost',
-    edits: [{ file: 'db/webhooks/events.ts', search: 'where cardinality(rest) > 0', replace: 'where false' }],
+    edits: [{ file: 'modules/webhooks/store/events.ts', search: 'where cardinality(rest) > 0', replace: 'where false' }],
     test: { file: 'test/integration/webhook-events.test.ts', name: 'more than a thousand crossings of one window' },
   },
 ];

@@ -6,7 +6,7 @@ const rests = 'a licence rests while its site does not have the host';
 const covering = 'test/integration/licence-covering.test.ts';
 const fitting = 'of several offers a payment is for the one whose price and recipient it meets exactly';
 const guardOfAccounts = 'test/integration/licence-guard.test.ts';
-const guard = 'domain/payment/guard.ts';
+const guard = 'modules/settlement/rules/guard.ts';
 const rules = 'test/unit/licence-rules.test.ts';
 const repeated = 'what a held licence covers is answered under it and moves nothing';
 
@@ -20,7 +20,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a licence that another site sold for this host is taken for one of ours',
     edits: [
       {
-        file: 'domain/licence/licence.ts',
+        file: 'modules/kernel/licence/licence.ts',
         search: 'if (tenantId !== undefined && tenantId !== question.tenantId) return null;',
         replace: 'void tenantId;',
       },
@@ -33,7 +33,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a token made before tokens named their site is believed without a look at who sold it',
     edits: [
       {
-        file: 'services/licences/check.ts',
+        file: 'modules/licences/use/check.ts',
         search: '!granted.namesTenant && !(await',
         replace: '!granted.namesTenant && tenantId === host && !(await',
       },
@@ -46,7 +46,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'access tokens are minted for a host that its seller does not have any more',
     edits: [
       {
-        file: 'services/licences/access.ts',
+        file: 'modules/storefront/use/licences/access.ts',
         search: 'if (!licence?.isOpen || licence.revokedAt',
         replace: 'if (!licence || licence.revokedAt',
       },
@@ -57,7 +57,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'access-of-a-suspended-site',
     rule: 24,
     bug: 'access tokens are minted for a site that is not active',
-    edits: [{ file: 'db/licences/licences.ts', search: " and tenant.status = 'active')`;", replace: ')`;' }],
+    edits: [{ file: 'modules/licences/store/licences.ts', search: " and tenant.status = 'active')`;", replace: ')`;' }],
     test: { file: owner, name: 'a host whose proof lapsed, and a site that is not active' },
   },
   {
@@ -66,7 +66,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a host that is removed from a site stays in its list',
     edits: [
       {
-        file: 'db/hosts/removal.ts',
+        file: 'modules/hosts/store/removal.ts',
         search: "tables.deleteFrom('tenant_host').where('tenantId', '=', tenantId).where('host', '=', host)",
         replace: "tables.selectFrom('tenant_host').select('host').where('tenantId', '=', tenantId).where('host', '=', host)",
       },
@@ -77,14 +77,16 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'slashes-as-sent',
     rule: 17,
     bug: 'a path with two slashes is another page, which costs nothing',
-    edits: [{ file: 'domain/hosts/host.ts', search: "return text.replace(/\\/{2,}/g, '/');", replace: 'return text;' }],
+    edits: [{ file: 'modules/kernel/hosts/host.ts', search: "return text.replace(/\\/{2,}/g, '/');", replace: 'return text;' }],
     test: { file: 'test/unit/resource.test.ts', name: 'slugs, prefixes and patterns merge their slashes by the same rule' },
   },
   {
     id: 'dots-behind-encoded-slashes',
     rule: 17,
     bug: 'dots that an encoded slash hid from the URL are not resolved: another page, which costs nothing',
-    edits: [{ file: 'domain/hosts/host.ts', search: "merged.includes('/.') ? resolveDots(merged) : merged", replace: 'merged' }],
+    edits: [
+      { file: 'modules/kernel/hosts/host.ts', search: "merged.includes('/.') ? resolveDots(merged) : merged", replace: 'merged' },
+    ],
     test: { file: 'test/integration/page-spellings.test.ts', name: 'a gate on a server that takes repeated slashes for one' },
   },
   {
@@ -93,7 +95,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a held licence answers a purchase of a longer period',
     edits: [
       {
-        file: 'db/licences/licences.ts',
+        file: 'modules/licences/store/licences.ts',
         search: ' and licence.period_until >= offer.period_until',
         replace: '',
       },
@@ -106,7 +108,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a held licence answers a purchase that begins earlier',
     edits: [
       {
-        file: 'db/licences/licences.ts',
+        file: 'modules/licences/store/licences.ts',
         search: 'licence.period_from <= offer.period_from and ',
         replace: '',
       },
@@ -117,14 +119,16 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'offer-of-another-price',
     rule: 16,
     bug: 'a payment is taken for an offer that costs more',
-    edits: [{ file: 'db/licences/offers.ts', search: 'and price_micro = $4', replace: 'and price_micro >= $4' }],
+    edits: [{ file: 'modules/licences/store/offers.ts', search: 'and price_micro = $4', replace: 'and price_micro >= $4' }],
     test: { file: covering, name: fitting },
   },
   {
     id: 'offer-of-another-recipient',
     rule: 16,
     bug: 'a payment is taken for an offer that goes to others',
-    edits: [{ file: 'db/licences/offers.ts', search: 'newestFirst.find(fits)', replace: 'newestFirst.find(() => true)' }],
+    edits: [
+      { file: 'modules/licences/store/offers.ts', search: 'newestFirst.find(fits)', replace: 'newestFirst.find(() => true)' },
+    ],
     test: { file: covering, name: fitting },
   },
   {
@@ -172,7 +176,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'an account is told that a purchase failed while late evidence can still make a licence of it',
     edits: [
       {
-        file: 'domain/licence/purchaseNews.ts',
+        file: 'modules/licences/rules/purchaseNews.ts',
         search: 'if (watched) return',
         replace: "if (watched && state !== 'failed') return",
       },
@@ -202,7 +206,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'held-key-outlives-its-epoch',
     rule: 24,
     bug: 'a key in memory is let in whatever was revoked since',
-    edits: [{ file: 'services/publisher.ts', search: 'if (epoch !== held.epoch) return null;', replace: '' }],
+    edits: [{ file: 'modules/identity/use/keys/authenticate.ts', search: 'if (epoch !== held.epoch) return null;', replace: '' }],
     test: epoch,
   },
   {
@@ -211,7 +215,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a key in memory is let in after its end, since nothing was written then',
     edits: [
       {
-        file: 'services/publisher.ts',
+        file: 'modules/identity/use/keys/authenticate.ts',
         search: 'if (!held || findRefusal(held.state, scope, deps.clock())) return null;',
         replace: 'if (!held) return null;',
       },
@@ -224,7 +228,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'a licence in memory entitles whatever was denied since',
     edits: [
       {
-        file: 'services/licences/check.ts',
+        file: 'modules/licences/use/check.ts',
         search: 'if (known && known.epoch === (await epochOf(database, question.tenantId, epoch))) return true;',
         replace: 'if (known) return true;',
       },
@@ -249,7 +253,11 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     rule: 24,
     bug: 'a caller that sends its body slowly is judged as of when it was let in',
     edits: [
-      { file: 'services/credentials/accessEpoch.ts', search: 'performance.now() - read.atMs <= READ_LIFE_MS', replace: 'true' },
+      {
+        file: 'modules/identity/use/keys/accessEpoch.ts',
+        search: 'performance.now() - read.atMs <= READ_LIFE_MS',
+        replace: 'true',
+      },
     ],
     test: { file: 'test/integration/access-epoch.test.ts', name: 'a caller who sends its body late' },
   },
@@ -259,7 +267,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'two wallets of one account that pay for one licence at once are both charged',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: 'if (licences.length === 0) return [];',
         replace: 'if (licences.length >= 0) return [];',
       },
@@ -270,7 +278,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'licence-decided-beside-its-account',
     rule: 14,
     bug: 'a settlement locks the purchase of its wallet alone: whoever of its account comes meanwhile waits for what is over',
-    edits: [{ file: 'db/settlement/lock.ts', search: 'BUYER_SQL} as payer', replace: "'i.payer'} as payer" }],
+    edits: [{ file: 'modules/settlement/store/lock.ts', search: 'BUYER_SQL} as payer', replace: "'i.payer'} as payer" }],
     test: { file: guardOfAccounts, name: 'a wallet that comes while the other one’s payment is being settled' },
   },
   {
@@ -279,7 +287,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     bug: 'what waits for another wallet of its account is not answered by its settlement, and goes out by the sweeper',
     edits: [
       {
-        file: 'db/settlement/held.ts',
+        file: 'modules/settlement/store/held.ts',
         search: 'sales: licences, buyers: licences.map(buyerOf)',
         replace: 'sales: licences.slice(0, 0), buyers: []',
       },

@@ -19,7 +19,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'an authorization that is shown twice in one transaction fails everybody who is taken in with it',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: '&& !winners.has(authorizationText(payment))) {',
         replace: ') {',
       },
@@ -39,12 +39,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment is proven by any transfer of its payer in the transaction, and a transfer may be claimed twice',
     edits: [
       {
-        file: 'chain/evidence/evidence.ts',
+        file: 'platform/chain/evidence/evidence.ts',
         search: 'const next = token[at + 1];',
         replace: 'const next = token.find((one) => readTransfer(one, place)?.to === REAL) ?? token[at + 1];',
       },
       {
-        file: 'chain/evidence/evidence.ts',
+        file: 'platform/chain/evidence/evidence.ts',
         search: '  const authorizations: AuthorizationEvidence[] = [];\n  const unpaired: NonceEvidence[] = [];\n',
         replace:
           '  const authorizations: AuthorizationEvidence[] = [];\n  const unpaired: NonceEvidence[] = [];\n' +
@@ -52,7 +52,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
           '  const REAL = seen.find((to, at) => at === 2);\n',
       },
       {
-        file: 'db/settlement/applyEvents.ts',
+        file: 'modules/settlement/store/applyEvents.ts',
         search: 'filter((id) => !got.has(id))',
         replace: 'filter(() => false)',
       },
@@ -63,7 +63,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     id: 'foreign-calldata-accepted',
     rule: 2,
     bug: 'a nonce that was used before our row is taken in, and its old transfer proves it',
-    edits: [{ file: 'domain/payment/firstLook.ts', search: 'return look?.used === true;', replace: 'return false;' }],
+    edits: [{ file: 'modules/settlement/rules/firstLook.ts', search: 'return look?.used === true;', replace: 'return false;' }],
     test: { file: evidence, name: 'calldata of a sale made elsewhere before it was shown to us buys nothing' },
   },
   {
@@ -72,12 +72,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'ItemFailed of our batch fails the payment, without a look for the log of its authorization',
     edits: [
       {
-        file: 'domain/payment/judge.ts',
+        file: 'modules/settlement/rules/judge.ts',
         search: 'for (const rule of isSettled(payment.facts.state) ? OF_SETTLED : OF_UNSETTLED) {',
         replace: 'for (const rule of isSettled(payment.facts.state) ? OF_SETTLED : [notMoved, ...OF_UNSETTLED]) {',
       },
       {
-        file: 'domain/payment/judge.ts',
+        file: 'modules/settlement/rules/judge.ts',
         search: "if (!found) return 'wait';",
         replace: "if (!found) return { event: { type: 'itemFailed', batchId: carrier.batchId, reason: 'settlement_failed' } };",
       },
@@ -90,12 +90,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'no receipt in time fails the batch',
     edits: [
       {
-        file: 'services/settlement/batch/confirm.ts',
+        file: 'modules/settlement/use/batch/confirm.ts',
         search: '  await raiseFees(deps, call.network, call.rpc, batch);',
         replace: '',
       },
       {
-        file: 'services/settlement/batch/confirm.ts',
+        file: 'modules/settlement/use/batch/confirm.ts',
         search: '  return { undecided: payments.filter(isOpen).length, rest: [] };',
         replace:
           "  const late = { fate: 'reverted', size: 1, batchId } as const;\n" +
@@ -111,7 +111,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'what an agent says of itself is stored as it came',
     edits: [
       {
-        file: 'domain/gate/agent.ts',
+        file: 'modules/gate/rules/agent.ts',
         search: "return text?.toWellFormed().replaceAll('\\u0000', '\\ufffd');",
         replace: 'return text;',
       },
@@ -124,7 +124,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'the open purchase is looked for without its lock',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: '      lockPurchases(sql, payments),\n',
         replace: '      null,\n',
       },
@@ -137,11 +137,11 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'what else there is of a purchase is asked for before its lock is held',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: 'const [, claimed, siblings] = await Promise.all([',
         replace: 'const [siblings, , claimed] = await Promise.all([\n      listSiblings(sql, payments),',
       },
-      { file: 'db/settlement/intake.ts', search: '      listSiblings(sql, payments),\n    ]);', replace: '    ]);' },
+      { file: 'modules/settlement/store/intake.ts', search: '      listSiblings(sql, payments),\n    ]);', replace: '    ]);' },
     ],
     test: { file: refusal, name: 'two processes asked for the same page by one payer at once charge once' },
   },
@@ -151,12 +151,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a failure releases what is held although another of the same purchase is on its way',
     edits: [
       {
-        file: 'domain/payment/held.ts',
+        file: 'modules/settlement/rules/held.ts',
         search: 'isFirst && !others.some(isLeading)',
         replace: 'isFirst',
       },
       {
-        file: 'db/settlement/held.ts',
+        file: 'modules/settlement/store/held.ts',
         search: 'and leader.kind = held.kind and leader.mode = held.mode',
         replace: 'and false and leader.mode = held.mode',
       },
@@ -169,7 +169,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'in one round a failure releases what a success of the same purchase would supersede',
     edits: [
       {
-        file: 'db/settlement/held.ts',
+        file: 'modules/settlement/store/held.ts',
         search: 'settlesNow ? Number.POSITIVE_INFINITY : seen.decidedAtMs',
         replace: 'settlesNow ? null : seen.decidedAtMs',
       },
@@ -182,7 +182,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a transfer that a reorganisation took stays claimed',
     edits: [
       {
-        file: 'db/settlement/applyEvents.ts',
+        file: 'modules/settlement/store/applyEvents.ts',
         search: '  if (released.length > 0) {',
         replace: '  if (released.length > 1_000) {',
       },
@@ -195,7 +195,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'decisions write crossings for payments whose row is not locked and not read again',
     edits: [
       {
-        file: 'db/settlement/applyEvents.ts',
+        file: 'modules/settlement/store/applyEvents.ts',
         search: 'const { next, effects } = decide(payment.facts, occurrence.event);',
         replace:
           "const { next, effects } = decide({ ...payment.facts, recorded: payment.facts.recorded && payment.facts.state === 'settled' }, occurrence.event);",
@@ -209,7 +209,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'one payment that cannot be written keeps its whole batch from being recorded',
     edits: [
       {
-        file: 'db/settlement/applyEvents.ts',
+        file: 'modules/settlement/store/applyEvents.ts',
         search: '    if (occurrences.length === 1) {',
         replace: '    if (occurrences.length >= 1) {',
       },
@@ -222,7 +222,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'evidence once seen is never read again',
     edits: [
       {
-        file: 'domain/payment/judge.ts',
+        file: 'modules/settlement/rules/judge.ts',
         search: "return head < known.blockNumber ? 'wait' : { event: { type: 'reorged', transfer: known } };",
         replace: "return head < known.blockNumber ? 'wait' : 'wait';",
       },
@@ -235,7 +235,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'whoever names a settled nonce gets its licence, whatever he signed',
     edits: [
       {
-        file: 'services/settlement/accept/settle.ts',
+        file: 'modules/settlement/use/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
         replace:
           '  const early = await find();\n' +
@@ -251,12 +251,12 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a stored success is repeated for ever',
     edits: [
       {
-        file: 'services/settlement/accept/settle.ts',
+        file: 'modules/settlement/use/accept/settle.ts',
         search: 'if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {',
         replace: 'if (licence && deps.now() < 0) {',
       },
       {
-        file: 'services/settlement/answer/answer.ts',
+        file: 'modules/settlement/use/answer/answer.ts',
         search: 'if (deps.now() >= licence.expiresAtSeconds * 1000) {',
         replace: 'if (deps.now() < 0) {',
       },
@@ -269,7 +269,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that is taken in is answered with its licence',
     edits: [
       {
-        file: 'services/settlement/answer/answer.ts',
+        file: 'modules/settlement/use/answer/answer.ts',
         search: 'if (isSettled(payment.facts.state)) {\n    return receiptOf(',
         replace: "if (isSettled(payment.facts.state) || payment.facts.state === 'accepted') {\n    return receiptOf(",
       },
@@ -282,7 +282,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'the legs that a site says it sold with are not compared with the quote',
     edits: [
       {
-        file: 'services/settlement/accept/verify.ts',
+        file: 'modules/settlement/use/accept/verify.ts',
         search: 'if (!sameLegs(request.legs, quoted.legs)) {',
         replace: 'if (!sameLegs) {',
       },
@@ -295,7 +295,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'an author whom the token refuses is found out on chain, at our cost',
     edits: [
       {
-        file: 'services/settlement/batch/simulate.ts',
+        file: 'modules/settlement/use/batch/simulate.ts',
         search: "if (!isOther && blocked.has(payment.payTo)) return { kind: 'payee_blocked' };",
         replace: '',
       },
@@ -308,7 +308,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'payments to splits of an older router go through the new one, which knows nothing of them',
     edits: [
       {
-        file: 'services/settlement/batch/send.ts',
+        file: 'modules/settlement/use/batch/send.ts',
         search: 'const routed = { ...network, router: chosen[0]?.router ?? network.router };',
         replace: 'const routed = network;',
       },
@@ -321,7 +321,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'every split that holds anything is paid out by schedule, at our gas',
     edits: [
       {
-        file: 'domain/payment/flush.ts',
+        file: 'modules/settlement/rules/flush.ts',
         search: 'balanceMicro >= floorMicro &&',
         replace: 'floorMicro >= 0n &&',
       },
@@ -334,7 +334,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     bug: 'payments are taken in however many wait',
     edits: [
       {
-        file: 'services/settlement/accept/admission.ts',
+        file: 'modules/settlement/use/accept/admission.ts',
         search: 'if (waitMs > LONGEST_EXPECTED_WAIT_MS) {',
         replace: 'if (waitMs < 0) {',
       },

@@ -10,7 +10,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     bug: 'of two different payments in one call the first is taken',
     edits: [
       {
-        file: 'services/purchases/payments.ts',
+        file: 'modules/storefront/use/pages/presentedPayment.ts',
         search: 'if (others.every((other) => other.ok && isSame(other.payment))) return { ok: true, text, payment };',
         replace:
           'if (others.length > -1 || others.every((other) => other.ok && isSame(other.payment))) return { ok: true, text, payment };',
@@ -38,7 +38,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     bug: 'a page that its site does not have is charged',
     edits: [
       {
-        file: 'services/purchases/page.ts',
+        file: 'modules/storefront/use/pages/page.ts',
         search: "if (probed.kind === 'absent') throw absentError(probed);",
         replace: 'void absentError;',
       },
@@ -51,7 +51,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     bug: 'a site is asked for a page by whoever signs for money that he does not hold',
     edits: [
       {
-        file: 'services/settlement/accept/settle.ts',
+        file: 'modules/settlement/use/accept/settle.ts',
         search: 'if (request.lastLook && !own && (await looks.balance) < payment.authorization.value)',
         replace: 'if (request.lastLook && own && (await looks.balance) < payment.authorization.value)',
       },
@@ -64,7 +64,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     bug: 'what nobody signed is an observation of the site that a stranger names',
     edits: [
       {
-        file: 'services/settlement/answer/refuse.ts',
+        file: 'modules/settlement/use/answer/refuse.ts',
         search: "if (mode === 'live' && isVouched) await",
         replace: "if (mode === 'live' && (isVouched || true)) await",
       },
@@ -75,7 +75,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     id: 'mcp-budget-after-signature',
     rule: 12,
     bug: 'an account is offered what its budget will refuse',
-    edits: [{ file: 'services/purchases/page.ts', search: 'if (refusal) throw refusal;', replace: 'void refusal;' }],
+    edits: [{ file: 'modules/storefront/use/pages/page.ts', search: 'if (refusal) throw refusal;', replace: 'void refusal;' }],
     test: { file, name: 'an account is told what its budget says' },
   },
   {

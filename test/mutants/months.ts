@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const MONTHS = 'test/integration/months.test.ts';
 const REPEATS = 'test/integration/months-repeats.test.ts';
 const ATTACKS = 'test/integration/months-attacks.test.ts';
-const STATEMENTS = 'db/months/closing.ts';
+const STATEMENTS = 'modules/operations/store/months/closing.ts';
 
 /** Bugs of months that close: money that is lost to a reader, moved too soon, or charged again. */
 export const MONTH_MUTANTS: readonly Mutant[] = [
@@ -11,7 +11,9 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     id: 'month-closes-too-soon',
     rule: 22,
     bug: 'a month closes while its payments may still do something',
-    edits: [{ file: 'domain/reports/months.ts', search: 'toMs + CLOSES_AFTER_DAYS * DAY_MS <= nowMs', replace: 'toMs <= nowMs' }],
+    edits: [
+      { file: 'modules/kernel/time/months.ts', search: 'toMs + CLOSES_AFTER_DAYS * DAY_MS <= nowMs', replace: 'toMs <= nowMs' },
+    ],
     test: { file: MONTHS, name: 'a month that ended less than 400 days ago is not closed' },
   },
   {
@@ -19,7 +21,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     rule: 22,
     bug: 'a month that a plan reads is detached',
     edits: [
-      { file: 'domain/reports/months.ts', search: 'toMs + DETACHES_AFTER_DAYS * DAY_MS <= nowMs', replace: 'toMs <= nowMs' },
+      { file: 'modules/kernel/time/months.ts', search: 'toMs + DETACHES_AFTER_DAYS * DAY_MS <= nowMs', replace: 'toMs <= nowMs' },
     ],
     test: { file: MONTHS, name: 'one that a plan reads is not' },
   },
@@ -43,7 +45,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     bug: 'a month comes back with other rows than it had',
     edits: [
       {
-        file: 'services/operations/months.ts',
+        file: 'modules/operations/use/months.ts',
         search: 'if (!checked.isRight) throw',
         replace: 'if (checked.month === "") throw',
       },
@@ -56,7 +58,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     bug: 'rollups written anew lose the sums of a month that is detached',
     edits: [
       {
-        file: 'db/reports/rollupCheck.ts',
+        file: 'modules/reports/store/rollupCheck.ts',
         search: "table: 'crossing_day',\n    isDetached: true,",
         replace: "table: 'crossing_day',",
       },
@@ -83,7 +85,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     bug: 'a transfer of a closed month that is read again counts twice',
     edits: [
       {
-        file: 'db/settlement/transfers.ts',
+        file: 'modules/settlement/store/transfers.ts',
         search: 'or not archive.has_transfer(read.network, read.hash, read.place)',
         replace: 'or true',
       },
@@ -96,7 +98,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     bug: 'an authorization of a closed month is one that nobody knows',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: '  await returnPayments(sql, first.closed);',
         replace: '  await returnPayments(sql, []);',
       },
@@ -107,7 +109,9 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     id: 'month-corrects-nothing',
     rule: 4,
     bug: 'what a flush paid of a closed month is never in the ledger',
-    edits: [{ file: 'db/reconciliation/corrections.ts', search: 'await returnPayments(sql, [payment]);', replace: '' }],
+    edits: [
+      { file: 'modules/reconciliation/store/corrections.ts', search: 'await returnPayments(sql, [payment]);', replace: '' },
+    ],
     test: { file: REPEATS, name: 'a flush that pays authors of a closed month' },
   },
   {
@@ -115,7 +119,11 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     rule: 14,
     bug: 'a purchase that another authorization repeats is open for ever once the first one is in a closed month',
     edits: [
-      { file: 'db/settlement/intake.ts', search: '  await returnPayments(sql, payments.flatMap(successorOf));', replace: '' },
+      {
+        file: 'modules/settlement/store/intake.ts',
+        search: '  await returnPayments(sql, payments.flatMap(successorOf));',
+        replace: '',
+      },
     ],
     test: { file: ATTACKS, name: 'a superseded authorization whose successor' },
   },
@@ -125,7 +133,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     bug: 'the evidence of a payment of a closed month vanishes and nobody judges the payment again',
     edits: [
       {
-        file: 'db/settlement/sweep.ts',
+        file: 'modules/settlement/store/sweep.ts',
         search: 'closed.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id })),',
         replace: '[],',
       },

@@ -3,7 +3,7 @@ import type { NamedTest } from '../support/named-tests.ts';
 /** A bug put in on purpose, and the test that must notice it (safety 26). */
 export interface Mutant {
   readonly id: string;
-  /** The rule of ARCHITECTURE.md that it breaks. */
+  /** The rule of docs/invariants.md that it breaks. */
   readonly rule: number;
   /** What somebody could plausibly have done. */
   readonly bug: string;

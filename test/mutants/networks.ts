@@ -12,7 +12,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: 'gas-of-every-coin-alike',
     rule: 19,
     bug: 'gas of a network whose coin is worth little counts as if it were ether',
-    edits: [{ file: 'chain/gas/fees.ts', search: '(costWei * price + unit - 1n) / unit', replace: 'costWei' }],
+    edits: [{ file: 'platform/chain/gas/fees.ts', search: '(costWei * price + unit - 1n) / unit', replace: 'costWei' }],
     test: {
       file: 'test/unit/fees.test.ts',
       name: 'gas of every network counts in the coin of the first, by what a coin of each is worth, and never as nothing',
@@ -24,7 +24,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a payment on a network that its quote did not offer is taken',
     edits: [
       {
-        file: 'services/quotes/resolveTerms.ts',
+        file: 'modules/quotes/use/resolveTerms.ts',
         search: 'offered.find(({ network }) => network === named.id)',
         replace:
           '(offered.find(({ network }) => network === named.id) ?? { ...named, network: named.id, payTo: payment.authorization.to })',
@@ -38,7 +38,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a payment must go to the recipient on the first network, whichever it names',
     edits: [
       {
-        file: 'services/quotes/resolveTerms.ts',
+        file: 'modules/quotes/use/resolveTerms.ts',
         search: 'const found = named === null ? offered[0] : offered.find(({ network }) => network === named.id);',
         replace: 'const found = offered[0];',
       },
@@ -51,7 +51,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a quote made before is good for a network that its site left',
     edits: [
       {
-        file: 'services/quotes/resolveTerms.ts',
+        file: 'modules/quotes/use/resolveTerms.ts',
         search: '(named !== null && !takesNetwork({ networks }, tenant, named.id))',
         replace: 'takesNetwork === undefined',
       },
@@ -64,7 +64,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a licence is sold on a network that its site left',
     edits: [
       {
-        file: 'services/licences/buy.ts',
+        file: 'modules/storefront/use/licences/buy.ts',
         search: 'isOffered && takesNetwork(deps, tenant, named.id) ? named',
         replace: 'isOffered || takesNetwork(deps, tenant, named.id) || named ? named',
       },
@@ -77,7 +77,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that was settled is refused when it is shown again, since its site left the network',
     edits: [
       {
-        file: 'services/settlement/accept/verify.ts',
+        file: 'modules/settlement/use/accept/verify.ts',
         search: 'tenant, taken }',
         replace: 'tenant, ...(taken === null && { taken }) }',
       },
@@ -90,18 +90,18 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     bug: 'a payment on another network does not wait for the undecided one of the same buyer and page',
     edits: [
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: '$7::uuid[])\n            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)',
         replace:
           '$7::uuid[], $8::text[])\n            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by, network)',
       },
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: 'join payment_intake as i using (tenant_id, kind, mode, purpose)',
         replace: 'join payment_intake as i using (tenant_id, kind, mode, purpose, network)',
       },
       {
-        file: 'db/settlement/intake.ts',
+        file: 'modules/settlement/store/intake.ts',
         search: 'column((p) => p.purpose),\n      column((p) => p.paymentId),',
         replace: 'column((p) => p.purpose),\n      column((p) => p.paymentId),\n      column((p) => p.network),',
       },
@@ -113,7 +113,11 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     rule: 14,
     bug: 'a receipt names the network that was paid for nothing beside a transaction of another',
     edits: [
-      { file: 'services/settlement/answer/answer.ts', search: 'presentedBy(deps, paid)', replace: 'presentedBy(deps, holder)' },
+      {
+        file: 'modules/settlement/use/answer/answer.ts',
+        search: 'presentedBy(deps, paid)',
+        replace: 'presentedBy(deps, holder)',
+      },
     ],
     test: { file: several, name: guarded },
   },

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const e2e = 'test/e2e/olp.test.ts';
 const held = 'who holds the licence gets another token';
 const bad = { file: 'test/integration/olp.test.ts', name: 'what is asked wrongly is told in the words of the protocol' };
-const token = 'services/olp/token.ts';
+const token = 'modules/storefront/use/olp/token.ts';
 
 /** Bugs around tokens of the Open License Protocol: what they are given for, and what is read of a stranger. */
 export const OLP_MUTANTS: readonly Mutant[] = [
@@ -20,7 +20,7 @@ export const OLP_MUTANTS: readonly Mutant[] = [
     bug: 'who holds a licence to read gets a token to cite by it',
     edits: [
       {
-        file: 'db/licences/held.ts',
+        file: 'modules/licences/store/held.ts',
         search: "(licence.kind = 'citation' or $4::text = 'read')",
         replace: '$4::text is not null',
       },
@@ -52,7 +52,7 @@ export const OLP_MUTANTS: readonly Mutant[] = [
     id: 'xml-with-doctype',
     rule: 24,
     bug: 'a document type is read in what strangers send',
-    edits: [{ file: 'adapters/xml.ts', search: "parser.on('doctype', refuse);", replace: '' }],
+    edits: [{ file: 'platform/xml.ts', search: "parser.on('doctype', refuse);", replace: '' }],
     test: { file: 'test/unit/xml.test.ts', name: 'what could make work, or mean two things, is not read at all' },
   },
   {
@@ -61,12 +61,12 @@ export const OLP_MUTANTS: readonly Mutant[] = [
     bug: 'a site learns what tokens of other sites are worth',
     edits: [
       {
-        file: 'services/licences/check.ts',
+        file: 'modules/licences/use/check.ts',
         search: 'tenant.hosts.find((one) => audienceOf(one) === (claims as { aud?: unknown }).aud)',
         replace: "String((claims as { aud?: unknown }).aud).replace('https://', '')",
       },
       {
-        file: 'domain/licence/licence.ts',
+        file: 'modules/kernel/licence/licence.ts',
         search: 'if (tenantId !== undefined && tenantId !== question.tenantId) return null;',
         replace: 'void tenantId;',
       },

@@ -10,7 +10,9 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     id: 'relayed-against-the-owner',
     rule: 24,
     bug: 'the text of a site is handed on whose owner does not want that',
-    edits: [{ file: 'db/search/relay.ts', search: 'return row?.relays ?? false;', replace: 'return row !== undefined;' }],
+    edits: [
+      { file: 'modules/discovery/store/relay.ts', search: 'return row?.relays ?? false;', replace: 'return row !== undefined;' },
+    ],
     test: { file: relay, name: 'a licence goes to the page it is for' },
   },
   {
@@ -18,7 +20,11 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     rule: 25,
     bug: 'a redirect takes the licence, and our own request, wherever the site says',
     edits: [
-      { file: 'services/purchases/fetch.ts', search: '!next || next.origin !== new URL(url).origin ||', replace: '!next ||' },
+      {
+        file: 'modules/storefront/use/pages/fetch.ts',
+        search: '!next || next.origin !== new URL(url).origin ||',
+        replace: '!next ||',
+      },
     ],
     test: { file: relay, name: 'redirects are followed three times within the host' },
   },
@@ -28,7 +34,7 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     bug: 'a page is asked for at whatever address somebody names',
     edits: [
       {
-        file: 'services/purchases/fetch.ts',
+        file: 'modules/storefront/use/pages/fetch.ts',
         search: "if (!site) throw new ServiceError('not_found', 'this host sells nothing here');",
         replace: 'if (!site) return { site: { tenant: { tenantId: resource.host } } as never, resource };',
       },
@@ -41,7 +47,7 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     bug: 'money is asked for a page that is gone',
     edits: [
       {
-        file: 'services/purchases/probe.ts',
+        file: 'modules/storefront/use/pages/probe.ts',
         search: 'if (answer.ok && answer.status === 402)',
         replace: 'if (answer.ok && answer.status >= 402)',
       },
@@ -52,7 +58,7 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     id: 'slow-site-holds-all-places',
     rule: 21,
     bug: 'one site that hangs takes every place for pages',
-    edits: [{ file: 'services/purchases/fetch.ts', search: 'atOnce: 8, mostOfOne: 2', replace: 'atOnce: 8' }],
+    edits: [{ file: 'modules/storefront/use/pages/fetch.ts', search: 'atOnce: 8, mostOfOne: 2', replace: 'atOnce: 8' }],
     test: { file: relay, name: 'a site that hangs holds two places' },
   },
   {
@@ -74,7 +80,7 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     bug: 'an account reads what another one bought',
     edits: [
       {
-        file: 'db/licences/purchases.ts',
+        file: 'modules/settlement/store/purchases.ts',
         search: 'where account_id = $2 and tenant_id = $1 and resource_key = $3 and at >= $6',
         replace: 'where $2::uuid is not null and tenant_id = $1 and resource_key = $3 and at >= $6',
       },

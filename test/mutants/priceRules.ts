@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const compiled = 'domain/rules/compiled.ts';
+const compiled = 'modules/pricing/rules/compiled.ts';
 const unit = 'test/unit/price-rules.test.ts';
 const file = 'test/integration/price-rules.test.ts';
 const bounds = 'test/unit/publisher/bounds.test.ts';
@@ -44,7 +44,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
     bug: 'the quote made for one agent is given to the next',
     edits: [
       {
-        file: 'services/quotes/issue.ts',
+        file: 'modules/quotes/use/issue.ts',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
         search: 'const name = `${micro} ${nameOf(asker)} ',
         replace: 'const name = `',
@@ -61,7 +61,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
     bug: 'a page that was asked for in these words keeps the price of a rule that has ended',
     edits: [
       {
-        file: 'services/quotes/memory.ts',
+        file: 'modules/quotes/use/memory.ts',
         search: '(page.untilMs === null || nowMs < page.untilMs)',
         replace: '(page.untilMs === null || nowMs > 0)',
       },
@@ -74,7 +74,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
     bug: 'who saw the price of a rule a second before its end cannot pay it',
     edits: [
       {
-        file: 'services/quotes/resolveTerms.ts',
+        file: 'modules/quotes/use/resolveTerms.ts',
         search: 'one.pricing.changesBetween(sinceMs, lastMs)',
         replace: 'one.pricing.changesBetween(lastMs, sinceMs)',
       },
@@ -87,7 +87,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
     bug: 'a token does not say who was asked, so that his former price is not honoured',
     edits: [
       {
-        file: 'services/quotes/resolveTerms.ts',
+        file: 'modules/quotes/use/resolveTerms.ts',
         search: '?.issued.asker ?? NOBODY',
         replace: '?.issued ? NOBODY : NOBODY',
       },
@@ -99,7 +99,7 @@ export const PRICE_RULE_MUTANTS: readonly Mutant[] = [
     rule: 17,
     bug: 'a refusal is told as a price that is over, so that its buyer asks for the next',
     edits: [
-      { file: 'services/quotes/resolveTerms.ts', search: 'if (isRefused) throw agentRefused();', replace: 'void isRefused;' },
+      { file: 'modules/quotes/use/resolveTerms.ts', search: 'if (isRefused) throw agentRefused();', replace: 'void isRefused;' },
     ],
     test: {
       file,

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const rule = 'domain/pricing/formerPrice.ts';
+const rule = 'modules/pricing/rules/formerPrice.ts';
 const rules = 'test/unit/former-price.test.ts';
 const prices = 'test/integration/former-prices.test.ts';
 const shown = 'a payment that was taken for a former price keeps its answer when it is shown again with a later quote';
@@ -54,7 +54,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     bug: 'legs are compared with those of the price that was found, not with those of the quote that was sent',
     edits: [
       {
-        file: 'services/settlement/accept/verify.ts',
+        file: 'modules/settlement/use/accept/verify.ts',
         search: 'sameLegs(request.legs, quoted.legs)',
         replace: 'sameLegs(request.legs, met.terms.legs)',
       },
@@ -70,7 +70,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that was taken for a former price is refused when it is shown again after its ten minutes',
     edits: [
       {
-        file: 'services/settlement/accept/verify.ts',
+        file: 'modules/settlement/use/accept/verify.ts',
         search: '(own && termsTaken(own, quoted)) ?? quoted',
         replace: 'own === undefined ? own : quoted',
       },
@@ -81,14 +81,14 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'repeat-for-the-other-kind',
     rule: 12,
     bug: 'a payment that bought a read is shown for a citation, and answered',
-    edits: [{ file: 'services/settlement/accept/verify.ts', search: ' || known.kind !== quoted.kind', replace: '' }],
+    edits: [{ file: 'modules/settlement/use/accept/verify.ts', search: ' || known.kind !== quoted.kind', replace: '' }],
     test: { file: prices, name: shown },
   },
   {
     id: 'price-below-the-floor-is-set',
     rule: 19,
     bug: 'a price below the lowest is taken, and charged higher than it is shown',
-    edits: [{ file: 'services/tenants/tenants.ts', search: 'if (setsPrice && limits', replace: 'if (!setsPrice && limits' }],
+    edits: [{ file: 'modules/tenants/use/tenants.ts', search: 'if (setsPrice && limits', replace: 'if (!setsPrice && limits' }],
     test: { file: 'test/integration/api-quote.test.ts', name: 'a price above 0 and below the floor is refused by name' },
   },
   {
@@ -97,7 +97,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     bug: 'a page that was sold for the default payee goes on paying him after its credits API named its authors',
     edits: [
       {
-        file: 'services/quotes/issue.ts',
+        file: 'modules/quotes/use/issue.ts',
         search: 'const credits = requireCredits(find(key), key);',
         replace: "const credits = ofVersion.has(name) ? 'none' : requireCredits(find(key), key);",
       },
@@ -112,7 +112,11 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     rule: 18,
     bug: 'a wallet with a wrong checksum is taken, printed with a right one and paid for good',
     edits: [
-      { file: 'domain/money/wallet.ts', search: 'if (right === text) return wallet;', replace: 'if (right) return wallet;' },
+      {
+        file: 'modules/kernel/money/wallet.ts',
+        search: 'if (right === text) return wallet;',
+        replace: 'if (right) return wallet;',
+      },
     ],
     test: { file: 'test/integration/wallet-doors.test.ts', name: 'a wallet with a wrong checksum is refused' },
   },
@@ -120,7 +124,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'token-to-any-origin',
     rule: 24,
     bug: 'the token of a credits API is sent wherever the API is said to be',
-    edits: [{ file: 'services/credits/token.ts', search: ' || token.origin !== new URL(apiUrl).origin', replace: '' }],
+    edits: [{ file: 'modules/quotes/use/credits/token.ts', search: ' || token.origin !== new URL(apiUrl).origin', replace: '' }],
     test: {
       file: 'test/integration/credits-api.test.ts',
       name: 'an API is asked with its site’s token, which no redirect, no other origin',
@@ -130,7 +134,7 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     id: 'offer-while-undecided',
     rule: 15,
     bug: 'a payment that is undecided is answered with an offer, and its buyer signs another',
-    edits: [{ file: 'services/settlement/accept/verify.ts', search: " || error.code === 'settlement_pending'", replace: '' }],
+    edits: [{ file: 'modules/settlement/use/accept/verify.ts', search: " || error.code === 'settlement_pending'", replace: '' }],
     test: {
       file: prices,
       name: 'a refusal carries no offer where none may be paid: undecided, an outage, or a page without a price',
@@ -157,7 +161,11 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     rule: 17,
     bug: 'a change is made though the site is not any more what its owner saw',
     edits: [
-      { file: 'services/site/change.ts', search: 'expected === undefined || version === expected', replace: 'expected !== -1' },
+      {
+        file: 'modules/tenants/use/change.ts',
+        search: 'expected === undefined || version === expected',
+        replace: 'expected !== -1',
+      },
     ],
     test: { file: 'test/integration/price-effect.test.ts', name: 'of two changes decided by one version' },
   },

@@ -12,7 +12,7 @@ export const QUERY_RATE_MUTANTS: readonly Mutant[] = [
     bug: 'the dearest query counts for no more than the smallest',
     edits: [
       {
-        file: 'domain/access/rate.ts',
+        file: 'modules/kernel/rate.ts',
         search: 'Math.max(COSTS.heavy, Math.ceil(cost / QUERY_COST_OF_A_POINT))',
         replace: 'COSTS.heavy + 0 * cost',
       },

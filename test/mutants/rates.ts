@@ -33,7 +33,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'what a key was refused is taken from what its site may do, so that one key locks out all of a site',
     edits: [
       {
-        file: 'services/pacing/rates.ts',
+        file: 'platform/pacing/rates.ts',
         search: 'if (refused.waitMs > 0) {',
         replace: 'for (const { bucket, fullAtMs } of spent) bucket.fullAtMs = fullAtMs;\n    if (refused.waitMs > 0) {',
       },
@@ -46,7 +46,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a key that was let in before pays for what its address gets wrong',
     edits: [
       {
-        file: 'services/pacing/rates.ts',
+        file: 'platform/pacing/rates.ts',
         search: 'const known = this.#holders.get(name);',
         replace: 'const known = null as Holder | null;',
       },
@@ -57,7 +57,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'wrong-credentials-are-free',
     rule: 10,
     bug: 'an address may show any number of wrong credentials, each a question to the database',
-    edits: [{ file: 'services/pacing/rates.ts', search: 'isRight = !isRefusal(error);', replace: '' }],
+    edits: [{ file: 'platform/pacing/rates.ts', search: 'isRight = !isRefusal(error);', replace: '' }],
     test: { file: rates, name: 'wrong credentials count for the address that shows them' },
   },
   {
@@ -66,7 +66,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a key that asked first for what it may not counts for itself ever after, and never for its site',
     edits: [
       {
-        file: 'services/pacing/rates.ts',
+        file: 'platform/pacing/rates.ts',
         search: 'this.#holders.set(name, await holderOf(null, name));',
         replace: "this.#holders.set(name, [['key', name]]);",
       },
@@ -77,7 +77,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'accounts-leave-their-address',
     rule: 10,
     bug: 'what accounts do together at one address has no limit',
-    edits: [{ file: 'services/pacing/rates.ts', search: "[...holder, ['account_address', address]]", replace: 'holder' }],
+    edits: [{ file: 'platform/pacing/rates.ts', search: "[...holder, ['account_address', address]]", replace: 'holder' }],
     test: { file: rates, name: 'an account counts for the address of each call' },
   },
   {
@@ -86,7 +86,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'who shows one wrong credential many times at once pays for the first',
     edits: [
       {
-        file: 'services/pacing/rates.ts',
+        file: 'platform/pacing/rates.ts',
         search: 'const outage = await asking;\n      if (outage) throw outage.error;',
         replace: 'return await letIn();',
       },
@@ -110,7 +110,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'forged-payments-are-let-in',
     rule: 12,
     bug: 'whoever names a payment that was taken in is let in above the rate, whatever he signed',
-    edits: [{ file: 'services/settlement/accept/repeats.ts', search: ' && known.signature === signature', replace: '' }],
+    edits: [{ file: 'modules/settlement/use/accept/repeats.ts', search: ' && known.signature === signature', replace: '' }],
     test: { file: repeats, name: 'a payment that was taken in is answered above the rate of its key' },
   },
   {
@@ -119,7 +119,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that another site took in is let in above the rate of a key',
     edits: [
       {
-        file: 'services/settlement/accept/repeats.ts',
+        file: 'modules/settlement/use/accept/repeats.ts',
         search: 'known?.tenantId === tenant.tenantId && known.signature',
         replace: 'known?.signature',
       },
@@ -132,7 +132,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'what a new payment needs is read beside the check of its signature, so that invented ones cost database and node',
     edits: [
       {
-        file: 'services/settlement/accept/settle.ts',
+        file: 'modules/settlement/use/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
         replace:
           '  lookAhead(deps, request, network, { ...key, plannedGas: 1n });\n' +
@@ -147,7 +147,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'calls that wait for their turn wait for none',
     edits: [
       {
-        file: 'services/pacing/rates.ts',
+        file: 'platform/pacing/rates.ts',
         search: '    bucket.fullAtMs = fullAtMs;\n    return waitMs;',
         replace: '    return waitMs;',
       },
@@ -194,7 +194,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'each call of /readyz asks database, Temporal and chain',
     edits: [
       {
-        file: 'services/pacing/remembered.ts',
+        file: 'platform/pacing/remembered.ts',
         search: 'if (last && clock() - last.endedAtMs < lifeMs) return last.answer;',
         replace: '',
       },
@@ -214,7 +214,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'one-site-takes-all-exports',
     rule: 10,
     bug: 'one site may hold all places of exports with several keys',
-    edits: [{ file: 'services/pacing/exportSlots.ts', search: '|| ofSite.length >= mostOfSite', replace: '' }],
+    edits: [{ file: 'platform/pacing/exportSlots.ts', search: '|| ofSite.length >= mostOfSite', replace: '' }],
     test: { file: 'test/unit/export-slots.test.ts', name: 'one site holds half of the places at most' },
   },
   {
@@ -223,7 +223,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'a file that waits for its turn holds a place of the process, so that two sites keep everybody from files',
     edits: [
       {
-        file: 'services/pacing/heavy.ts',
+        file: 'platform/pacing/heavy.ts',
         search: 'const slot = slots.take(asker);',
         replace: 'const slot = slots.take(asker);\n      slot.begin();',
       },
@@ -236,7 +236,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'downloads that nobody reads hold all places of the process for ten minutes',
     edits: [
       {
-        file: 'services/pacing/exportSlots.ts',
+        file: 'platform/pacing/exportSlots.ts',
         search: 'const tookMs = file.pace?.tookMs() ?? 0;',
         replace: 'const tookMs = 0;',
       },
@@ -247,7 +247,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'two-sites-keep-all-places',
     rule: 10,
     bug: 'two sites that read at leisure and ask again hold all places of the process',
-    edits: [{ file: 'services/pacing/exportSlots.ts', search: 'countOf(tenantId) > 1', replace: 'countOf(tenantId) > 2' }],
+    edits: [{ file: 'platform/pacing/exportSlots.ts', search: 'countOf(tenantId) > 1', replace: 'countOf(tenantId) > 2' }],
     test: { file: 'test/unit/export-slots.test.ts', name: 'where all read fast' },
   },
   {
@@ -261,14 +261,14 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'any-download-loses-its-place',
     rule: 10,
     bug: 'whoever asks for a file ends the download of somebody who reads it fast enough',
-    edits: [{ file: 'services/pacing/clientPace.ts', search: 'handedMs = null;', replace: '' }],
+    edits: [{ file: 'platform/pacing/clientPace.ts', search: 'handedMs = null;', replace: '' }],
     test: { file: 'test/unit/export-slots.test.ts', name: 'a client that reads a MiB in ten seconds keeps its place' },
   },
   {
     id: 'heavy-work-without-a-bound',
     rule: 10,
     bug: 'reports, files, documents and questions of one site run side by side, as many as it asks for',
-    edits: [{ file: 'services/pacing/heavy.ts', search: 'mostOfOne: ofSite,', replace: '' }],
+    edits: [{ file: 'platform/pacing/heavy.ts', search: 'mostOfOne: ofSite,', replace: '' }],
     test: { file: heavy, name: 'while a report of a site is on its way, its question, its file and its document wait' },
   },
   {
@@ -277,7 +277,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     bug: 'whoever fills a line that others share keeps everybody else from it',
     edits: [
       {
-        file: 'services/pacing/givingWay.ts',
+        file: 'platform/pacing/eviction.ts',
         search: 'if (last === undefined || most.length <= own + 1) return null;',
         replace: 'if (last === undefined || most.length > own) return null;',
       },
@@ -288,7 +288,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'accounts-take-all-questions',
     rule: 10,
     bug: 'buyer accounts, which are free, have all that runs of questions together',
-    edits: [{ file: 'services/pacing/heavy.ts', search: '[kind, ofAccounts(kind)]', replace: '[kind]' }],
+    edits: [{ file: 'platform/pacing/heavy.ts', search: '[kind, ofAccounts(kind)]', replace: '[kind]' }],
     test: { file: heavy, name: 'questions of buyer accounts have half of what runs and a line of their own' },
   },
   {
@@ -312,7 +312,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'who-is-gone-keeps-its-turn',
     rule: 10,
     bug: 'a caller that went away keeps its place in the line, and its work is done for nobody',
-    edits: [{ file: 'services/pacing/turns.ts', search: "gone?.addEventListener('abort', giveUp);", replace: '' }],
+    edits: [{ file: 'platform/pacing/fairQueue.ts', search: "gone?.addEventListener('abort', giveUp);", replace: '' }],
     test: { file: heavy, name: 'a caller that goes away gives its place in the line to the next' },
   },
 ];

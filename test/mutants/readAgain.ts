@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts';
 
 const proofs = 'test/integration/page-proofs.test.ts';
-const prove = 'services/siwx/prove.ts';
-const holding = 'services/siwx/holding.ts';
-const purchases = 'db/licences/purchases.ts';
+const prove = 'modules/settlement/use/reread/prove.ts';
+const holding = 'modules/settlement/use/reread/holding.ts';
+const purchases = 'modules/settlement/store/purchases.ts';
 
 /** Bugs of wallets that show what they bought. */
 export const READ_AGAIN_MUTANTS: readonly Mutant[] = [
@@ -79,7 +79,13 @@ export const READ_AGAIN_MUTANTS: readonly Mutant[] = [
     id: 'proof-for-any-page',
     rule: 24,
     bug: 'a message for one page is taken at another',
-    edits: [{ file: 'domain/signIn/pageProof.ts', search: ' || resourceKeyOf(named) !== resourceKeyOf(resource)', replace: '' }],
+    edits: [
+      {
+        file: 'modules/identity/rules/pageProof.ts',
+        search: ' || resourceKeyOf(named) !== resourceKeyOf(resource)',
+        replace: '',
+      },
+    ],
     test: { file: proofs, name: 'a message for another page' },
   },
   {

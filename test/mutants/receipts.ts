@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const wire = 'test/integration/receipts.test.ts';
 const licences = 'test/integration/receipts-licences.test.ts';
-const records = 'db/receipts/records.ts';
+const records = 'modules/receipts/store/records.ts';
 const NOT_SHOWN = 'unknown, malformed, a test key’s, not settled and not shown: one 404';
 
 /** Bugs in what is said about payments to everybody: proof of what was not paid, and records of what nobody was to see. */
@@ -13,7 +13,7 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     bug: 'whoever has a test key gets signed receipts for nothing',
     edits: [
       {
-        file: 'services/settlement/answer/answer.ts',
+        file: 'modules/settlement/use/answer/answer.ts',
         search: 'const isSigned = !isMock && holder.x402Version === 2;',
         replace: 'const isSigned = holder.x402Version === 2;',
       },
@@ -46,7 +46,7 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     bug: 'a receipt is signed as licences are',
     edits: [
       {
-        file: 'services/receipts/sign.ts',
+        file: 'modules/settlement/use/answer/signReceipt.ts',
         search: 'await signer.sign(kid, payload, {',
         replace: 'await signer.sign(kid, payload, 1 > 0 ? { kid } : {',
       },
@@ -59,7 +59,7 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     bug: 'a site says what another one served',
     edits: [
       {
-        file: 'db/receipts/bodies.ts',
+        file: 'modules/receipts/store/bodies.ts',
         search: 'on s.tenant_id = $1 and s.payment_id = said.payment_id',
         replace: 'on $1::uuid is not null and s.payment_id = said.payment_id',
       },
@@ -70,7 +70,7 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     id: 'record-with-the-query',
     rule: 22,
     bug: 'what a site put into the query of an address stands in the record for everybody',
-    edits: [{ file: 'domain/receipts/receipt.ts', search: "  url.search = '';\n", replace: '' }],
+    edits: [{ file: 'modules/kernel/receipt.ts', search: "  url.search = '';\n", replace: '' }],
     test: { file: 'test/unit/receipts.test.ts', name: 'everybody sees' },
   },
   {
@@ -79,7 +79,7 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that moved nothing is receipted as if its wallet had made the transaction',
     edits: [
       {
-        file: 'services/settlement/answer/answer.ts',
+        file: 'modules/settlement/use/answer/answer.ts',
         search: 'network: paid.network, payer: paid.payer, transaction,',
         replace: 'network: paid.network, payer: holder.payer, transaction,',
       },
@@ -105,7 +105,7 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     bug: 'a record calls what a facilitator named a transfer by a transaction of the chain',
     edits: [
       {
-        file: 'services/receipts/record.ts',
+        file: 'modules/receipts/use/record.ts',
         search: "evidence && settlementRefKind(evidence.txHash, mode) === 'txHash' ? evidence : null",
         replace: "evidence && settlementRefKind(evidence.txHash, mode) !== 'none' ? evidence : null",
       },

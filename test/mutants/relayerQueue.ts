@@ -9,17 +9,17 @@ const wallets = 'test/fault/wallets.test.ts';
 /** A claim asks nowhere whether somebody has the payment already. */
 const WITHOUT_CAS: Mutant['edits'] = [
   {
-    file: 'domain/payment/state.ts',
+    file: 'modules/kernel/payment/state.ts',
     search: "payment.facts.state === 'accepted' && payment.facts.batchId === null",
     replace: "['accepted', 'broadcast'].includes(payment.facts.state)",
   },
   {
-    file: 'db/settlement/claim.ts',
+    file: 'modules/settlement/store/claim.ts',
     search: "decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast'",
     replace: "facts && decide && batchId !== ''",
   },
   {
-    file: 'db/settlement/claim.ts',
+    file: 'modules/settlement/store/claim.ts',
     search: "where s.state = 'accepted' and s.batch_id is null\n",
     replace: '\n',
   },
@@ -31,7 +31,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     id: 'gas-without-groups',
     rule: 9,
     bug: 'the gas limit counts authorizations and forgets what paying the authors of each group costs',
-    edits: [{ file: 'chain/gas/gas.ts', search: 'sum += gas;\n', replace: 'sum += group.authGas;\n' }],
+    edits: [{ file: 'platform/chain/gas/gas.ts', search: 'sum += gas;\n', replace: 'sum += group.authGas;\n' }],
     test: {
       file: 'test/contract/gas-budget.test.ts',
       name: 'a hundred payments for one article of fifty new authors run within',
@@ -41,7 +41,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     id: 'gas-without-bytes',
     rule: 9,
     bug: 'the gas limit forgets that the router copies the call data of a group, so that long signatures revert the batch',
-    edits: [{ file: 'chain/gas/gas.ts', search: '    sum += copyGas(group.bytes);\n', replace: '' }],
+    edits: [{ file: 'platform/chain/gas/gas.ts', search: '    sum += copyGas(group.bytes);\n', replace: '' }],
     test: { file: 'test/contract/gas-budget.test.ts', name: 'a batch as it is planned is mined and moves every good payment' },
   },
   {
@@ -64,12 +64,12 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'each payment that wakes a worker has a flight of its own, however many are under way',
     edits: [
       {
-        file: 'services/settlement/batch/flights.ts',
+        file: 'modules/settlement/use/batch/flights.ts',
         search: 'if (!runway.inUse && !closed) track',
         replace: 'if (!closed) track',
       },
       {
-        file: 'services/settlement/batch/flights.ts',
+        file: 'modules/settlement/use/batch/flights.ts',
         search: 'await Promise.race([landing.catch(() => undefined), sleep(GATHER_MS)]);',
         replace: 'await sleep(0);',
       },
@@ -82,7 +82,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a batch whose first look fails has no workflow',
     edits: [
       {
-        file: 'services/settlement/batch/flights.ts',
+        file: 'modules/settlement/use/batch/flights.ts',
         search: 'Promise.race([look.catch(() => undefined), sleep(FOLLOW_MS)])',
         replace: 'look',
       },
@@ -94,7 +94,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     rule: 7,
     bug: 'a first activity that runs again does not look for the bytes it stored',
     edits: [
-      { file: 'services/settlement/batch/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" },
+      { file: 'modules/settlement/use/batch/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" },
     ],
     test: { file: queue, name: 'a sign activity that is run again, and again at the same time' },
   },
@@ -104,7 +104,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a replacement takes the next nonce instead of the one it replaces',
     edits: [
       {
-        file: 'chain/gas/replacement.ts',
+        file: 'platform/chain/gas/replacement.ts',
         search: 'nonce: transaction.nonce ?? 0,',
         replace: 'nonce: (transaction.nonce ?? 0) + 1,',
       },
@@ -117,7 +117,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'bytes that every node refuses stay at their nonce, and the queue waits for them',
     edits: [
       {
-        file: 'services/settlement/relayer/broadcast.ts',
+        file: 'modules/settlement/use/relayer/broadcast.ts',
         search:
           "  if (outcome.kind === 'refused' && last.kind !== 'void') await voidBatch({ deps, network, rpc }, { batch, attempt: last });\n",
         replace: '',
@@ -131,7 +131,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a batch goes out without the lower ones of its queue that fell out of the node',
     edits: [
       {
-        file: 'domain/payment/resend.ts',
+        file: 'modules/settlement/rules/resend.ts',
         search: 'return counts.pending < batch.nonce ?',
         replace: 'return counts.pending < 0n ?',
       },
@@ -144,7 +144,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a nonce is taken and bytes are signed without a look at what the relayer has to pay gas with',
     edits: [
       {
-        file: 'services/settlement/batch/send.ts',
+        file: 'modules/settlement/use/batch/send.ts',
         search: 'if (balanceWei < needed) {',
         replace: 'if (balanceWei < 0n * needed) {',
       },
@@ -157,7 +157,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a transaction that reverts as a whole fails its payments',
     edits: [
       {
-        file: 'domain/payment/judge.ts',
+        file: 'modules/settlement/rules/judge.ts',
         search: 'if (carrier.size > 1) return { event: unsent };',
         replace: '',
       },
@@ -170,7 +170,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a wallet of code is asked with all the gas there is, and found dear only once it is sent',
     edits: [
       {
-        file: 'chain/signature/contract-wallet.ts',
+        file: 'platform/chain/signature/contractWallet.ts',
         search: ', gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });',
         replace: ' });',
       },
@@ -183,7 +183,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a wrapped signature (ERC-6492) is taken for what it wraps',
     edits: [
       {
-        file: 'chain/signature/contract-wallet.ts',
+        file: 'platform/chain/signature/contractWallet.ts',
         search: 'if (payment.erc6492) return',
         replace: "if (payment.signature === '0x') return",
       },
@@ -196,7 +196,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a wallet of code that agrees when asked and reverts when it counts gets no strike',
     edits: [
       {
-        file: 'domain/payment/judge.ts',
+        file: 'modules/settlement/rules/judge.ts',
         search: "if (payerKind === 'plain' || facts.attempts === 0) return { event: unsent, strike: true };",
         replace: "if (payerKind === 'plain' || facts.attempts === 0) return { event: unsent };",
       },
@@ -209,7 +209,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a site may use as much gas as it likes',
     edits: [
       {
-        file: 'services/settlement/accept/admission.ts',
+        file: 'modules/settlement/use/accept/admission.ts',
         search: 'if (budget !== null && facts.gasWeiToday >= budget) {',
         replace: 'if (budget !== null && facts.gasWeiToday < 0n) {',
       },
@@ -222,7 +222,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a remote signature is used for whatever the transaction wants by then, another nonce included',
     edits: [
       {
-        file: 'chain/signature/signer.ts',
+        file: 'platform/chain/signature/signer.ts',
         search: 'const signature = made.get(digest);',
         replace: 'const signature = made.get(digest) ?? [...made.values()].at(-1);',
       },
@@ -235,7 +235,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     bug: 'a key service is asked while the queue is locked',
     edits: [
       {
-        file: 'chain/signature/signer.ts',
+        file: 'platform/chain/signature/signer.ts',
         search: 'if (!signer.isRemote) return work(signer);',
         replace: 'return work(signer);',
       },
@@ -246,7 +246,7 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     id: 'remote-key-not-checked',
     rule: 7,
     bug: 'a signature by another key is taken for one of this key',
-    edits: [{ file: 'chain/signature/signer.ts', search: ' !== address) continue;', replace: ' === null) continue;' }],
+    edits: [{ file: 'platform/chain/signature/signer.ts', search: ' !== address) continue;', replace: ' === null) continue;' }],
     test: { file: 'test/fault/kms.test.ts', name: 'no process starts with a key of AWS KMS that cannot sign' },
   },
 ];

@@ -14,7 +14,11 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     rule: 15,
     bug: 'a node that stands still is asked about the present while another one is ahead',
     edits: [
-      { file: 'chain/rpc/choice.ts', search: 'up.filter((node) => isNear(node) && !node.isStill).sort(byHead)', replace: 'up' },
+      {
+        file: 'platform/chain/rpc/choice.ts',
+        search: 'up.filter((node) => isNear(node) && !node.isStill).sort(byHead)',
+        replace: 'up',
+      },
     ],
     test: { file: nodes, name: 'a frozen URL never says that a funded buyer has no money' },
   },
@@ -22,21 +26,23 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'standstill-is-the-present',
     rule: 15,
     bug: 'an only node whose head has not moved for long is believed about the present',
-    edits: [{ file: 'chain/rpc/choice.ts', search: 'isNear(node) && !node.isStill', replace: 'isNear(node)' }],
+    edits: [{ file: 'platform/chain/rpc/choice.ts', search: 'isNear(node) && !node.isStill', replace: 'isNear(node)' }],
     test: { file: nodes, name: 'an only node whose head has stood still for long' },
   },
   {
     id: 'foreign-chain-is-asked',
     rule: 15,
     bug: 'a URL that comes back with another chain behind it is asked',
-    edits: [{ file: 'chain/rpc/node.ts', search: 'if (this.isForeign) return this.#pause();', replace: '' }],
+    edits: [{ file: 'platform/chain/rpc/node.ts', search: 'if (this.isForeign) return this.#pause();', replace: '' }],
     test: { file: nodes, name: 'a URL on another chain is refused at the start' },
   },
   {
     id: 'no-hedge',
     rule: 15,
     bug: 'a silent node is waited for until its time limit',
-    edits: [{ file: 'chain/rpc/hedge.ts', search: 'timer = setTimeout(startNext, delayMs)', replace: 'timer = undefined' }],
+    edits: [
+      { file: 'platform/chain/rpc/hedge.ts', search: 'timer = setTimeout(startNext, delayMs)', replace: 'timer = undefined' },
+    ],
     test: { file: nodes, name: 'a first URL that hangs costs a call its hedge delay at most' },
   },
   {
@@ -45,7 +51,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a node that fell behind after it was looked at refuses a buyer whose money came since',
     edits: [
       {
-        file: 'chain/precheck.ts',
+        file: 'platform/chain/precheck.ts',
         search: 'if (!checks.some(isRefused)) return checks;',
         replace: 'if (checks.length > 0) return checks;',
       },
@@ -56,7 +62,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'clock-is-always-right',
     rule: 10,
     bug: 'an API whose clock would refuse every payment is ready',
-    edits: [{ file: 'domain/clock.ts', search: 'if (database === null ||', replace: 'if (database !== null ||' }],
+    edits: [{ file: 'modules/kernel/clock.ts', search: 'if (database === null ||', replace: 'if (database !== null ||' }],
     test: { file: 'test/integration/api-process.test.ts', name: 'an API whose clock is ten minutes ahead is not ready' },
   },
   {
@@ -102,7 +108,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'what a test key fails to buy is an observation like any other',
     edits: [
       {
-        file: 'services/settlement/answer/refuse.ts',
+        file: 'modules/settlement/use/answer/refuse.ts',
         search: "if (mode === 'live' && isVouched) await",
         replace: 'if (mode && isVouched) await',
       },
@@ -115,7 +121,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a refused buyer of version 1 is told the network by its version 2 name',
     edits: [
       {
-        file: 'services/settlement/answer/refuse.ts',
+        file: 'modules/settlement/use/answer/refuse.ts',
         search: 'return (x402Version === 1 ? network.v1Name : null) ?? network.id;',
         replace: 'return x402Version ? network.id : network.id;',
       },
@@ -128,7 +134,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a facilitator that says it settled, with any hash, settles the payment without a look at the chain',
     edits: [
       {
-        file: 'services/rails/facilitator/words.ts',
+        file: 'modules/settlement/use/rails/facilitator/words.ts',
         search: '  if (id === null) return null;\n',
         replace:
           "  if (said === 'settled' && reference !== null) return movedWord(payment, reference);\n  if (id === null) return null;\n",
@@ -142,7 +148,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'three refusals in a row fail a payment although an answer before them was lost',
     edits: [
       {
-        file: 'services/rails/facilitator/words.ts',
+        file: 'modules/settlement/use/rails/facilitator/words.ts',
         search: 'refusals >= REFUSAL_LIMIT && (refusals === asks || id !== null)',
         replace: 'refusals >= REFUSAL_LIMIT && asks >= 0',
       },
@@ -155,7 +161,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'asking a facilitator does not put its next turn off: every look asks again',
     edits: [
       {
-        file: 'db/settlement/facilitator.ts',
+        file: 'modules/settlement/store/facilitator.ts',
         search: '        due_at = now() + make_interval(secs => $2::double precision / 1000)\n      where (s.batch_id',
         replace: '        due_at = now() + make_interval(secs => $2::double precision * 0)\n      where (s.batch_id',
       },
@@ -168,7 +174,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'an answer of /settle that comes late overwrites the id of the facilitator that came before it',
     edits: [
       {
-        file: 'db/settlement/facilitator.ts',
+        file: 'modules/settlement/store/facilitator.ts',
         search: "        and ($9 or said = 'refused' or reference is null or reference like '0x%')`,",
         replace: '        and ($9 or $9 is not null)`,',
       },
@@ -179,7 +185,9 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'open-batches-in-one-order',
     rule: 7,
     bug: 'of many open batches of a facilitator each round looks at the same ones',
-    edits: [{ file: 'db/settlement/facilitator.ts', search: 'order by random() limit', replace: 'order by batch_id limit' }],
+    edits: [
+      { file: 'modules/settlement/store/facilitator.ts', search: 'order by random() limit', replace: 'order by batch_id limit' },
+    ],
     test: { file: late, name: 'of more open batches than one round looks at, each has its turn' },
   },
   {
@@ -188,7 +196,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'what a facilitator leaves undecided for long counts against everybody who wants to buy',
     edits: [
       {
-        file: 'db/settlement/admission.ts',
+        file: 'modules/settlement/store/admission.ts',
         search: "and (batch.kind <> 'facilitator' or batch.created_at > now() - interval '1 minute')",
         replace: '',
       },
@@ -201,7 +209,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'an operator may void a nonce again and again, each time with a new transaction',
     edits: [
       {
-        file: 'services/settlement/relayer/broadcast.ts',
+        file: 'modules/settlement/use/relayer/broadcast.ts',
         search: "if (batch?.state !== 'open' || !last || last.kind === 'void') return false;",
         replace: "if (batch?.state !== 'open' || !last) return false;",
       },
@@ -214,7 +222,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: "adopting the chain's nonce takes it also where it is lower than ours: a nonce is given out twice",
     edits: [
       {
-        file: 'db/settlement/relayer.ts',
+        file: 'modules/settlement/store/relayer.ts',
         search: 'where network = $1 and address = $2 and next_nonce < $3 returning 1`',
         replace: 'where network = $1 and address = $2 and next_nonce <> $3 returning 1`',
       },
@@ -225,7 +233,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'unreadable-row-stops-the-queue',
     rule: 11,
     bug: 'a row that nobody can read is sent like any other, and its batch fails each time',
-    edits: [{ file: 'services/settlement/batch/examine.ts', search: 'payments.filter(isReadable);', replace: 'payments;' }],
+    edits: [{ file: 'modules/settlement/use/batch/examine.ts', search: 'payments.filter(isReadable);', replace: 'payments;' }],
     test: { file: 'test/fault/poison.test.ts', name: 'a payment whose signature nobody can read fails alone, unsent' },
   },
   {
@@ -267,7 +275,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'crossings leave the outbox in one transaction, and their event is written in another',
     edits: [
       {
-        file: 'services/webhooks/closeWindows.ts',
+        file: 'modules/webhooks/use/closeWindows.ts',
         search: 'database.transaction((sql) => closeWindow(sql, tenantId, host, spanMs))',
         replace: 'closeWindow(database, tenantId, host, spanMs)',
       },
@@ -280,7 +288,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a delivery whose worker died is leased for an hour and more',
     edits: [
       {
-        file: 'db/webhooks/leases.ts',
+        file: 'modules/webhooks/store/leases.ts',
         search: "select t.slot, clock_timestamp() + $4 * interval '1 millisecond'",
         replace: "select t.slot, clock_timestamp() + $4 * interval '1 hour'",
       },
@@ -293,7 +301,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'a delivery that another dispatcher recorded since the look is sent again',
     edits: [
       {
-        file: 'db/webhooks/leases.ts',
+        file: 'modules/webhooks/store/leases.ts',
         search: '       for update of d skip locked\n',
         replace: '',
       },
@@ -306,7 +314,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'whoever lost a lease ends the attempt of the one who holds it',
     edits: [
       {
-        file: 'db/webhooks/attempts.ts',
+        file: 'modules/webhooks/store/attempts.ts',
         search: 'and not exists (\n           select from endpoint_lease other',
         replace: 'and exists (\n           select from endpoint_lease other',
       },
@@ -352,7 +360,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'the night adds what it gathers to days alone',
     edits: [
       {
-        file: 'db/reports/rollupCheck.ts',
+        file: 'modules/reports/store/rollupCheck.ts',
         search: "month: { table: 'crossing_month', only: 'true' }",
         replace: "month: { table: 'crossing_month', only: 'false' }",
       },
@@ -365,7 +373,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'what is left of a day or month after a window counts into it a second time, where it should be taken off',
     edits: [
       {
-        file: 'domain/reports/window.ts',
+        file: 'modules/kernel/time/window.ts',
         search: 'return { fromMs: toMs, toMs: fromMs, sign: sign === 1 ? -1 : 1 };',
         replace: 'return { fromMs: toMs, toMs: fromMs, sign };',
       },
@@ -378,7 +386,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'the night takes what a key is spread over away and adds it nowhere',
     edits: [
       {
-        file: 'db/reports/rollupCheck.ts',
+        file: 'modules/reports/store/rollupCheck.ts',
         search: "'select * from gathered', true",
         replace: "'select * from gathered where false', true",
       },
@@ -389,7 +397,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'gathering-waits-for-writers',
     rule: 23,
     bug: 'the night waits for whoever writes a row, and holds those it has',
-    edits: [{ file: 'db/reports/rollupCheck.ts', search: 'for update skip locked', replace: 'for update' }],
+    edits: [{ file: 'modules/reports/store/rollupCheck.ts', search: 'for update skip locked', replace: 'for update' }],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'the night waits for no writer' },
   },
   {
@@ -398,7 +406,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'the nightly check compares no months',
     edits: [
       {
-        file: 'db/reports/rollupCheck.ts',
+        file: 'modules/reports/store/rollupCheck.ts',
         search: 'if (isMonth) return `tenant_id = $1 and',
         replace: 'if (isMonth) return `false and tenant_id = $1 and',
       },
@@ -409,7 +417,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'one-site-stops-the-night',
     rule: 23,
     bug: 'a site whose night fails keeps all others from theirs',
-    edits: [{ file: 'services/reports/rollups.ts', search: '      failures.push(error);\n', replace: '      throw error;\n' }],
+    edits: [{ file: 'modules/reports/use/rollups.ts', search: '      failures.push(error);\n', replace: '      throw error;\n' }],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'a site whose night fails keeps no other' },
   },
   {
@@ -418,7 +426,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'reports read only what a night has gathered',
     edits: [
       {
-        file: 'db/reports/earnings/crossings.ts',
+        file: 'modules/reports/store/earnings/crossings.ts',
         search: "add('whole', `crossing_day where ",
         replace: "add('whole', `crossing_day where false and ",
       },
@@ -431,7 +439,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     bug: 'what the night gathers of all kinds forgets which were citations',
     edits: [
       {
-        file: 'db/reports/rollups.ts',
+        file: 'modules/rollups/store/rollups.ts',
         search: "case kind when 'citation' then events",
         replace: "case kind when 'citation' then 0",
       },
@@ -442,14 +450,18 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'sums-of-sites-unchecked',
     rule: 23,
     bug: 'the nightly check does not compare the sums of all hosts of a site',
-    edits: [{ file: 'db/reports/rollupCheck.ts', search: '    only: IS_OF_ALL_HOSTS,', replace: "    only: 'false'," }],
+    edits: [
+      { file: 'modules/reports/store/rollupCheck.ts', search: '    only: IS_OF_ALL_HOSTS,', replace: "    only: 'false'," },
+    ],
     test: { file: 'test/integration/report-rollups.test.ts', name: 'a check finds nothing in honest rollups' },
   },
   {
     id: 'name-servers-in-trouble-cost-the-host',
     rule: 15,
     bug: "name servers that do not answer use up a host's checks",
-    edits: [{ file: 'services/hosts/challenges.ts', search: 'if (isUnheard) await', replace: 'if (isUnheard && !host) await' }],
+    edits: [
+      { file: 'modules/hosts/use/challenges.ts', search: 'if (isUnheard) await', replace: 'if (isUnheard && !host) await' },
+    ],
     test: { file: 'test/fault/names.test.ts', name: 'name servers in trouble are a timeout' },
   },
 ];

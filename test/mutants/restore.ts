@@ -27,7 +27,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     bug: 'a buyer whose payment a restore lost is told to pay once more',
     edits: [
       {
-        file: 'services/settlement/accept/settle.ts',
+        file: 'modules/settlement/use/accept/settle.ts',
         search: '    if (!own) throw await no(deps, request, network, { ...USED, sentence });',
         replace: '    if (!own || own) throw await no(deps, request, network, { ...USED, sentence });',
       },
@@ -39,7 +39,11 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     rule: 2,
     bug: 'the nonces of lost transactions are adopted without looking what stood at them: nobody knows what was settled',
     edits: [
-      { file: 'db/operator/lostSettlements.ts', search: 'where "to" > "from" order by', replace: 'where "to" < "from" order by' },
+      {
+        file: 'modules/settlement/store/lostSettlements.ts',
+        search: 'where "to" > "from" order by',
+        replace: 'where "to" < "from" order by',
+      },
     ],
     test: drill,
   },
@@ -49,7 +53,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     bug: 'whoever names the same wallet and price in his pricing takes the lost payments of another site',
     edits: [
       {
-        file: 'db/operator/lostSettlements.ts',
+        file: 'modules/settlement/store/lostSettlements.ts',
         search: "tenant_ids = '{}' or $6 = any (tenant_ids)",
         replace: '$6::uuid is not null',
       },
@@ -60,21 +64,21 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     id: 'lost-settlement-of-a-test-key',
     rule: 2,
     bug: 'a payment with a test key, which costs nothing, makes a site one of those that sold under a recipient',
-    edits: [{ file: 'db/operator/lostSettlements.ts', search: "p.mode = 'live' and", replace: 'true and' }],
+    edits: [{ file: 'modules/settlement/store/lostSettlements.ts', search: "p.mode = 'live' and", replace: 'true and' }],
     test: { file: lost, name: ownSite },
   },
   {
     id: 'lost-settlement-of-a-late-site',
     rule: 2,
     bug: 'a payment made since the restore makes a site one of those that sold under a recipient',
-    edits: [{ file: 'db/operator/lostSettlements.ts', search: 'and p.accepted_at < found.block_time', replace: '' }],
+    edits: [{ file: 'modules/settlement/store/lostSettlements.ts', search: 'and p.accepted_at < found.block_time', replace: '' }],
     test: { file: lost, name: ownSite },
   },
   {
     id: 'lost-settlement-for-any-account',
     rule: 2,
     bug: 'an account buys a licence with the lost payment of a stranger, whose call data is public',
-    edits: [{ file: 'db/operator/lostSettlements.ts', search: 'and wallet = lost.payer', replace: '' }],
+    edits: [{ file: 'modules/settlement/store/lostSettlements.ts', search: 'and wallet = lost.payer', replace: '' }],
     test: { file: lost, name: 'a lost payment buys a licence for the account of the wallet that paid' },
   },
   {
@@ -82,7 +86,11 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     rule: 2,
     bug: 'the signature of a lost payment, which everybody can read, buys for ever',
     edits: [
-      { file: 'db/operator/lostSettlements.ts', search: "and found_at > now() - $5 * interval '1 hour'", replace: 'and $5 > 0' },
+      {
+        file: 'modules/settlement/store/lostSettlements.ts',
+        search: "and found_at > now() - $5 * interval '1 hour'",
+        replace: 'and $5 > 0',
+      },
     ],
     test: { file: lost, name: 'a day after a lost payment was found it is refused' },
   },

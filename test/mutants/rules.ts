@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const machine = 'domain/payment/machine.ts';
+const machine = 'modules/settlement/rules/machine.ts';
 const machineTest = 'test/unit/payment-machine.test.ts';
 
 /** Bugs in pure rules: their tests need nothing but Node. */
@@ -11,7 +11,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     bug: 'any Transfer of the payer in the transaction proves his nonce, not the next log',
     edits: [
       {
-        file: 'chain/evidence/evidence.ts',
+        file: 'platform/chain/evidence/evidence.ts',
         search: 'const next = token[at + 1];',
         replace: 'const next = token.find((one) => readTransfer(one, place)?.from === used.payer);',
       },
@@ -22,7 +22,13 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     id: 'evidence-of-another-payer',
     rule: 1,
     bug: 'the next log may move the money of somebody else',
-    edits: [{ file: 'chain/evidence/evidence.ts', search: 'if (transfer?.from !== used.payer) {', replace: 'if (!transfer) {' }],
+    edits: [
+      {
+        file: 'platform/chain/evidence/evidence.ts',
+        search: 'if (transfer?.from !== used.payer) {',
+        replace: 'if (!transfer) {',
+      },
+    ],
     test: { file: 'test/unit/evidence.test.ts', name: 'a transfer of another payer, or of another transaction, or none' },
   },
   {
@@ -125,7 +131,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     bug: 'a second authorization for the same thing is sent while the first is undecided',
     edits: [
       {
-        file: 'domain/payment/guard.ts',
+        file: 'modules/settlement/rules/guard.ts',
         search: "if (same.some(isLeading)) return { state: 'held' };",
         replace: '',
       },
@@ -151,7 +157,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     bug: 'an authorization that runs out on its way is sent',
     edits: [
       {
-        file: 'domain/x402/authorization.ts',
+        file: 'modules/kernel/x402/authorization.ts',
         search: 'const SETTLE_MARGIN_SECONDS = 6;',
         replace: 'const SETTLE_MARGIN_SECONDS = 0;',
       },
@@ -164,7 +170,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     bug: 'an authorization that may be used for years is taken in, and watched for years',
     edits: [
       {
-        file: 'domain/x402/authorization.ts',
+        file: 'modules/kernel/x402/authorization.ts',
         search: 'Math.floor(nowSeconds) + LONGEST_VALID_SECONDS',
         replace: 'Math.floor(nowSeconds) + 100_000 * LONGEST_VALID_SECONDS',
       },
@@ -180,7 +186,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     bug: 'wallets of code travel in the batch of keys, and its gas is theirs',
     edits: [
       {
-        file: 'chain/calls/calldata.ts',
+        file: 'platform/chain/calls/calldata.ts',
         search: 'if (item.payerKind !== payerKind || room.costOf(part) === null) {',
         replace: 'if (room.costOf(part) === null) {',
       },

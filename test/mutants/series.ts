@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const calendar = 'adapters/calendar.ts';
+const calendar = 'platform/calendar.ts';
 const series = 'test/integration/report-series.test.ts';
 const questions = 'test/integration/graphql-questions.test.ts';
 
@@ -38,7 +38,7 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
     id: 'series-of-any-length',
     rule: 23,
     bug: 'hours of seven years are read one by one',
-    edits: [{ file: 'services/reports/calendar.ts', search: 'MAX_BUCKETS - 1', replace: 'MAX_BUCKETS * 100' }],
+    edits: [{ file: 'modules/reports/use/calendar.ts', search: 'MAX_BUCKETS - 1', replace: 'MAX_BUCKETS * 100' }],
     test: {
       file: questions,
       name: 'what names no window, no zone, or more buckets than are allowed is refused with what to change',
@@ -50,7 +50,7 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
     bug: 'a licence is listed among the pages that earn most',
     edits: [
       {
-        file: 'services/reports/earnings.ts',
+        file: 'modules/reports/use/earnings.ts',
         search: "const isOfPages = pagesOnly && groupBy === 'slug';",
         replace: 'const isOfPages = pagesOnly && groupBy === null;',
       },
@@ -66,7 +66,7 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
     bug: 'a payer whose purchase was taken back counts as one who came back',
     edits: [
       {
-        file: 'db/reports/earnings/crossings.ts',
+        file: 'modules/reports/store/earnings/crossings.ts',
         search: 'standing(tenant)} offset 0)`;',
         replace: "'true'} offset 0)`;",
       },

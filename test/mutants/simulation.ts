@@ -11,7 +11,7 @@ export const SIMULATION_MUTANTS: readonly Mutant[] = [
     bug: 'who did not pay is said to pay the new price',
     edits: [
       {
-        file: 'domain/rules/replay.ts',
+        file: 'modules/pricing/rules/replay.ts',
         search: "was === 'paid' ? 'paid' : 'missed'",
         replace: "was === 'refused' ? 'missed' : 'paid'",
       },
@@ -22,7 +22,7 @@ export const SIMULATION_MUTANTS: readonly Mutant[] = [
     id: 'one-price-for-many',
     rule: 17,
     bug: 'requests that are alike pay once together',
-    edits: [{ file: 'domain/rules/replay.ts', search: 'BigInt(hits) * said.micro', replace: 'said.micro' }],
+    edits: [{ file: 'modules/pricing/rules/replay.ts', search: 'BigInt(hits) * said.micro', replace: 'said.micro' }],
     test: replay,
   },
   {
@@ -30,7 +30,7 @@ export const SIMULATION_MUTANTS: readonly Mutant[] = [
     rule: 17,
     bug: 'requests are asked by rules that were not in force when they came',
     edits: [
-      { file: 'services/rules/simulate.ts', search: 'atMs ?? moments[group.span - 1] ?? fromMs', replace: 'atMs ?? fromMs' },
+      { file: 'modules/reports/use/simulate.ts', search: 'atMs ?? moments[group.span - 1] ?? fromMs', replace: 'atMs ?? fromMs' },
     ],
     test: real,
   },
@@ -40,7 +40,7 @@ export const SIMULATION_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that a reorganisation took back is said to have earned',
     edits: [
       {
-        file: 'db/reports/audit/askedGroups.ts',
+        file: 'modules/reports/store/audit/askedGroups.ts',
         search: 'group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 having sum(o.count) > 0',
         replace: 'and o.count > 0 group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10',
       },

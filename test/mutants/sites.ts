@@ -9,7 +9,7 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     id: 'test-purchase-is-live',
     rule: 5,
     bug: 'a test purchase goes the way of money',
-    edits: [{ file: 'services/site/testPurchase.ts', search: "mode: 'mock', scopes", replace: "mode: 'live', scopes" }],
+    edits: [{ file: 'modules/storefront/use/testPurchase.ts', search: "mode: 'mock', scopes", replace: "mode: 'live', scopes" }],
     test: { file: purchase, name: 'a page whose site offers it at its price is sold in test mode' },
   },
   {
@@ -18,7 +18,7 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     bug: 'what is added with a token belongs to whoever has this name at any site',
     edits: [
       {
-        file: 'db/credentials/owners.ts',
+        file: 'modules/tenants/store/owners.ts',
         search: "added.owner_issuer = 'site:' || token.tenant_id",
         replace: 'added.owner_issuer is not null',
       },
@@ -31,7 +31,7 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     bug: 'calls at one time count the same sites, and each adds one',
     edits: [
       {
-        file: 'db/credentials/owners.ts',
+        file: 'modules/tenants/store/owners.ts',
         search: "await sql.query(`select pg_advisory_xact_lock(hashtextextended('site.create', 0))`);",
         replace: '',
       },
@@ -44,7 +44,7 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     bug: 'whoever was suspended goes on at a site that he adds',
     edits: [
       {
-        file: 'services/site/create.ts',
+        file: 'modules/operations/use/createOwnSite.ts',
         search:
           "if (count.suspended > 0) throw new ServiceError('site_suspended', 'a site of yours is suspended: ask the operator first');",
         replace: '',
@@ -58,7 +58,7 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     bug: 'test purchases make us ask a server as often as an owner likes',
     edits: [
       {
-        file: 'services/site/testPurchase.ts',
+        file: 'modules/storefront/use/testPurchase.ts',
         search: 'if (!(await atDatabase(() => admitLook(deps.database, counted, deps.hosts.caps.perHour)))) {',
         replace: 'if (counted.tenantId === null) {',
       },

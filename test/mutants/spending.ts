@@ -9,13 +9,15 @@ const refusedToAgents = 'what only an owner may is refused';
 const agreeing = 'list, sums, groups and file tell the same payments';
 
 /** Bugs around what an account spent and is told of its budget, and around who sees an account. */
+const usage = 'modules/budgets/store/usage.ts';
+
 export const SPENDING_MUTANTS: readonly Mutant[] = [
   {
     id: 'spending-of-every-account',
     rule: 25,
     bug: 'the sums of an account are those of all accounts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
-    edits: [{ file: 'db/budget/usage.ts', search: '`a.account_id = ${account}`', replace: '`${account}::uuid is not null`' }],
+    edits: [{ file: usage, search: '`a.account_id = ${account}`', replace: '`${account}::uuid is not null`' }],
     test: { file: spending, name: agreeing },
   },
   {
@@ -24,7 +26,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'a payment that failed counts no more, though its authorization can still be used',
     edits: [
       {
-        file: 'db/budget/standing.ts',
+        file: 'modules/budgets/store/standing.ts',
         search: 'spendingState({ state, isWatched })',
         replace: 'spendingState({ state, isWatched: isWatched && false })',
       },
@@ -35,7 +37,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     id: 'spending-file-skips-its-pages',
     rule: 22,
     bug: 'each page of the file begins at the start again',
-    edits: [{ file: 'services/budget/usage.ts', search: 'after = rows.at(-1)?.cursor ?? null;', replace: 'after = null;' }],
+    edits: [{ file: 'modules/budgets/use/usage.ts', search: 'after = rows.at(-1)?.cursor ?? null;', replace: 'after = null;' }],
     test: { file: spending, name: 'a file of more than a page has every row once' },
   },
   {
@@ -75,7 +77,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     id: 'alerts-go-inward',
     rule: 25,
     bug: 'alerts are sent to any address, those of our own network included',
-    edits: [{ file: 'services/budget/alerts.ts', search: '  requireReceiver(deps, url);\n', replace: '' }],
+    edits: [{ file: 'modules/budgets/use/alerts.ts', search: '  requireReceiver(deps, url);\n', replace: '' }],
     test: { file: alerts, name: 'nothing is sent to plain http' },
   },
   {
@@ -84,7 +86,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'every alert of one account is sent at once, so that a receiver who hangs holds up all others',
     edits: [
       {
-        file: 'db/budget/alerts.ts',
+        file: 'modules/budgets/store/alerts.ts',
         search: 'and not exists (select from account_alert',
         replace: 'and true or exists (select from account_alert',
       },
@@ -97,7 +99,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'an alert that is sent again has another id, so that its receiver acts on it twice',
     edits: [
       {
-        file: 'services/budget/sendAlerts.ts',
+        file: 'modules/budgets/use/sendAlerts.ts',
         search: 'const message = { id, type',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of the file
         replace: 'const message = { id: `${id}_${leased.leaseId}`, type',
@@ -111,7 +113,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'a threshold counts as crossed by every payment above it',
     edits: [
       {
-        file: 'domain/budget/alert.ts',
+        file: 'modules/budgets/rules/alert.ts',
         search: 'isReached(spentMicro, limitMicro, percent) && !isReached(beforeMicro, limitBeforeMicro, percent)',
         replace: 'isReached(spentMicro, limitMicro, percent)',
       },
@@ -122,7 +124,9 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     id: 'every-token-is-an-owners',
     rule: 24,
     bug: 'a token that does not say what it may is taken for its owner’s',
-    edits: [{ file: 'services/accounts/token.ts', search: 'isOwner: may === OWNER', replace: 'isOwner: may !== null' }],
+    edits: [
+      { file: 'modules/identity/use/accounts/token.ts', search: 'isOwner: may === OWNER', replace: 'isOwner: may !== null' },
+    ],
     test: { file: owning, name: 'a token of before' },
   },
   {
@@ -130,7 +134,11 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     rule: 24,
     bug: 'any OAuth client of an account gets a token that changes the budget',
     edits: [
-      { file: 'services/accounts/oauth.ts', search: 'isOwner: client.isOwner', replace: 'isOwner: client.clientId !== ""' },
+      {
+        file: 'modules/identity/use/accounts/oauth.ts',
+        search: 'isOwner: client.isOwner',
+        replace: 'isOwner: client.clientId !== ""',
+      },
     ],
     test: { file: owning, name: refusedToAgents },
   },
@@ -166,7 +174,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'an owner decides about a purchase of another account',
     edits: [
       {
-        file: 'db/budget/approvals.ts',
+        file: 'modules/budgets/store/approvals.ts',
         search: "where account_id = $1 and approval_id = $2 and state in ('asked', 'approved', 'refused')",
         replace: "where $1::uuid is not null and approval_id = $2 and state in ('asked', 'approved', 'refused')",
       },
@@ -179,7 +187,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'an owner revokes a key of another account',
     edits: [
       {
-        file: 'db/credentials/accounts.ts',
+        file: 'modules/identity/store/accounts.ts',
         search: 'where account_id = $1 and key_id = $2 returning 1',
         replace: 'where $1::uuid is not null and key_id = $2 returning 1',
       },
@@ -192,7 +200,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'keys made at once are counted without a lock, so that there are more than there may be',
     edits: [
       {
-        file: 'db/credentials/accounts.ts',
+        file: 'modules/identity/store/accounts.ts',
         search: 'and erased_at is null for no key update',
         replace: 'and erased_at is null',
       },
@@ -205,7 +213,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     bug: 'a budget is set over a change that its setter has not seen',
     edits: [
       {
-        file: 'db/budget/budgets.ts',
+        file: 'modules/budgets/store/budgets.ts',
         search: '(before?.budget?.version ?? 0) !== version',
         replace: '(before?.budget?.version ?? 0) < version',
       },

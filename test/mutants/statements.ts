@@ -12,7 +12,7 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     bug: 'the CSV of one author has what their sales paid the others',
     edits: [
       {
-        file: 'db/reports/earnings/exportLegs.ts',
+        file: 'modules/reports/store/earnings/exportLegs.ts',
         search: "return named === '' ? 'false' :",
         replace: "return named.length >= 0 ? 'true' :",
       },
@@ -25,7 +25,7 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     bug: 'an author is handed what sales paid everybody',
     edits: [
       {
-        file: 'db/reports/earnings/references.ts',
+        file: 'modules/reports/store/earnings/references.ts',
         search: 'and l.author_id = $',
         replace: "and '' <> $",
       },
@@ -38,7 +38,7 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     bug: 'a transaction of an author’s statement shows what all authors of the sale were paid',
     edits: [
       {
-        file: 'services/reports/statement/read.ts',
+        file: 'modules/reports/use/statement/read.ts',
         search: 'listSettledSales(sql, { tenantId, authorId }',
         replace: 'listSettledSales(sql, { tenantId, authorId: null }',
       },
@@ -51,7 +51,7 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     bug: 'licences stand in the total of pages and in no line',
     edits: [
       {
-        file: 'services/reports/statement/document.ts',
+        file: 'modules/reports/use/statement/document.ts',
         search: '...(licences.count === 0 ? [] : [row(',
         replace: '...(licences.count >= 0 ? [] : [row(',
       },
@@ -64,7 +64,7 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     bug: 'lines that a table has no room for are in its total and in no line',
     edits: [
       {
-        file: 'services/reports/statement/document.ts',
+        file: 'modules/reports/use/statement/document.ts',
         search: 'return list.rest === 0 ? []',
         replace: 'return list.rest >= 0 ? []',
       },

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const usage = 'test/integration/usage.test.ts';
 const nobody = 'nobody reports for a licence of somebody else';
 const packages = 'test/property/comp-packages.test.ts';
-const write = 'db/usage/write.ts';
+const write = 'modules/storefront/store/recordUsage.ts';
 
 /** Bugs around what buyers report of their use. */
 export const USAGE_MUTANTS: readonly Mutant[] = [
@@ -18,14 +18,26 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     id: 'usage-of-any-page',
     rule: 25,
     bug: 'a licence reports uses of pages that it does not cover',
-    edits: [{ file: 'services/usage/report.ts', search: 'if (slug === null) throw', replace: 'if (slug === undefined) throw' }],
+    edits: [
+      {
+        file: 'modules/storefront/use/usage/report.ts',
+        search: 'if (slug === null) throw',
+        replace: 'if (slug === undefined) throw',
+      },
+    ],
     test: { file: usage, name: nobody },
   },
   {
     id: 'usage-under-a-denied-licence',
     rule: 24,
     bug: 'a licence that was revoked goes on reporting',
-    edits: [{ file: 'services/usage/report.ts', search: 'if (!alive?.alive) return refuseToken();', replace: 'void alive;' }],
+    edits: [
+      {
+        file: 'modules/storefront/use/usage/report.ts',
+        search: 'if (!alive?.alive) return refuseToken();',
+        replace: 'void alive;',
+      },
+    ],
     test: { file: usage, name: 'what was revoked' },
   },
   {
@@ -40,7 +52,7 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     rule: 17,
     bug: 'a package offers pages at a price that no quote gives: a rule for a use holds for some of them only',
     edits: [
-      { file: 'domain/discovery/compPackages.ts', search: 'if (named.some(isPart)) return null;', replace: 'void isPart;' },
+      { file: 'modules/pricing/rules/compPackages.ts', search: 'if (named.some(isPart)) return null;', replace: 'void isPart;' },
     ],
     test: { file: packages, name: 'the first package with a page in it' },
   },

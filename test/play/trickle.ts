@@ -1,8 +1,8 @@
 /** A trickle of purchases by buyers with keys of their own and the stock x402 client, who ask again with the same payment when told to wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { privateKeyToAddress } from 'viem/accounts';
-import type { Address } from '../../domain/money/legs.ts';
 import { buyPage } from '../../examples/buyer/buyer.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import type { PreparedChain } from '../../sandbox/parts/chain-setup.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { differenceOf } from '../../domain/access/auditEntry.ts';
+import { differenceOf } from '../../modules/kernel/access/auditEntry.ts';
 
 const state = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CompPackages } from '../../api/schemas/comp.ts';
-import { packagesOf } from '../../domain/discovery/compPackages.ts';
-import type { LicenceTerm } from '../../domain/licence/period.ts';
-import { compilePattern, matches } from '../../domain/pages/scope.ts';
-import { compilePricing } from '../../domain/pricing/pricing.ts';
-import { NOBODY } from '../../domain/rules/compiled.ts';
+import type { LicenceTerm } from '../../modules/kernel/licence/period.ts';
+import { compilePattern, matches } from '../../modules/kernel/pages/scope.ts';
+import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
+import { packagesOf } from '../../modules/pricing/rules/compPackages.ts';
+import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
 import { anyAsked, anyPricing } from '../support/rules/arbitrary.ts';
 
 const TERMS: readonly (readonly LicenceTerm[])[] = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { flattenCredits, MAX_CREDITS_DEPTH } from '../../domain/money/credits.ts';
-import { legsOf } from '../../domain/pricing/quote.ts';
+import { flattenCredits, MAX_CREDITS_DEPTH } from '../../modules/kernel/money/credits.ts';
+import { legsOf } from '../../modules/pricing/rules/quote.ts';
 
 interface Node {
   readonly authorId: string;

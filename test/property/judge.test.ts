@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JudgedPayment, Moment, Verdict } from '../../domain/payment/judge.ts';
-import { judge } from '../../domain/payment/judge.ts';
-import type { PaymentEvent } from '../../domain/payment/machine.ts';
-import { decide } from '../../domain/payment/machine.ts';
-import type { Carrier, RailWord, Sight, Simulation, Spending } from '../../domain/payment/sight.ts';
-import type { EvidenceRef, PaymentFacts } from '../../domain/payment/state.ts';
-import { isSameEvidence, isSettled, newPayment } from '../../domain/payment/state.ts';
+import type { Carrier, RailWord, Sight, Simulation, Spending } from '../../modules/kernel/payment/sight.ts';
+import type { EvidenceRef, PaymentFacts } from '../../modules/kernel/payment/state.ts';
+import { isSameEvidence, isSettled, newPayment } from '../../modules/kernel/payment/state.ts';
+import type { JudgedPayment, Moment, Verdict } from '../../modules/settlement/rules/judge.ts';
+import { judge } from '../../modules/settlement/rules/judge.ts';
+import type { PaymentEvent } from '../../modules/settlement/rules/machine.ts';
+import { decide } from '../../modules/settlement/rules/machine.ts';
 
 const PAY_TO = '0xauthor';
 const AMOUNT = 10n;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { implementationOf, payToOf, routerAddress, splitAddress } from '../../chain/router/split.ts';
-import type { Address, WeightedPayee } from '../../domain/money/legs.ts';
-import { canonicalPayees, legWord, MAX_LEGS, sameLegs, splitAmounts } from '../../domain/money/legs.ts';
+import type { Address, WeightedPayee } from '../../modules/kernel/money/legs.ts';
+import { canonicalPayees, legWord, MAX_LEGS, sameLegs, splitAmounts } from '../../modules/kernel/money/legs.ts';
+import { implementationOf, payToOf, routerAddress, splitAddress } from '../../platform/chain/router/split.ts';
 
 const sumLegs = (legs: readonly { readonly amountMicro: bigint }[]): bigint =>
   legs.reduce((sum, leg) => sum + leg.amountMicro, 0n);

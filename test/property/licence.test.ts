@@ -1,12 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { payToOf } from '../../chain/router/split.ts';
-import type { WeightedAuthor } from '../../domain/money/credits.ts';
-import { canonicalPayees, splitAmounts } from '../../domain/money/legs.ts';
-import type { CataloguePage } from '../../domain/pages/catalogue.ts';
-import { MAX_PAGES, payeesOfLegs, priceScopeSteps } from '../../domain/pages/catalogue.ts';
-import { coverSteps, MAX_WORK } from '../../domain/pages/cover.ts';
-import type { CompiledPattern } from '../../domain/pages/scope.ts';
+import type { WeightedAuthor } from '../../modules/kernel/money/credits.ts';
+import { canonicalPayees, splitAmounts } from '../../modules/kernel/money/legs.ts';
+import { coverSteps, MAX_WORK } from '../../modules/kernel/pages/cover.ts';
+import type { CompiledPattern } from '../../modules/kernel/pages/scope.ts';
 import {
   canonicalPath,
   compilePattern,
@@ -15,8 +12,11 @@ import {
   MAX_PATTERN_CHARS,
   MAX_PATTERNS,
   matches,
-} from '../../domain/pages/scope.ts';
-import { legsOf } from '../../domain/pricing/quote.ts';
+} from '../../modules/kernel/pages/scope.ts';
+import type { CataloguePage } from '../../modules/pricing/rules/catalogue.ts';
+import { MAX_PAGES, payeesOfLegs, priceScopeSteps } from '../../modules/pricing/rules/catalogue.ts';
+import { legsOf } from '../../modules/pricing/rules/quote.ts';
+import { payToOf } from '../../platform/chain/router/split.ts';
 
 const sumLegs = (legs: readonly { readonly amountMicro: bigint }[]): bigint =>
   legs.reduce((sum, leg) => sum + leg.amountMicro, 0n);

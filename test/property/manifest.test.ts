@@ -1,11 +1,11 @@
 /** A manifest is a projection of the resolver: whatever the rules, it tells no price that the page's own 402 would not ask. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ManifestItem } from '../../domain/discovery/manifest.ts';
-import { manifestOf } from '../../domain/discovery/manifest.ts';
-import { compilePattern, matches } from '../../domain/pages/scope.ts';
-import { compilePricing } from '../../domain/pricing/pricing.ts';
-import { NOBODY } from '../../domain/rules/compiled.ts';
+import { compilePattern, matches } from '../../modules/kernel/pages/scope.ts';
+import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
+import type { ManifestItem } from '../../modules/pricing/rules/manifest.ts';
+import { manifestOf } from '../../modules/pricing/rules/manifest.ts';
+import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
 import { anyAsked, anyPricing } from '../support/rules/arbitrary.ts';
 
 interface Manifest {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LicenceTerm } from '../../domain/licence/period.ts';
-import { compilePattern, matches } from '../../domain/pages/scope.ts';
-import type { Price, Pricing } from '../../domain/pricing/pricing.ts';
-import { compilePricing } from '../../domain/pricing/pricing.ts';
-import type { Asked, Outcome } from '../../domain/rules/compiled.ts';
-import { NOBODY } from '../../domain/rules/compiled.ts';
-import type { PriceRule } from '../../domain/rules/rule.ts';
+import type { LicenceTerm } from '../../modules/kernel/licence/period.ts';
+import { compilePattern, matches } from '../../modules/kernel/pages/scope.ts';
+import type { Asked, Outcome } from '../../modules/pricing/rules/compiled.ts';
+import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
+import type { Price, Pricing } from '../../modules/pricing/rules/pricing.ts';
+import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
+import type { PriceRule } from '../../modules/pricing/rules/rule.ts';
 import { anyAsked, anyPricing } from '../support/rules/arbitrary.ts';
 
 const FLOOR = 1_000n;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchesPattern } from '../../domain/pages/pattern.ts';
-import type { Pricing } from '../../domain/pricing/pricing.ts';
-import { compilePricing } from '../../domain/pricing/pricing.ts';
-import { parseTokenText, tokenBase, tokenText } from '../../domain/pricing/quote.ts';
-import { NOBODY } from '../../domain/rules/compiled.ts';
-import { readQuoteToken, signQuoteToken } from '../../services/quotes/token.ts';
+import { matchesPattern } from '../../modules/kernel/pages/pattern.ts';
+import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
+import type { Pricing } from '../../modules/pricing/rules/pricing.ts';
+import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
+import { parseTokenText, tokenBase, tokenText } from '../../modules/pricing/rules/quote.ts';
+import { readQuoteToken, signQuoteToken } from '../../modules/quotes/use/token.ts';
 
 const hex40 = fc.bigInt({ min: 1n, max: (1n << 160n) - 1n }).map((n) => `0x${n.toString(16).padStart(40, '0')}` as const);
 const author = fc.record({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { giveBack, spend } from '../../domain/access/rate.ts';
+import { giveBack, spend } from '../../modules/kernel/rate.ts';
 
 /** What the sums may miss by. */
 const SLACK_S = 0.001;

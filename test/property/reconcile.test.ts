@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Address, WeightedPayee } from '../../domain/money/legs.ts';
-import { canonicalPayees, legWord, splitAmounts } from '../../domain/money/legs.ts';
-import type { SplitTransfer } from '../../domain/reports/splitPayouts.ts';
-import { payeeOfWord, traceSplit } from '../../domain/reports/splitPayouts.ts';
+import type { Address, WeightedPayee } from '../../modules/kernel/money/legs.ts';
+import { canonicalPayees, legWord, splitAmounts } from '../../modules/kernel/money/legs.ts';
+import type { SplitTransfer } from '../../modules/kernel/money/splitPayouts.ts';
+import { payeeOfWord, traceSplit } from '../../modules/kernel/money/splitPayouts.ts';
 
 const payees = fc
   .uniqueArray(fc.integer({ min: 1, max: 0xffff }), { minLength: 2, maxLength: 6 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Fate, Replayed, Said, SeenRequests, Tally } from '../../domain/rules/replay.ts';
-import { replay } from '../../domain/rules/replay.ts';
+import type { Fate, Replayed, Said, SeenRequests, Tally } from '../../modules/pricing/rules/replay.ts';
+import { replay } from '../../modules/pricing/rules/replay.ts';
 
 /** Requests asked again by other rules: every one is counted once on both sides, and every figure is exact. */
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { hashTypedData, recoverTypedDataAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
-import { authorizationDigest, recoverPayer } from '../../chain/signature/signature.ts';
-import type { Authorization, Hex } from '../../domain/x402/payload.ts';
+import type { Authorization, Hex } from '../../modules/kernel/x402/payload.ts';
+import { authorizationDigest, recoverPayer } from '../../platform/chain/signature/signature.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const hex = (bytes: number): fc.Arbitrary<Hex> =>

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { encodeFunctionData, encodeFunctionResult, keccak256 as general } from 'viem';
 import { expect, test } from 'vitest';
-import { multicall3Abi, routerAbi, tokenAbi } from '../../chain/calls/abi.ts';
-import { keccak256 } from '../../chain/calls/keccak.ts';
-import { aggregateCall, resultsOf } from '../../chain/calls/multicall.ts';
-import { authorizationStateCall, balanceOfCall, transferCall } from '../../chain/calls/tokenCalls.ts';
-import { numberWord } from '../../chain/calls/words.ts';
-import type { RouterGroup } from '../../chain/router/routerCalls.ts';
-import { settleBatchCall, settleGroupCall } from '../../chain/router/routerCalls.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { multicall3Abi, routerAbi, tokenAbi } from '../../platform/chain/calls/abi.ts';
+import { keccak256 } from '../../platform/chain/calls/keccak.ts';
+import { aggregateCall, resultsOf } from '../../platform/chain/calls/multicall.ts';
+import { authorizationStateCall, balanceOfCall, transferCall } from '../../platform/chain/calls/tokenCalls.ts';
+import { numberWord } from '../../platform/chain/calls/words.ts';
+import type { RouterGroup } from '../../platform/chain/router/routerCalls.ts';
+import { settleBatchCall, settleGroupCall } from '../../platform/chain/router/routerCalls.ts';
 
 const hex = (minBytes: number, maxBytes = minBytes) =>
   fc.uint8Array({ minLength: minBytes, maxLength: maxBytes }).map((bytes): Hex => `0x${Buffer.from(bytes).toString('hex')}`);

@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { listPaths } from '../../tools/check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const TEXT = readFileSync(`${ROOT}ARCHITECTURE.md`, 'utf8');
+const textOf = (page: string): string => readFileSync(`${ROOT}${page}`, 'utf8');
 const MUTANTS = readdirSync(`${ROOT}test/mutants`)
   .map((file) => readFileSync(`${ROOT}test/mutants/${file}`, 'utf8'))
   .join('\n');
 const BUGS = readFileSync(`${ROOT}test/simulation/bugs.ts`, 'utf8');
 
-/** The rows of the table under a heading, as cells. */
-function rowsUnder(heading: string): readonly (readonly string[])[] {
-  const [, section = ''] = TEXT.split(`\n${heading}\n`);
+/** The rows of the table under a heading of a page, as cells. */
+function rowsUnder(page: string, heading: string): readonly (readonly string[])[] {
+  const [, section = ''] = `\n${textOf(page)}`.split(`\n${heading}\n`);
   const lines = (section.split(/\n#/)[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
   return lines.slice(1).map((line) => line.split('|').map((cell) => cell.trim()));
 }
@@ -26,7 +26,7 @@ function testsIn(cell: string): readonly string[] {
 const isThere = (name: string): boolean => existsSync(`${ROOT}${name}`) || existsSync(`${ROOT}${name}.test.ts`);
 
 test('every invariant names its test, and the test is there', () => {
-  const rows = rowsUnder('## Invariants');
+  const rows = rowsUnder('docs/invariants.md', '## Invariants');
   expect(rows.length).toBeGreaterThanOrEqual(10);
   for (const row of rows) {
     const tests = testsIn(row[4] ?? '');
@@ -39,13 +39,13 @@ test('every invariant names its test, and the test is there', () => {
 });
 
 test('every rule that keeps money safe names tests that are there', () => {
-  const rows = rowsUnder('## Rules that keep money safe').filter((row) => row[1] !== '');
+  const rows = rowsUnder('docs/invariants.md', '## Rules that keep money safe').filter((row) => row[1] !== '');
   expect(rows.map((row) => row[1])).toEqual(Array.from({ length: 26 }, (_, at) => `<a id="safety-${at + 1}"></a>${at + 1}`));
   for (const row of rows) expect([row[1], testsIn(row[3] ?? '').filter((name) => !isThere(name))]).toEqual([row[1], []]);
 });
 
 test('every attack names tests and bugs that are there', () => {
-  const rows = rowsUnder('### Shown to matter');
+  const rows = rowsUnder('docs/proofs.md', '# Proofs');
   expect(rows.length).toBeGreaterThan(20);
   for (const row of rows) {
     const missing = testsIn(row[2] ?? '').filter((name) => !isThere(name));
@@ -56,8 +56,8 @@ test('every attack names tests and bugs that are there', () => {
 });
 
 test('every bound of what a caller can make us spend or do names tests that are there', () => {
-  const spent = rowsUnder('## What a caller can make us spend').map((row) => [row[1], row[3] ?? '']);
-  const done = rowsUnder('## What a caller can make us do').map((row) => [row[2], row[4] ?? '']);
+  const spent = rowsUnder('docs/bounds.md', '## What a caller can make us spend').map((row) => [row[1], row[3] ?? '']);
+  const done = rowsUnder('docs/bounds.md', '## What a caller can make us do').map((row) => [row[2], row[4] ?? '']);
   expect(Math.min(spent.length, done.length)).toBeGreaterThanOrEqual(6);
   for (const [what, cell = ''] of [...spent, ...done]) {
     const tests = testsIn(cell);
@@ -69,9 +69,15 @@ test('every bound of what a caller can make us spend or do names tests that are 
   }
 });
 
-test('every place that is named where something is added, and every folder of the map, is there', () => {
-  const section = TEXT.slice(TEXT.indexOf('## Where things are'), TEXT.indexOf('## Life of a payment'));
-  const named = [...section.matchAll(/`([a-zA-Z]+\/[^`]*|[a-z-]+\.yml)`/g)].map(
+test('the table of modules names every module', () => {
+  const named = rowsUnder('ARCHITECTURE.md', '## Modules').flatMap((row) => /^`(.+)`$/.exec(row[1] ?? '')?.[1] ?? []);
+  const there = new Set(listPaths().flatMap((path) => /^modules\/([^/]+)\//.exec(path)?.[1] ?? []));
+  expect(named.toSorted()).toEqual([...there].toSorted());
+});
+
+// Parts of a module are named without it: `rules/`, `store/`, `use/`.
+test('every file and folder that the page names is there', () => {
+  const named = [...textOf('ARCHITECTURE.md').matchAll(/`(?!rules|store|use)([a-zA-Z]+\/[^`]*|[a-z-]+\.yml)`/g)].map(
     ([, path = '']) => path.split(/[<…]|NN/)[0] ?? '',
   );
   expect(named.length).toBeGreaterThan(20);

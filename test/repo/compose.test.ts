@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { RETENTION_DAYS } from '../../adapters/temporalNamespace.ts';
+import { RETENTION_DAYS } from '../../platform/temporal/namespace.ts';
 import {
   readAdminConfig,
   readApiConfig,

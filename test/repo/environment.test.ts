@@ -28,6 +28,6 @@ test.each([
   'const { env } = process;',
   "import { env } from 'node:process';",
 ])('a file outside them that says `%s` is found', (text) => {
-  expect(findStrayReaders([{ path: 'services/quotes/issue.ts', text }])).toHaveLength(1);
+  expect(findStrayReaders([{ path: 'modules/quotes/use/issue.ts', text }])).toHaveLength(1);
   expect(findStrayReaders([{ path: 'bin/api.ts', text }])).toEqual([]);
 });

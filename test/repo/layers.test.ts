@@ -10,27 +10,36 @@ const LEAF = 'export interface Leaf { readonly a: string }\nexport const leaf = 
 
 /** A rule, a file that breaks it, and what that file imports. */
 const FILES = [
-  ['domain-is-pure', 'domain/a.ts', 'db/leaf.ts'],
-  ['layer-db', 'db/a.ts', 'chain/leaf.ts'],
-  ['layer-chain', 'chain/a.ts', 'db/leaf.ts'],
-  ['layer-adapters', 'adapters/a.ts', 'services/leaf.ts'],
-  ['layer-services', 'services/a.ts', 'api/leaf.ts'],
+  ['rules-are-pure', 'modules/gate/rules/a.ts', 'db/leaf.ts'],
+  ['rules-are-pure', 'modules/kernel/a.ts', 'platform/leaf.ts'],
+  ['module-hosts', 'modules/hosts/use/a.ts', 'modules/settlement/use/leaf.ts'],
+  ['module-gate', 'modules/gate/rules/a.ts', 'modules/licences/rules/leaf.ts'],
+  ['layer-db', 'db/a.ts', 'platform/leaf.ts'],
+  ['layer-platform', 'platform/a.ts', 'db/leaf.ts'],
+  ['layer-store', 'modules/gate/store/a.ts', 'modules/gate/use/leaf.ts'],
+  ['layer-use', 'modules/gate/use/a.ts', 'api/leaf.ts'],
   ['layer-api', 'api/a.ts', 'db/leaf.ts'],
+  ['layer-api', 'api/a.ts', 'modules/gate/store/leaf.ts'],
   ['layer-api', 'api/a.ts', 'graphql/leaf.ts'],
   ['layer-graphql', 'graphql/a.ts', 'activities/leaf.ts'],
   ['layer-activities', 'activities/a.ts', 'api/leaf.ts'],
-  ['layer-workflows', 'workflows/a.ts', 'services/leaf.ts'],
-  ['layer-examples', 'examples/a.ts', 'domain/leaf.ts'],
-  ['entry-points-are-not-imported', 'services/a.ts', 'bin/leaf.ts'],
+  ['layer-workflows', 'workflows/a.ts', 'modules/gate/use/leaf.ts'],
+  ['layer-examples', 'examples/a.ts', 'modules/kernel/leaf.ts'],
+  ['entry-points-are-not-imported', 'modules/gate/use/a.ts', 'bin/leaf.ts'],
 ] as const;
 const PACKAGES = [
-  ['domain-is-pure', 'domain/a.ts', 'node:crypto'],
-  ['domain-is-pure', 'domain/a.ts', 'zod'],
+  ['rules-are-pure', 'modules/gate/rules/a.ts', 'node:crypto'],
+  ['rules-are-pure', 'modules/kernel/a.ts', 'zod'],
   ['workflows-builtins', 'workflows/a.ts', 'node:fs'],
   ['workflows-packages', 'workflows/a.ts', 'zod'],
   ['package-storage', 'api/a.ts', 'pg'],
-  ['package-rest', 'services/a.ts', 'express'],
+  ['package-rest', 'modules/gate/use/a.ts', 'express'],
 ] as const;
+
+/** The way from a file up to the root. */
+function up(from: string): string {
+  return '../'.repeat(from.split('/').length - 1);
+}
 
 /** `from`, under a name of its own for what it imports and how. */
 function named(from: string, how: string, to: string): string {
@@ -44,8 +53,8 @@ async function brokenBy(file: string): Promise<string[]> {
     ...Object.fromEntries(
       FILES.flatMap(([, from, to]) => [
         [to, LEAF],
-        [named(from, 'value', to), `import { leaf } from '../${to}';\nexport const a = leaf;`],
-        [named(from, 'type', to), `import type { Leaf } from '../${to}';\nexport type A = Leaf;`],
+        [named(from, 'value', to), `import { leaf } from '${up(from)}${to}';\nexport const a = leaf;`],
+        [named(from, 'type', to), `import type { Leaf } from '${up(from)}${to}';\nexport type A = Leaf;`],
       ]),
     ),
     ...Object.fromEntries(
@@ -65,18 +74,20 @@ test.each(PACKAGES)('%s: %s may not import %s', async (rule, from, name) => {
 });
 
 test('an orphan and an import that leads nowhere are errors', async () => {
-  expect(await brokenRules({ 'domain/a.ts': 'export const a = 1;' })).toEqual(['no-orphans']);
-  expect(await brokenRules({ 'bin/a.ts': "import '../domain/nowhere.ts';" })).toContain('resolvable');
+  expect(await brokenRules({ 'modules/kernel/a.ts': 'export const a = 1;' })).toEqual(['no-orphans']);
+  expect(await brokenRules({ 'bin/a.ts': "import '../modules/nowhere.ts';" })).toContain('resolvable');
 });
 
 test('the imports the layers are made for break no rule', async () => {
   const broken = await brokenRules({
-    'domain/leaf.ts': LEAF,
-    'db/rows.ts': "import { leaf } from '../domain/leaf.ts';\nimport pg from 'pg';\nexport const rows = [leaf, pg];",
-    'services/quotes.ts': "import { rows } from '../db/rows.ts';\nexport const quotes = rows;",
+    'modules/kernel/leaf.ts': LEAF,
+    'db/database.ts': "import pg from 'pg';\nexport const database = pg;",
+    'modules/quotes/store/rows.ts':
+      "import { leaf } from '../../kernel/leaf.ts';\nimport { database } from '../../../db/database.ts';\nexport const rows = [leaf, database];",
+    'modules/quotes/use/quotes.ts': "import { rows } from '../store/rows.ts';\nexport const quotes = rows;",
     'api/app.ts':
-      "import express from 'express';\nimport { quotes } from '../services/quotes.ts';\nexport const app = [express, quotes];",
-    'activities/act.ts': "import { quotes } from '../services/quotes.ts';\nexport const act = () => quotes;",
+      "import express from 'express';\nimport { quotes } from '../modules/quotes/use/quotes.ts';\nexport const app = [express, quotes];",
+    'activities/act.ts': "import { quotes } from '../modules/quotes/use/quotes.ts';\nexport const act = () => quotes;",
     'workflows/index.ts': "import type { act } from '../activities/act.ts';\nexport type Act = typeof act;",
     'bin/api.ts':
       "import { app } from '../api/app.ts';\nimport type { Act } from '../workflows/index.ts';\nexport const all: [unknown, Act?] = [app];",
@@ -95,7 +106,7 @@ test('workflows may import activities as types only, and no type is imported ins
   expect(problems("type X = import('../db/rows.ts').Row;")).toHaveLength(1);
 });
 
-test('a workflow bundle may hold the SDK and the domain, and neither another package nor a node: module', async () => {
+test('a workflow bundle may hold the SDK and rules, and neither another package nor a node: module', async () => {
   const bundle = (name: string): Promise<string[]> => findForbiddenModules(join(ROOT, 'test/repo/bundles', name));
   expect(await bundle('clean.ts')).toEqual([]);
   expect(await bundle('with-package.ts')).toEqual(['the package zod']);

@@ -5,16 +5,16 @@ import { readSources } from '../../tools/check/sources.ts';
 const BARE = /\b(?:from|join)\s+(payment_intake|payment_state|payment|crossing|leg|chain_transfer)\b(?!\s*[=.)])/g;
 /** These read only what is open or recent, which no closed month holds. */
 const RECENT = [
-  'db/lists/waiting.ts',
-  'db/receipts/bodies.ts',
-  'db/webhooks/events.ts',
-  'db/reconciliation/chainRounds.ts',
-  'db/reconciliation/corrections.ts',
-  'db/reconciliation/legReport.ts',
+  'modules/reports/store/lists/waiting.ts',
+  'modules/receipts/store/bodies.ts',
+  'modules/webhooks/store/events.ts',
+  'modules/reconciliation/store/chainRounds.ts',
+  'modules/reconciliation/store/corrections.ts',
+  'modules/reconciliation/store/legReport.ts',
 ];
 
 test('reports, lists, receipts and what operators find read closed months too', () => {
-  const read = readSources(/^db\/(reports|lists|receipts|reconciliation|webhooks|operator\/finds)\/.*\.ts$/);
+  const read = readSources(/^modules\/((reports|receipts|reconciliation|webhooks)\/store|operations\/store\/finds)\/.*\.ts$/);
   expect(read.length).toBeGreaterThan(30);
   const bare = read
     .map(({ path, text }) => ({ path, text: text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/ .*$/gm, '') }))

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ALERT_KINDS } from '../../db/operator/alerts.ts';
-import type { MetricName } from '../../domain/metrics.ts';
-import { METRICS } from '../../domain/metrics.ts';
+import { ALERT_KINDS } from '../../db/alerts.ts';
+import type { MetricName } from '../../modules/kernel/metrics.ts';
+import { METRICS } from '../../modules/kernel/metrics.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const served = new Set(

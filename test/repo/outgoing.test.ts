@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { readSources } from '../../tools/check/sources.ts';
 
 /**
- * Where requests leave us: `adapters/outbound` (with its connector and its handler) for every address that comes from users, `chain/rpc` and
- * `chain/facilitator` for nodes and facilitators the operator configured, `adapters/kms` for the operator's keys. Programs that stand
+ * Where requests leave us: `platform/outbound` (with its connector and its handler) for every address that comes from users, `platform/chain/rpc` and
+ * `platform/chain/facilitator` for nodes and facilitators the operator configured, `platform/kms` for the operator's keys. Programs that stand
  * outside the service are free, and so are
  * `api/invitationPage` and `console`, whose scripts run in a browser.
  */
 const MAY_SEND =
-  /^(adapters\/(kms|outbound\/(outbound|start|pinnedConnector))|chain\/(rpc|facilitator))(\.ts$|\/)|^(console|test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
+  /^platform\/(kms|outbound\/(outbound|start|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(console|test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
 
 const SENDS = [
   /(?<![.\w])fetch\(/,

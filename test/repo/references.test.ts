@@ -11,7 +11,7 @@ const ADRS = listPaths()
   .filter((path) => path.startsWith('docs/adr/'))
   .map((path) => path.slice(9, 13));
 const textOf = (path: string): string => readFileSync(path, 'utf8');
-const RULES = new Set([...textOf('ARCHITECTURE.md').matchAll(/<a id="safety-(\d+)">/g)].map(([, id]) => id));
+const RULES = new Set([...textOf('docs/invariants.md').matchAll(/<a id="safety-(\d+)">/g)].map(([, id]) => id));
 const DECISIONS = new Set([...textOf('docs/decisions.md').matchAll(/^\| (\d+\.\d+) \|/gm)].map(([, id]) => id));
 
 /** Where `named` is said with a number or name that `isThere` does not know. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import { PAYMENT_STATES } from '../../modules/kernel/payment/state.ts';
 import { readSources } from '../../tools/check/sources.ts';
 
 /** Lists of texts in brackets, in code and in SQL: `['settled', 'final']`, `in ('accepted', 'broadcast')`. */
@@ -7,7 +7,7 @@ const LISTS = /[([]\s*('[a-z_]+'(?:\s*,\s*'[a-z_]+')+)\s*,?\s*[)\]]/g;
 /** Where lists are made: the meanings of states, and what Postgres was told of them when a table or an index was. */
 const HOME = /^domain\/payment\/state\.ts$|\/migrations\//;
 
-test('a list of payment states is one of domain/payment/state.ts: written by hand it would not know a state added later', () => {
+test('a list of payment states is one of modules/kernel/payment/state.ts: written by hand it would not know a state added later', () => {
   const states = new Set<string>(PAYMENT_STATES);
   const found = readSources(/^(db|domain|services|workflows|activities|api|graphql|bin|process)\/.*\.(ts|sql)$/)
     .filter(({ path }) => !HOME.test(path))

@@ -11,14 +11,14 @@ let root = '';
 beforeAll(() => {
   mkdirSync(TEST_FOLDER, { recursive: true });
   root = mkdtempSync(join(TEST_FOLDER, 'bundle-'));
-  for (const name of ['workflows', 'domain']) mkdirSync(join(root, name));
+  for (const name of ['workflows', 'modules/kernel']) mkdirSync(join(root, name), { recursive: true });
   writeWorkflow('first');
-  writeFileSync(join(root, 'domain', 'answer.ts'), "export const answer = 'answer-1';\n");
+  writeFileSync(join(root, 'modules/kernel', 'answer.ts'), "export const answer = 'answer-1';\n");
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function writeWorkflow(text: string): void {
-  const code = `import { answer } from '../domain/answer.ts';\nexport async function one() { return answer + '${text}'; }\n`;
+  const code = `import { answer } from '../modules/kernel/answer.ts';\nexport async function one() { return answer + '${text}'; }\n`;
   writeFileSync(join(root, 'workflows', 'index.ts'), code);
 }
 
@@ -42,12 +42,12 @@ test('a changed workflow, or a changed rule that it imports, makes a new bundle;
   writeWorkflow('second');
   const second = await open();
   expect(second.code).toContain('second');
-  writeFileSync(join(root, 'domain', 'answer.ts'), "export const answer = 'answer-2';\n");
+  writeFileSync(join(root, 'modules/kernel', 'answer.ts'), "export const answer = 'answer-2';\n");
   const third = await open();
   expect(third.code).toContain('answer-2');
   expect(new Set([first.path, second.path, third.path]).size).toBe(3);
   writeWorkflow('first');
-  writeFileSync(join(root, 'domain', 'answer.ts'), "export const answer = 'answer-1';\n");
+  writeFileSync(join(root, 'modules/kernel', 'answer.ts'), "export const answer = 'answer-1';\n");
   expect((await open()).path).toBe(first.path);
 });
 

@@ -8,9 +8,9 @@ export interface Bug {
   readonly edits: readonly Edit[];
 }
 
-const judge = 'domain/payment/judge.ts';
-const machine = 'domain/payment/machine.ts';
-const state = 'domain/payment/state.ts';
+const judge = 'modules/settlement/rules/judge.ts';
+const machine = 'modules/settlement/rules/machine.ts';
+const state = 'modules/kernel/payment/state.ts';
 
 function bug(name: string, what: string, ...edits: readonly (readonly [file: string, search: string, replace: string])[]): Bug {
   return { name, bug: what, edits: edits.map(([file, search, replace]) => ({ file, search, replace })) };
@@ -33,7 +33,7 @@ export const BUGS: readonly Bug[] = [
       : null,`,
   ]),
   bug('evidenceWithoutLogIndex', 'any transfer of the payer in the transaction proves his nonce', [
-    'chain/evidence/evidence.ts',
+    'platform/chain/evidence/evidence.ts',
     'const next = token[at + 1];',
     'const next = token.find((one) => readTransfer(one, place)?.from === used.payer);',
   ]),
@@ -48,7 +48,7 @@ export const BUGS: readonly Bug[] = [
     'return spending.to === payment.payTo ? spending : null;',
   ]),
   bug('finalOnceLookedAt', 'a batch is final as soon as it was looked at', [
-    'domain/payment/finality.ts',
+    'modules/settlement/rules/finality.ts',
     'return settled.every(',
     'return judged.size >= 0 || settled.every(',
   ]),
@@ -88,12 +88,12 @@ export const BUGS: readonly Bug[] = [
     "return { event: { type: 'reorged', transfer: known } };",
   ]),
   bug('releaseWithoutDecision', 'what waits is released while the purchase before it is undecided', [
-    'domain/payment/held.ts',
+    'modules/settlement/rules/held.ts',
     'return isFirst && !others.some(isLeading) ?',
     'return isFirst ?',
   ]),
   bug('foreignEvidenceBeforeRow', 'a nonce that was used before our row is taken in', [
-    'domain/payment/firstLook.ts',
+    'modules/settlement/rules/firstLook.ts',
     'return look?.used === true;',
     'return false;',
   ]),
@@ -113,17 +113,17 @@ export const BUGS: readonly Bug[] = [
     "return depth >= 1n ? evidence(paid, null) : 'wait';",
   ]),
   bug('unsentBeforeMined', 'payments go out again while their bytes can still be mined', [
-    'domain/payment/carrier.ts',
+    'modules/settlement/rules/carrier.ts',
     'return safeCount > nonce;',
     'return safeCount >= nonce;',
   ]),
   bug('queueSkipsLower', 'only the batch itself is sent again', [
-    'domain/payment/resend.ts',
+    'modules/settlement/rules/resend.ts',
     'return counts.pending < batch.nonce ? counts.latest : batch.nonce;',
     'return batch.nonce;',
   ]),
   bug('sameSetAgain', 'a batch that reverted goes out again as it was', [
-    'domain/payment/pickBatch.ts',
+    'modules/settlement/rules/pickBatch.ts',
     'if (attempts === 0) return Number.POSITIVE_INFINITY;',
     'if (attempts <= 1) return Number.POSITIVE_INFINITY;',
   ]),

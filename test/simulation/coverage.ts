@@ -1,5 +1,5 @@
-import type { PaymentEvent } from '../../domain/payment/machine.ts';
-import type { PaymentState } from '../../domain/payment/state.ts';
+import type { PaymentState } from '../../modules/kernel/payment/state.ts';
+import type { PaymentEvent } from '../../modules/settlement/rules/machine.ts';
 
 /** Every (event, from state) that changes something in `decide()`; a unit test compares this list with the machine. */
 export const TRANSITIONS: readonly (readonly [PaymentEvent['type'], readonly PaymentState[]])[] = [

@@ -1,13 +1,13 @@
-import type { Proven } from '../../domain/payment/finality.ts';
-import { isFinalTogether } from '../../domain/payment/finality.ts';
-import { guardPurchase } from '../../domain/payment/guard.ts';
-import type { Waiting } from '../../domain/payment/held.ts';
-import { nextHeld } from '../../domain/payment/held.ts';
-import type { Verdict } from '../../domain/payment/judge.ts';
-import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
-import { decide } from '../../domain/payment/machine.ts';
-import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
-import { decisionTime, isStillChosen, newPayment } from '../../domain/payment/state.ts';
+import type { PaymentFacts, PaymentState } from '../../modules/kernel/payment/state.ts';
+import { decisionTime, isStillChosen, newPayment } from '../../modules/kernel/payment/state.ts';
+import type { Proven } from '../../modules/settlement/rules/finality.ts';
+import { isFinalTogether } from '../../modules/settlement/rules/finality.ts';
+import { guardPurchase } from '../../modules/settlement/rules/guard.ts';
+import type { Waiting } from '../../modules/settlement/rules/held.ts';
+import { nextHeld } from '../../modules/settlement/rules/held.ts';
+import type { Verdict } from '../../modules/settlement/rules/judge.ts';
+import type { PaymentEffect, PaymentEvent } from '../../modules/settlement/rules/machine.ts';
+import { decide } from '../../modules/settlement/rules/machine.ts';
 import type {
   Applied,
   AuditedPayment,

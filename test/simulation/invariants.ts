@@ -1,6 +1,6 @@
-import type { Verdict } from '../../domain/payment/judge.ts';
-import type { Sight } from '../../domain/payment/sight.ts';
-import type { EvidenceRef, PaymentState } from '../../domain/payment/state.ts';
+import type { Sight } from '../../modules/kernel/payment/sight.ts';
+import type { EvidenceRef, PaymentState } from '../../modules/kernel/payment/state.ts';
+import type { Verdict } from '../../modules/settlement/rules/judge.ts';
 import { InvariantBroken } from './actor.ts';
 import type { Spending } from './chain.ts';
 import { FakeChain } from './chain.ts';

@@ -1,6 +1,6 @@
-import type { ChainEvidence, ChainLog } from '../../chain/evidence/evidence.ts';
-import { evidenceFromLogs, TOPICS } from '../../chain/evidence/evidence.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import type { ChainEvidence, ChainLog } from '../../platform/chain/evidence/evidence.ts';
+import { evidenceFromLogs, TOPICS } from '../../platform/chain/evidence/evidence.ts';
 import type { Receipt } from './chain.ts';
 import type { Log } from './token.ts';
 import { address } from './token.ts';

@@ -1,6 +1,6 @@
-import { spendingIn } from '../../chain/evidence/spending.ts';
-import type { JudgedPayment, Moment } from '../../domain/payment/judge.ts';
-import type { Sight, Simulation } from '../../domain/payment/sight.ts';
+import type { Sight, Simulation } from '../../modules/kernel/payment/sight.ts';
+import type { JudgedPayment, Moment } from '../../modules/settlement/rules/judge.ts';
+import { spendingIn } from '../../platform/chain/evidence/spending.ts';
 import type { View } from './chain.ts';
 import { evidenceIn } from './logs.ts';
 import { RESOURCES, TWO_CONFIRMATIONS_MICRO } from './scenario.ts';
@@ -38,7 +38,7 @@ export const UNSEEN: Sight = {
   rail: null,
 };
 
-/** Reads what one node shows of a payment's authorization, as `chain/evidence/sight.ts` does: where its log is missing, only that it is used. */
+/** Reads what one node shows of a payment's authorization, as `platform/chain/evidence/sight.ts` does: where its log is missing, only that it is used. */
 export function look(world: World, view: View, row: PaymentRow, atSafe: boolean): Sight {
   const receipt = view.spentIn(authorizationKey(row.auth.payer, row.auth.nonce));
   const isShown = receipt !== null && !world.isMissing();

@@ -1,11 +1,11 @@
-import { fateOf, isOvertaken } from '../../domain/payment/carrier.ts';
-import { wasUsedBefore } from '../../domain/payment/firstLook.ts';
-import { judge } from '../../domain/payment/judge.ts';
-import type { WaitingPayment } from '../../domain/payment/pickBatch.ts';
-import { pickBatch } from '../../domain/payment/pickBatch.ts';
-import { resendFrom } from '../../domain/payment/resend.ts';
-import type { Carrier } from '../../domain/payment/sight.ts';
-import { isClaimable } from '../../domain/payment/state.ts';
+import type { Carrier } from '../../modules/kernel/payment/sight.ts';
+import { isClaimable } from '../../modules/kernel/payment/state.ts';
+import { fateOf, isOvertaken } from '../../modules/settlement/rules/carrier.ts';
+import { wasUsedBefore } from '../../modules/settlement/rules/firstLook.ts';
+import { judge } from '../../modules/settlement/rules/judge.ts';
+import type { WaitingPayment } from '../../modules/settlement/rules/pickBatch.ts';
+import { pickBatch } from '../../modules/settlement/rules/pickBatch.ts';
+import { resendFrom } from '../../modules/settlement/rules/resend.ts';
 import type { Call, Process } from './actor.ts';
 import { Actor, ask, RpcDown } from './actor.ts';
 import type { Receipt, View } from './chain.ts';
@@ -49,7 +49,7 @@ export function propose(world: World, proposed: readonly string[]): void {
   world.spawn(() => settleBatch(world, batchId, [...new Set(proposed)]), true);
 }
 
-/** Looks at an accepted payment before its first byte is sent, as `services/settlement/batch/examine.ts` does; true when it may be sent. */
+/** Looks at an accepted payment before its first byte is sent, as `modules/settlement/use/batch/examine.ts` does; true when it may be sent. */
 function* examine(world: World, row: PaymentRow): Generator<Call, boolean, unknown> {
   const payment = judgedOf(row);
   const clocks = judge(payment, null, momentOf(world));

@@ -1,7 +1,7 @@
-import type { Verdict } from '../../domain/payment/judge.ts';
-import { isUnexplained, judge } from '../../domain/payment/judge.ts';
-import type { Carrier, Sight } from '../../domain/payment/sight.ts';
-import { verdictsOf } from '../../domain/payment/verdicts.ts';
+import type { Carrier, Sight } from '../../modules/kernel/payment/sight.ts';
+import type { Verdict } from '../../modules/settlement/rules/judge.ts';
+import { isUnexplained, judge } from '../../modules/settlement/rules/judge.ts';
+import { verdictsOf } from '../../modules/settlement/rules/verdicts.ts';
 import type { Call } from './actor.ts';
 import { ask } from './actor.ts';
 import type { View } from './chain.ts';
@@ -25,7 +25,7 @@ export interface Safe {
 }
 
 /**
- * One payment judged as `services/settlement/batch/round.ts` does: what the chain shows, what that means, written; what ran and moved nothing
+ * One payment judged as `modules/settlement/use/batch/round.ts` does: what the chain shows, what that means, written; what ran and moved nothing
  * is simulated and judged once more. `carrierIn` says what became of its bytes, of the same node. Throws RpcDown.
  */
 export function* runRound(

@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/money/legs.ts';
-import { canonicalPayees, splitAmounts } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import { canonicalPayees, splitAmounts } from '../../modules/kernel/money/legs.ts';
 import type { Random } from './random.ts';
 import type { NewPayment } from './store.ts';
 import type { Authorization } from './token.ts';

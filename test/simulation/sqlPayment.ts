@@ -1,6 +1,6 @@
-import type { NewPayment as NewRow } from '../../db/settlement/intake.ts';
-import { storedAgent } from '../../domain/gate/agent.ts';
-import type { Address } from '../../domain/money/legs.ts';
+import { storedAgent } from '../../modules/gate/rules/agent.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { NewPayment as NewRow } from '../../modules/settlement/store/intake.ts';
 import type { Place } from './sqlStore.ts';
 import type { NewPayment } from './store.ts';
 

@@ -1,8 +1,8 @@
 import type { Sql } from '../../db/database.ts';
-import type { Payment, PaymentRef, PaymentRow as StoredRow } from '../../db/settlement/payment.ts';
-import { paymentFromRow } from '../../db/settlement/payment.ts';
-import type { Batch } from '../../db/settlement/relayer.ts';
-import { finalWithBatch } from '../../db/settlement/states.ts';
+import { finalWithBatch } from '../../db/paymentStates.ts';
+import type { Payment, PaymentRef, PaymentRow as StoredRow } from '../../modules/settlement/store/payment.ts';
+import { paymentFromRow } from '../../modules/settlement/store/payment.ts';
+import type { Batch } from '../../modules/settlement/store/relayer.ts';
 import type { AuditedPayment, BatchRow, PaymentRow, SignedTx } from './store.ts';
 
 /** Batches with their bytes and the payments they carry now, in order of nonce. */

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import { insertAttempt } from '../../db/settlement/attempts.ts';
-import { claimBatch } from '../../db/settlement/claim.ts';
-import { sweepHeld } from '../../db/settlement/held.ts';
-import type { Payment } from '../../db/settlement/payment.ts';
-import { paymentFromRow } from '../../db/settlement/payment.ts';
-import type { RelayerNonce } from '../../db/settlement/relayer.ts';
+import { finalWithBatch } from '../../db/paymentStates.ts';
+import type { PaymentFacts, PaymentState } from '../../modules/kernel/payment/state.ts';
+import { guardPurchase } from '../../modules/settlement/rules/guard.ts';
+import type { Verdict } from '../../modules/settlement/rules/judge.ts';
+import type { PaymentEvent } from '../../modules/settlement/rules/machine.ts';
+import { decide } from '../../modules/settlement/rules/machine.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import { insertAttempt } from '../../modules/settlement/store/attempts.ts';
+import { claimBatch } from '../../modules/settlement/store/claim.ts';
+import { sweepHeld } from '../../modules/settlement/store/held.ts';
+import type { Payment } from '../../modules/settlement/store/payment.ts';
+import { paymentFromRow } from '../../modules/settlement/store/payment.ts';
+import type { RelayerNonce } from '../../modules/settlement/store/relayer.ts';
 import {
   adoptCount,
   findBatch,
@@ -14,14 +20,14 @@ import {
   listQueue,
   listUnfinishedBatches,
   setBatchState,
-} from '../../db/settlement/relayer.ts';
-import { finalWithBatch } from '../../db/settlement/states.ts';
-import { finaliseBatches, listSettledIn, listUnfinalAlone, listUnfinalBatches, listWatched } from '../../db/settlement/sweep.ts';
-import { guardPurchase } from '../../domain/payment/guard.ts';
-import type { Verdict } from '../../domain/payment/judge.ts';
-import type { PaymentEvent } from '../../domain/payment/machine.ts';
-import { decide } from '../../domain/payment/machine.ts';
-import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
+} from '../../modules/settlement/store/relayer.ts';
+import {
+  finaliseBatches,
+  listSettledIn,
+  listUnfinalAlone,
+  listUnfinalBatches,
+  listWatched,
+} from '../../modules/settlement/store/sweep.ts';
 import { insertPayment } from '../support/storePayment.ts';
 import { Crash, InvariantBroken } from './actor.ts';
 import { provenOf } from './fakeStore.ts';
@@ -53,7 +59,7 @@ export interface Place {
 
 /**
  * The simulator's store on the service's own SQL (safety 26): intake, claim, decisions, held payments and the queue of the relayer are what
- * `db/settlement/**` does, on a real Postgres. Only the clock of the guard is the simulator's. A crash before a commit is a rollback.
+ * `modules/settlement/store/**` does, on a real Postgres. Only the clock of the guard is the simulator's. A crash before a commit is a rollback.
  */
 export class SqlStore implements Store {
   private readonly database: Database;

@@ -1,6 +1,6 @@
-import type { Verdict } from '../../domain/payment/judge.ts';
-import type { PaymentEffect, PaymentEvent } from '../../domain/payment/machine.ts';
-import type { PaymentFacts, PaymentState } from '../../domain/payment/state.ts';
+import type { PaymentFacts, PaymentState } from '../../modules/kernel/payment/state.ts';
+import type { Verdict } from '../../modules/settlement/rules/judge.ts';
+import type { PaymentEffect, PaymentEvent } from '../../modules/settlement/rules/machine.ts';
 import type { Authorization } from './token.ts';
 import type { ChainTx } from './transactions.ts';
 
@@ -83,7 +83,7 @@ export type Maybe<T> = T | Promise<T>;
 
 /**
  * The database as the money path sees it. Each method that takes `beforeCommit` is one database transaction that decides
- * with `domain/payment/machine.decide` and writes every effect with the new state, or nothing. Reads return copies.
+ * with `modules/settlement/rules/machine.decide` and writes every effect with the new state, or nothing. Reads return copies.
  */
 export interface Store {
   /** Inserts a payment, held when an undecided one for the same thing exists (safety 14), or returns the stored one. */

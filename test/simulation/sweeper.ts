@@ -1,6 +1,6 @@
-import { isOvertaken } from '../../domain/payment/carrier.ts';
-import { judgeNonce } from '../../domain/payment/relayerNonce.ts';
-import { LOOSE_STATES, PAYMENT_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
+import { LOOSE_STATES, PAYMENT_STATES, SETTLED_STATES } from '../../modules/kernel/payment/state.ts';
+import { isOvertaken } from '../../modules/settlement/rules/carrier.ts';
+import { judgeNonce } from '../../modules/settlement/rules/relayerNonce.ts';
 import type { Call, Process } from './actor.ts';
 import { ask, RpcDown } from './actor.ts';
 import { judgeBatch, minedIn, propose, sendUpTo } from './processes.ts';

@@ -1,4 +1,4 @@
-import type { EvidenceRef, PaymentFacts } from '../../domain/payment/state.ts';
+import type { EvidenceRef, PaymentFacts } from '../../modules/kernel/payment/state.ts';
 import type { BatchRow, Change, NewPayment } from './store.ts';
 
 /** A crossing: positive when recorded, negative when corrected; rows never change (safety 5). */

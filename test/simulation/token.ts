@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/money/legs.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
 
 /** An EIP-3009 authorization as the fake chain sees it: amounts in micro, times in seconds. */
 export interface Authorization {

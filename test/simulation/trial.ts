@@ -8,7 +8,7 @@ import type { Bug } from './bugs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What the simulator runs of the service, besides itself: no package among it. */
-const PARTS = ['domain', 'chain/evidence/evidence.ts', 'chain/evidence/spending.ts', 'test/simulation'];
+const PARTS = ['modules', 'platform/chain/evidence/evidence.ts', 'platform/chain/evidence/spending.ts', 'test/simulation'];
 
 /** What a run with a bug showed: after how many schedules, and the sentence of the invariant that did not hold. */
 export interface Trial {

@@ -1,5 +1,5 @@
-import type { Verdict } from '../../domain/payment/judge.ts';
-import type { Sight } from '../../domain/payment/sight.ts';
+import type { Sight } from '../../modules/kernel/payment/sight.ts';
+import type { Verdict } from '../../modules/settlement/rules/judge.ts';
 import type { Call, Process } from './actor.ts';
 import { Actor, ask, Crash, RpcDown } from './actor.ts';
 import type { View } from './chain.ts';

@@ -8,7 +8,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
-import { revokeKey } from '../../services/credentials/keys.ts';
+import { revokeKey } from '../../modules/identity/use/keys/keys.ts';
 import { ALPHA_PRICING, WALLETS } from '../support/api.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';

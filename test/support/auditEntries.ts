@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import type { NewAuditEntry } from '../../db/operator/auditLog.ts';
+import type { NewAuditEntry } from '../../modules/tenants/store/auditLog.ts';
 
 /** The entries of a site, the newest first, as they are stored; an owner reads them over GraphQL. */
 export async function listAuditEntries(sql: Sql, tenantId: string): Promise<(NewAuditEntry & { readonly entryId: string })[]> {

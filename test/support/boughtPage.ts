@@ -1,8 +1,8 @@
 /** A page bought by a wallet, as the ledger has it, without a chain. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import type { NewPayment } from '../../db/settlement/intake.ts';
-import type { PaymentEvent } from '../../domain/payment/machine.ts';
+import type { PaymentEvent } from '../../modules/settlement/rules/machine.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import type { NewPayment } from '../../modules/settlement/store/intake.ts';
 import type { TestApi } from './buyers.ts';
 import { addressOf, newAccount } from './payments.ts';
 import { insertPayment } from './storePayment.ts';

@@ -1,13 +1,13 @@
 /** The buyer's side of the REST API with licences that were settled in the ledger, without a chain or a worker. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
-import { applyEvents } from '../../db/settlement/applyEvents.ts';
-import type { IntakeItem, NewPayment } from '../../db/settlement/intake.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
-import { freezePages } from '../../services/licences/freeze.ts';
-import { openOffer, termsOfOffer } from '../../services/licences/offer.ts';
-import type { LicenceRequest } from '../../services/licences/request.ts';
-import { understandRequest } from '../../services/licences/request.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
+import type { IntakeItem, NewPayment } from '../../modules/settlement/store/intake.ts';
+import { freezePages } from '../../modules/storefront/use/licences/freeze.ts';
+import { openOffer, termsOfOffer } from '../../modules/storefront/use/licences/offer.ts';
+import type { LicenceRequest } from '../../modules/storefront/use/licences/request.ts';
+import { understandRequest } from '../../modules/storefront/use/licences/request.ts';
 import type { startTestApi } from './api.ts';
 import { newWallet } from './payments.ts';
 import { insertPayment } from './storePayment.ts';

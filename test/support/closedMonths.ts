@@ -1,7 +1,7 @@
 /** Pages that were bought on a real chain, as years leave them: in a month that is long over. */
 import type { Database } from '../../db/database.ts';
-import type { Month } from '../../domain/reports/months.ts';
-import { monthOf } from '../../domain/reports/months.ts';
+import type { Month } from '../../modules/kernel/time/months.ts';
+import { monthOf } from '../../modules/kernel/time/months.ts';
 import type { Authors, SettlementWorld } from './settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, termsFor } from './settlement.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
-import { createRpc } from '../../chain/rpc/rpc.ts';
+import { createRpc } from '../../platform/chain/rpc/rpc.ts';
 import type { Balancer } from '../../sandbox/cluster/balancer.ts';
 import { startBalancer } from '../../sandbox/cluster/balancer.ts';
 import { REPLICAS } from '../../sandbox/cluster/replicas.ts';

@@ -1,22 +1,22 @@
 /** The console beside GraphQL and REST in one server, on a real Postgres, and a browser's habits without a browser. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createOidcVerifier } from '../../adapters/tokens/oidc.ts';
-import { createOidcLogin } from '../../adapters/tokens/oidcLogin.ts';
 import { createApi } from '../../api/app.ts';
 import type { ConsoleHandlerDeps } from '../../api/console/call.ts';
 import { createConsole, isConsolePath } from '../../api/console/handler.ts';
 import { pathOf } from '../../api/handler.ts';
-import type { Network } from '../../chain/network.ts';
 import { openEngine } from '../../graphql/request/engine.ts';
 import { createGraphqlHandler } from '../../graphql/request/handler.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { openHeavyWork } from '../../platform/pacing/heavy.ts';
+import type { RateLimits } from '../../platform/pacing/rates.ts';
+import { openRates } from '../../platform/pacing/rates.ts';
+import { createOidcVerifier } from '../../platform/tokens/oidc.ts';
+import { createOidcLogin } from '../../platform/tokens/oidcLogin.ts';
 import { readConsole } from '../../process/api/console.ts';
-import { createOwnerToken } from '../../services/owners/tokens.ts';
-import { openHeavyWork } from '../../services/pacing/heavy.ts';
-import type { RateLimits } from '../../services/pacing/rates.ts';
-import { openRates } from '../../services/pacing/rates.ts';
 import { startTestApi } from './api.ts';
 import { PATIENT_MS } from './parts.ts';
 

@@ -1,7 +1,8 @@
 /** A site with something on every screen of the console: real sales, a history, hostile names, and an owner who may look at it. */
-import { pepperOf } from '../../services/credentials/pepper.ts';
-import { createOwnerToken } from '../../services/owners/tokens.ts';
-import { createTenant } from '../../services/tenants/tenants.ts';
+
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
+import { createTenant } from '../../modules/tenants/use/tenants.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { askQuote, payFor, sellUntilDecided } from './buying.ts';
 import type { Purchase, Seen } from './reports.ts';
 import { insertPurchases, insertSeen } from './reports.ts';

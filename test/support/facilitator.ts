@@ -3,10 +3,10 @@ import type { IncomingMessage, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { x402Facilitator } from '@x402/core/facilitator';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import type { Facilitator, FacilitatorSettings } from '../../chain/facilitator.ts';
-import { createFacilitator } from '../../chain/facilitator.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import type { Facilitator, FacilitatorSettings } from '../../platform/chain/facilitator.ts';
+import { createFacilitator } from '../../platform/chain/facilitator.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 
 /** What POST /settle carries. */
 export interface SettleBody {

@@ -3,14 +3,14 @@
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createHostActivities } from '../../activities/hosts.ts';
-import { createHostDns } from '../../adapters/outbound/hostDns.ts';
-import { createHostProbe } from '../../adapters/outbound/hostProbe.ts';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
+import { HOST_TIMES } from '../../modules/hosts/rules/challengeSchedule.ts';
+import { createHostProbe } from '../../modules/hosts/use/hostProbe.ts';
+import { createHostWorkflows } from '../../modules/hosts/use/workflows.ts';
+import { createHostDns } from '../../platform/outbound/hostDns.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { rerouteToSandbox, withSandboxNames } from '../../process/sandboxWeb.ts';
 import { openWorkflowBundle } from '../../process/workflowBundle.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
-import { createHostWorkflows } from '../../services/hosts/workflows.ts';
 import { startTestApi } from './api.ts';
 import { useTemporal } from './parts.ts';
 

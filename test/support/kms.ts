@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { privateKeyToAccount, sign } from 'viem/accounts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
 
 /** How it behaves. */
 export type KmsMood = 'well' | 'high s' | 'another key' | 'error' | 'hang' | 'nonsense';

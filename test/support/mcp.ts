@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 
 /** Who a client says it is. */
 export const INFO = { name: 'test', version: '1.0.0' };

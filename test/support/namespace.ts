@@ -1,6 +1,6 @@
 /** A Temporal namespace of one test's own: for workflows whose ids are fixed, so that test files do not meet in them. */
 import { randomUUID } from 'node:crypto';
-import { registerNamespace } from '../../adapters/temporalNamespace.ts';
+import { registerNamespace } from '../../platform/temporal/namespace.ts';
 import { useTemporal } from './parts.ts';
 
 /** Registers a namespace and waits until the server knows it everywhere. Every call makes another one. */

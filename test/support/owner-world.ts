@@ -1,21 +1,21 @@
 /** Two sites of two owners with one of everything an owner can change, and the GraphQL document's mutations to change it with. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { graphql } from 'graphql';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
 import type { Database } from '../../db/database.ts';
-import { HOST_TIMES } from '../../domain/hosts/challengeSchedule.ts';
 import { Budget } from '../../graphql/limits/budget.ts';
 import type { GraphqlContext, GraphqlDeps } from '../../graphql/request/context.ts';
 import { schema } from '../../graphql/schema/schema.ts';
-import { createRule } from '../../services/anomalies/rules.ts';
-import { findKey, mintKey } from '../../services/credentials/keys.ts';
-import { importPages } from '../../services/licences/offering.ts';
-import { authenticateOwner } from '../../services/owners/authenticate.ts';
-import { createOwnerToken } from '../../services/owners/tokens.ts';
-import { openHeavyWork } from '../../services/pacing/heavy.ts';
-import { inviteMember } from '../../services/tenants/members.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
-import { pingEndpoint } from '../../services/webhooks/redeliver.ts';
+import { createRule } from '../../modules/anomalies/use/rules.ts';
+import { HOST_TIMES } from '../../modules/hosts/rules/challengeSchedule.ts';
+import { findKey, mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { inviteMember } from '../../modules/identity/use/members.ts';
+import { authenticateOwner } from '../../modules/identity/use/owners/authenticate.ts';
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
+import { importPages } from '../../modules/storefront/use/licences/offering.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { pingEndpoint } from '../../modules/webhooks/use/redeliver.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { openHeavyWork } from '../../platform/pacing/heavy.ts';
 import { startTestApi, WALLETS } from './api.ts';
 
 /** A site with one of everything. */

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { BatchItem } from '../../chain/calls/calldata.ts';
-import type { Network } from '../../chain/network.ts';
-import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { Authorization, Hex } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Authorization, Hex } from '../../modules/kernel/x402/payload.ts';
+import type { BatchItem } from '../../platform/chain/calls/calldata.ts';
+import type { Network } from '../../platform/chain/network.ts';
+import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
 
 /** Base Sepolia as the test chain plays it. */
 export function testNetwork(

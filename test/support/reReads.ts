@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReReadFacts } from '../../domain/licence/licence.ts';
+import type { ReReadFacts } from '../../modules/kernel/licence/licence.ts';
 import { WALLETS } from './api.ts';
 import type { TestApi } from './buyers.ts';
 

@@ -1,7 +1,7 @@
 /** Crossings and observations as the service leaves them, many at a time, rollups included. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
-import { crossingRollups, insertAndRollUp } from '../../db/reports/rollups.ts';
+import { crossingRollups, insertAndRollUp } from '../../modules/rollups/store/rollups.ts';
 import { planForeignKeysAnew } from './sql.ts';
 
 /** A purchase: its payment, and as many crossings as it went through (1 = settled, 2 = corrected, 3 = settled again). */

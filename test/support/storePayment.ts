@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
-import type { Intake, IntakeItem, NewPayment } from '../../db/settlement/intake.ts';
-import { insertPayments } from '../../db/settlement/intake.ts';
+import type { Intake, IntakeItem, NewPayment } from '../../modules/settlement/store/intake.ts';
+import { insertPayments } from '../../modules/settlement/store/intake.ts';
 
 /** Stores one payment, as `insertPayments` stores many. */
 export async function insertPayment(

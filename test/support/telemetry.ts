@@ -1,6 +1,6 @@
 /** What processes of a service show of themselves: their metrics, and the spans a collector got. */
 import { readFileSync } from 'node:fs';
-import { METRICS } from '../../domain/metrics.ts';
+import { METRICS } from '../../modules/kernel/metrics.ts';
 import type { ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import type { Receiver } from './receiver.ts';
 

@@ -1,7 +1,7 @@
 /** Quotes, x402 payloads and calls of POST /_svc/verify against a running service, for tests that speak REST alone. */
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { Authorization } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Authorization } from '../../modules/kernel/x402/payload.ts';
 import { signPayment, testNetwork } from './payments.ts';
 import type { TestService, TestSite } from './service.ts';
 

@@ -1,9 +1,9 @@
 /** Payments for the REST API of `startTestApi`, whose settlement service is a test's own. */
 import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { SettleRequest } from '../../services/settlement/accept/settle.ts';
-import type { SettleReceipt } from '../../services/settlement/answer/receipt.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
+import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
 import type { startTestApi } from './api.ts';
 import { signPayment } from './payments.ts';
 

@@ -1,14 +1,14 @@
 /** First attempts without a workflow: one pass of the dispatching activity's service, for tests of what it sends and records. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outbound } from '../../adapters/outbound/outbound.ts';
-import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
-import type { RetryStart } from '../../domain/webhook/deliveryWorkflow.ts';
-import type { WebhookLimits } from '../../services/webhooks/deps.ts';
-import { WEBHOOK_LIMITS } from '../../services/webhooks/deps.ts';
-import { createDispatcher } from '../../services/webhooks/dispatch.ts';
-import { createRecorder } from '../../services/webhooks/recorder.ts';
-import { createWake } from '../../services/webhooks/wake.ts';
+import type { RetryStart } from '../../modules/webhooks/rules/deliveryWorkflow.ts';
+import type { WebhookLimits } from '../../modules/webhooks/use/deps.ts';
+import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
+import { createDispatcher } from '../../modules/webhooks/use/dispatch.ts';
+import { createRecorder } from '../../modules/webhooks/use/recorder.ts';
+import { createWake } from '../../modules/webhooks/use/wake.ts';
+import type { Outbound } from '../../platform/outbound/outbound.ts';
+import type { SecretBox } from '../../platform/tokens/secretBox.ts';
 
 /** What a pass works with; what it hands over to workflows lands in `handedOver`. */
 export interface PassOptions {

@@ -5,22 +5,22 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { createAnomalyActivities } from '../../activities/anomalies.ts';
 import { createBudgetAlertActivities } from '../../activities/budgetAlerts.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
-import type { Outbound } from '../../adapters/outbound/outbound.ts';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import type { SecretBox } from '../../adapters/tokens/secretBox.ts';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { listen } from '../../db/listen.ts';
-import { DELIVERY_CHANNEL } from '../../db/webhooks/events.ts';
+import type { AlertLimits } from '../../modules/budgets/use/sendAlerts.ts';
+import { ALERT_LIMITS } from '../../modules/budgets/use/sendAlerts.ts';
+import { ensureAlertWorkflow } from '../../modules/budgets/use/start.ts';
+import { DELIVERY_CHANNEL } from '../../modules/webhooks/store/events.ts';
+import type { WebhookLimits } from '../../modules/webhooks/use/deps.ts';
+import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
+import { createRetryStarter, ensureWebhookWorkflows } from '../../modules/webhooks/use/start.ts';
+import { createWake } from '../../modules/webhooks/use/wake.ts';
+import type { Outbound } from '../../platform/outbound/outbound.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import type { SecretBox } from '../../platform/tokens/secretBox.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { openWorkflowBundle } from '../../process/workflowBundle.ts';
-import type { AlertLimits } from '../../services/budget/sendAlerts.ts';
-import { ALERT_LIMITS } from '../../services/budget/sendAlerts.ts';
-import { ensureAlertWorkflow } from '../../services/budget/start.ts';
-import type { WebhookLimits } from '../../services/webhooks/deps.ts';
-import { WEBHOOK_LIMITS } from '../../services/webhooks/deps.ts';
-import { createRetryStarter, ensureWebhookWorkflows } from '../../services/webhooks/start.ts';
-import { createWake } from '../../services/webhooks/wake.ts';
 
 /** What a worker needs to know; plain data, so that it can be another process's argument. */
 export interface WebhookWorkerOptions {

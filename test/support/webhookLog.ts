@@ -1,8 +1,8 @@
 /** What is stored about webhook endpoints, as tests read it; an owner reads it over GraphQL. */
 import type { Sql } from '../../db/database.ts';
-import type { EndpointRow } from '../../db/webhooks/endpoints.ts';
-import { lockEndpoint } from '../../db/webhooks/endpoints.ts';
-import type { EventType } from '../../domain/webhook/event.ts';
+import type { EventType } from '../../modules/webhooks/rules/event.ts';
+import type { EndpointRow } from '../../modules/webhooks/store/endpoints.ts';
+import { lockEndpoint } from '../../modules/webhooks/store/endpoints.ts';
 
 /** One try of a delivery, as the endpoint's log shows it. */
 export interface LoggedAttempt {

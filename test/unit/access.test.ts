@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { KeyState } from '../../domain/access/key.ts';
-import { hasApiAccess, PLANS, requireAccess } from '../../domain/access/key.ts';
-import { generateToken, isWellFormedToken, publisherPrefix } from '../../services/credentials/keys.ts';
+import { generateToken, isWellFormedToken, publisherPrefix } from '../../modules/identity/use/keys/keys.ts';
+import type { KeyState } from '../../modules/kernel/access/key.ts';
+import { hasApiAccess, PLANS, requireAccess } from '../../modules/kernel/access/key.ts';
 
 const KEY: KeyState = {
   tenantId: 't',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { claimOf, operatorOf } from '../../domain/gate/agent.ts';
-import { nameOf } from '../../domain/gate/agentName.ts';
-import { CRAWLERS, categoryOf } from '../../domain/gate/crawlers.ts';
+import { claimOf, operatorOf } from '../../modules/gate/rules/agent.ts';
+import { nameOf } from '../../modules/gate/rules/agentName.ts';
+import { CRAWLERS, categoryOf } from '../../modules/gate/rules/crawlers.ts';
 
 test.each([
   ['NewBot/1.0', 'newbot'],

@@ -1,9 +1,16 @@
 import { expect, test } from 'vitest';
-import { anomalyEventKey, buildAnomalyData } from '../../domain/anomaly/event.ts';
-import type { Figures, TrafficSum } from '../../domain/anomaly/measure.ts';
-import { measure } from '../../domain/anomaly/measure.ts';
-import type { BreachState } from '../../domain/anomaly/rule.ts';
-import { ANOMALY_METRICS, ARMED, judgeRule, phaseOf, thresholdProblem, throttleMs } from '../../domain/anomaly/rule.ts';
+import type { Figures, TrafficSum } from '../../modules/anomalies/rules/measure.ts';
+import { measure } from '../../modules/anomalies/rules/measure.ts';
+import { anomalyEventKey, buildAnomalyData } from '../../modules/webhooks/rules/anomalyEvent.ts';
+import type { BreachState } from '../../modules/webhooks/rules/anomalyRule.ts';
+import {
+  ANOMALY_METRICS,
+  ARMED,
+  judgeRule,
+  phaseOf,
+  thresholdProblem,
+  throttleMs,
+} from '../../modules/webhooks/rules/anomalyRule.ts';
 
 const MINUTE = 60_000;
 const rule = { rangeKey: '1h', threshold: 100 } as const;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { errorAnswer } from '../../api/errors.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { PaymentError } from '../../services/settlement/answer/receipt.ts';
+import type { ErrorCode } from '../../modules/kernel/errors.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
 
 test.each<[ErrorCode, number]>([
   ['malformed_body', 400],

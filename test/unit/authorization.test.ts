@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Address } from '../../domain/money/legs.ts';
-import type { PaymentTerms } from '../../domain/x402/authorization.ts';
-import { checkTerms, checkTimes, isOver } from '../../domain/x402/authorization.ts';
-import type { ParsedPayment } from '../../domain/x402/payload.ts';
-import { parsePayment } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { PaymentTerms } from '../../modules/kernel/x402/authorization.ts';
+import { checkTerms, checkTimes, isOver } from '../../modules/kernel/x402/authorization.ts';
+import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
+import { parsePayment } from '../../modules/kernel/x402/payload.ts';
 
 const NOW = 1_800_000_000;
 const LIMITS = { blockTimeMs: 2_000 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { alertBody, THRESHOLDS, thresholdsCrossed } from '../../domain/budget/alert.ts';
+import { alertBody, THRESHOLDS, thresholdsCrossed } from '../../modules/budgets/rules/alert.ts';
 
 test('a threshold is crossed by the micro that reaches it, once, and not by what is released and spent again below it', () => {
   const crossed = (beforeMicro: bigint, spentMicro: bigint) => thresholdsCrossed({ limitMicro: 1_000n, beforeMicro, spentMicro });

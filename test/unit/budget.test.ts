@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Budget } from '../../domain/budget/decide.ts';
-import { decideSpending, spendingState } from '../../domain/budget/decide.ts';
-import { periodOf } from '../../domain/budget/period.ts';
-import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import type { Budget } from '../../modules/budgets/rules/decide.ts';
+import { decideSpending, spendingState } from '../../modules/budgets/rules/decide.ts';
+import { periodOf } from '../../modules/budgets/rules/period.ts';
+import { PAYMENT_STATES } from '../../modules/kernel/payment/state.ts';
 
 const BUDGET: Budget = {
   period: 'month',

@@ -1,13 +1,19 @@
 import { decodeFunctionData } from 'viem';
 import { expect, test } from 'vitest';
-import { routerAbi, tokenAbi } from '../../chain/calls/abi.ts';
-import type { BatchItem } from '../../chain/calls/calldata.ts';
-import { planBatch } from '../../chain/calls/calldata.ts';
-import { carriedBy } from '../../chain/evidence/carried.ts';
-import { CONTRACT_AUTH_GAS, MAX_BATCH_BYTES, MAX_BATCH_GAS, MAX_BATCH_ITEMS, PLAIN_AUTH_GAS } from '../../chain/gas/gas.ts';
-import { payToOf, routerAddress } from '../../chain/router/split.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { routerAbi, tokenAbi } from '../../platform/chain/calls/abi.ts';
+import type { BatchItem } from '../../platform/chain/calls/calldata.ts';
+import { planBatch } from '../../platform/chain/calls/calldata.ts';
+import { carriedBy } from '../../platform/chain/evidence/carried.ts';
+import {
+  CONTRACT_AUTH_GAS,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_GAS,
+  MAX_BATCH_ITEMS,
+  PLAIN_AUTH_GAS,
+} from '../../platform/chain/gas/gas.ts';
+import { payToOf, routerAddress } from '../../platform/chain/router/split.ts';
 
 const network = { asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e', router: routerAddress } as const;
 const address = (number: number): Address => `0x${(number + 1).toString(16).padStart(40, '0')}`;

@@ -3,13 +3,13 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import { createLog } from '../../adapters/telemetry/log.ts';
 import { ROUTE_PATHS } from '../../api/app.ts';
 import { createRouteNames } from '../../api/routeName.ts';
-import type { MetricLabels } from '../../domain/metrics.ts';
+import type { MetricLabels } from '../../modules/kernel/metrics.ts';
+import { noteRefusal } from '../../modules/settlement/use/answer/note.ts';
+import { createLog } from '../../platform/telemetry/log.ts';
 import type { Handler, RequestWatch } from '../../process/requests.ts';
 import { watchRequests } from '../../process/requests.ts';
-import { noteRefusal } from '../../services/settlement/answer/note.ts';
 
 const routeOf = createRouteNames(ROUTE_PATHS);
 const SECRETS = ['svc_live_topsecret', 'quote-token', 'eyJhbGciOi', 'hunter2', 'jti-of-somebody', 'made-up'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { screenOf } from '../../services/console/providerSignIn.ts';
+import { screenOf } from '../../modules/identity/use/console/providerSignIn.ts';
 
 test('a text that is no screen is refused in the time it takes to read it', () => {
   // Read in one way only: where parts could be cut anywhere, each letter more doubled the time, on the thread that answers quotes.

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { readCredits } from '../../services/credits/contract.ts';
-import { payeeRule } from '../../services/credits/payees.ts';
+import { readCredits } from '../../modules/quotes/rules/creditsContract.ts';
+import { payeeRule } from '../../modules/tenants/use/payees.ts';
 
 const file = JSON.parse(readFileSync('docs/credits-api.schema.json', 'utf8')) as Parameters<typeof z.fromJSONSchema>[0];
 const schema = z.fromJSONSchema(file);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import { routerAddress } from '../../chain/router/split.ts';
-import { buildResource } from '../../domain/hosts/host.ts';
-import { compilePricing } from '../../domain/pricing/pricing.ts';
-import { NOBODY } from '../../domain/rules/compiled.ts';
-import type { KnownCredits } from '../../services/credits/book.ts';
-import { prepareQuote } from '../../services/quotes/issue.ts';
+import { buildResource } from '../../modules/kernel/hosts/host.ts';
+import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
+import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
+import type { KnownCredits } from '../../modules/quotes/use/credits/book.ts';
+import { prepareQuote } from '../../modules/quotes/use/issue.ts';
+import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
+import { routerAddress } from '../../platform/chain/router/split.ts';
 
 const HOUSE = `0x${'1'.repeat(40)}` as const;
 const ANN = `0x${'2'.repeat(40)}` as const;

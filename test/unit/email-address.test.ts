@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readEmail } from '../../domain/access/emailAddress.ts';
+import { readEmail } from '../../modules/kernel/access/emailAddress.ts';
 
 test.each([
   ['ann@example.org', 'ann@example.org', 'ann@example.org'],

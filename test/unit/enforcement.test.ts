@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { EnforcementSettings } from '../../domain/gate/enforcement.ts';
-import { DEFAULT_ENFORCEMENT, normaliseEnforcement } from '../../domain/gate/enforcement.ts';
-import type { HostFacts } from '../../domain/gate/enforcementStatus.ts';
-import { judgeHost } from '../../domain/gate/enforcementStatus.ts';
+import type { EnforcementSettings } from '../../modules/gate/rules/enforcement.ts';
+import { DEFAULT_ENFORCEMENT, normaliseEnforcement } from '../../modules/gate/rules/enforcement.ts';
+import type { HostFacts } from '../../modules/hosts/rules/enforcementStatus.ts';
+import { judgeHost } from '../../modules/hosts/rules/enforcementStatus.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21);

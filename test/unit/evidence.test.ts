@@ -1,12 +1,12 @@
 import { encodeEventTopics, pad, toEventSelector, toHex } from 'viem';
 import { expect, test } from 'vitest';
-import { routerAbi, tokenAbi } from '../../chain/calls/abi.ts';
-import type { ChainLog } from '../../chain/evidence/evidence.ts';
-import { evidenceFromLogs, TOPICS } from '../../chain/evidence/evidence.ts';
-import { baseSepoliaNetwork } from '../../chain/presets.ts';
-import type { Address } from '../../domain/money/legs.ts';
-import type { Hex } from '../../domain/x402/payload.ts';
-import { transferRows } from '../../services/settlement/batch/transferRows.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { transferRows } from '../../modules/settlement/use/batch/transferRows.ts';
+import { routerAbi, tokenAbi } from '../../platform/chain/calls/abi.ts';
+import type { ChainLog } from '../../platform/chain/evidence/evidence.ts';
+import { evidenceFromLogs, TOPICS } from '../../platform/chain/evidence/evidence.ts';
+import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
 
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 const [asset, router, payer, payTo, other] = [address(1), address(2), address(3), address(4), address(5)];

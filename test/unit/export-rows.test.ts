@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvRows } from '../../adapters/csv.ts';
-import { formatUsdc } from '../../domain/money/money.ts';
-import { settlementRefKind } from '../../domain/webhook/event.ts';
-import { exportRows } from '../../services/reports/exportRows.ts';
-import { shownWallet } from '../../services/reports/wallet.ts';
+import { formatUsdc } from '../../modules/kernel/money/money.ts';
+import { exportRows } from '../../modules/reports/use/exportRows.ts';
+import { shownWallet } from '../../modules/reports/use/wallet.ts';
+import { settlementRefKind } from '../../modules/webhooks/rules/event.ts';
+import { csvRows } from '../../platform/csv.ts';
 import { copiedRow } from '../support/copy.ts';
 
 interface Leg {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ServiceError } from '../../domain/errors.ts';
-import { createExportSlots } from '../../services/pacing/exportSlots.ts';
+import type { ServiceError } from '../../modules/kernel/errors.ts';
+import { createExportSlots } from '../../platform/pacing/exportSlots.ts';
 
 function stage() {
   let nowMs = 5_000;

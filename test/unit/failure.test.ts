@@ -1,8 +1,8 @@
 import { encodeErrorResult, parseAbi, toFunctionSelector } from 'viem';
 import { expect, test } from 'vitest';
-import { routerAbi } from '../../chain/calls/abi.ts';
-import { FAILURE_REASONS } from '../../domain/errors.ts';
-import { diagnoseRevert, reasonOf } from '../../domain/x402/failure.ts';
+import { FAILURE_REASONS } from '../../modules/kernel/errors.ts';
+import { diagnoseRevert, reasonOf } from '../../modules/kernel/x402/failure.ts';
+import { routerAbi } from '../../platform/chain/calls/abi.ts';
 import { splitAbi } from '../support/abi.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { chooseFees, inCoinsOf, replaceFees, requiredBalance } from '../../chain/gas/fees.ts';
+import { chooseFees, inCoinsOf, replaceFees, requiredBalance } from '../../platform/chain/gas/fees.ts';
 
 const settings = { maxFeePerGasWei: 5_000_000_000n, priorityFeePerGasWei: 1_000_000n };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isFinalTogether } from '../../domain/payment/finality.ts';
+import { isFinalTogether } from '../../modules/settlement/rules/finality.ts';
 
 const proven = (paymentId: string, blockNumber = 7n) => ({ paymentId, evidence: { txHash: '0x01', logIndex: 1, blockNumber } });
 

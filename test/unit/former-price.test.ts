@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Sold } from '../../domain/pricing/formerPrice.ts';
-import { findTermsPaid } from '../../domain/pricing/formerPrice.ts';
+import type { Sold } from '../../modules/pricing/rules/formerPrice.ts';
+import { findTermsPaid } from '../../modules/pricing/rules/formerPrice.ts';
 
 const NOW_MS = 1_000_000_000;
 const MINUTE_MS = 60_000;

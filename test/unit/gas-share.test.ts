@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { costToday, dataFee, requiredBalance } from '../../chain/gas/fees.ts';
-import { flushPayers, isFlushWorth } from '../../domain/payment/flush.ts';
-import { shareGas } from '../../domain/payment/gasShare.ts';
-import { firstFreeNonce, judgeNonce } from '../../domain/payment/relayerNonce.ts';
+import { flushPayers, isFlushWorth } from '../../modules/settlement/rules/flush.ts';
+import { shareGas } from '../../modules/settlement/rules/gasShare.ts';
+import { firstFreeNonce, judgeNonce } from '../../modules/settlement/rules/relayerNonce.ts';
+import { costToday, dataFee, requiredBalance } from '../../platform/chain/gas/fees.ts';
 
 test('shares of gas follow the weights and add up to the total, to the wei', () => {
   const wei = fc.bigInt({ min: 0n, max: 10n ** 24n });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { gathered } from '../../services/pacing/gather.ts';
+import { gathered } from '../../platform/pacing/gather.ts';
 
 const place = {};
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accountName, openHeavyWork, siteName } from '../../services/pacing/heavy.ts';
+import { accountName, openHeavyWork, siteName } from '../../platform/pacing/heavy.ts';
 
 /** How many of so many begin at once. */
 async function begun(asked: readonly Promise<unknown>[]): Promise<number> {

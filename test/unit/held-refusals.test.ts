@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { tellInTime } from '../../api/held.ts';
-import { RateExceeded } from '../../services/pacing/rates.ts';
+import { RateExceeded } from '../../platform/pacing/rates.ts';
 
 let server: Server;
 let told = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Waiting } from '../../domain/payment/held.ts';
-import { nextHeld } from '../../domain/payment/held.ts';
-import { LEADING_STATES, SETTLED_STATES } from '../../domain/payment/state.ts';
+import { LEADING_STATES, SETTLED_STATES } from '../../modules/kernel/payment/state.ts';
+import type { Waiting } from '../../modules/settlement/rules/held.ts';
+import { nextHeld } from '../../modules/settlement/rules/held.ts';
 
 const held: Waiting = { paymentId: 'b', state: 'held', acceptedAtMs: 1_000, decidedAtMs: null };
 

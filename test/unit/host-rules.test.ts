@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isPublicSuffix } from '../../adapters/outbound/publicSuffix.ts';
-import type { Challenge } from '../../domain/hosts/challenge.ts';
-import { DNS_ONLY_MS, isExpired, methodInForce, TOKEN_LIFE_MS } from '../../domain/hosts/challenge.ts';
-import { findMetaTags } from '../../domain/hosts/challengeMeta.ts';
-import { detectCapability } from '../../domain/hosts/challengePlatform.ts';
-import { delayOf, HOST_TIMES, judgeRecheckFailure, nextOpenCheckMs } from '../../domain/hosts/challengeSchedule.ts';
-import { parseHostname } from '../../domain/hosts/hostname.ts';
+import type { Challenge } from '../../modules/hosts/rules/challenge.ts';
+import { DNS_ONLY_MS, isExpired, methodInForce, TOKEN_LIFE_MS } from '../../modules/hosts/rules/challenge.ts';
+import { findMetaTags } from '../../modules/hosts/rules/challengeMeta.ts';
+import { detectCapability } from '../../modules/hosts/rules/challengePlatform.ts';
+import { delayOf, HOST_TIMES, judgeRecheckFailure, nextOpenCheckMs } from '../../modules/hosts/rules/challengeSchedule.ts';
+import { parseHostname } from '../../modules/kernel/hosts/hostname.ts';
+import { isPublicSuffix } from '../../platform/outbound/publicSuffix.ts';
 
 const NAME = 'svc-site-verification';
 const tag = (content: string): string => `<meta name="${NAME}" content="${content}">`;

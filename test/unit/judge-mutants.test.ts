@@ -11,17 +11,18 @@ import { codeLines, mutantsOf } from './judge/mutants.ts';
 import { tryModules } from './judge/trial.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const SOURCE = readFileSync(join(ROOT, 'domain/payment/judge.ts'), 'utf8');
+const SOURCE = readFileSync(join(ROOT, 'modules/settlement/rules/judge.ts'), 'utf8');
 const MUTANTS = mutantsOf(SOURCE);
 
 /** The mutants that the table of `judge/cases.ts` does not notice: each is a module beside the real ones, in a Node of its own. */
 async function listSurvivors(mutants: readonly CodeMutant[]): Promise<readonly CodeMutant[]> {
   const folder = mkdtempSync(join(tmpdir(), 'judge-'));
   try {
-    cpSync(join(ROOT, 'domain'), join(folder, 'domain'), { recursive: true });
+    for (const part of ['modules/kernel', 'modules/settlement/rules'])
+      cpSync(join(ROOT, part), join(folder, part), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     const paths = mutants.map((mutant, at) => {
-      const path = join(folder, 'domain/payment', `judge-${at}.ts`);
+      const path = join(folder, 'modules/settlement/rules', `judge-${at}.ts`);
       writeFileSync(path, mutant.source);
       return path;
     });
@@ -56,5 +57,5 @@ test('the judgement as it stands passes the table, and a module that is none doe
   const real = { name: 'none', line: 0, source: SOURCE };
   const mute = { name: 'mute', line: 0, source: "export const judge = () => 'wait'; export const isUnexplained = () => false;" };
   expect(await listSurvivors([real, mute])).toEqual([real]);
-  expect(await tryModules([join(ROOT, 'domain/payment/judge.ts')])).toEqual([null]);
+  expect(await tryModules([join(ROOT, 'modules/settlement/rules/judge.ts')])).toEqual([null]);
 });

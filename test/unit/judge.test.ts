@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import { isUnexplained, judge } from '../../domain/payment/judge.ts';
-import { PAYMENT_STATES } from '../../domain/payment/state.ts';
+import { PAYMENT_STATES } from '../../modules/kernel/payment/state.ts';
+import { isUnexplained, judge } from '../../modules/settlement/rules/judge.ts';
 import { CASES } from './judge/cases.ts';
 import { at } from './judge/samples.ts';
 import { UNEXPLAINED_CASES } from './judge/unexplainedCases.ts';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { accessClaims, accessEndSeconds } from '../../domain/access/accessToken.ts';
-import { pagePriceMicro, parsePeriod, parseTerms, validatePeriodFactors } from '../../domain/licence/period.ts';
-import { parseProof, proofMessage } from '../../domain/licence/proof.ts';
-import { newsOf } from '../../domain/licence/purchaseNews.ts';
-import { canonicalPath, compilePattern, matches, parseScope } from '../../domain/pages/scope.ts';
-import { guardLicence } from '../../domain/payment/guard.ts';
-import { PAYMENT_STATES } from '../../domain/payment/state.ts';
-import { buildSignInMessage, parseSignInMessage, refuseSignIn } from '../../domain/signIn/siwx.ts';
+import { buildSignInMessage, parseSignInMessage, refuseSignIn } from '../../modules/identity/rules/siwx.ts';
+import { accessClaims, accessEndSeconds } from '../../modules/kernel/access/accessToken.ts';
+import { pagePriceMicro, parsePeriod, parseTerms, validatePeriodFactors } from '../../modules/kernel/licence/period.ts';
+import { canonicalPath, compilePattern, matches, parseScope } from '../../modules/kernel/pages/scope.ts';
+import { PAYMENT_STATES } from '../../modules/kernel/payment/state.ts';
+import { parseProof, proofMessage } from '../../modules/licences/rules/proof.ts';
+import { newsOf } from '../../modules/licences/rules/purchaseNews.ts';
+import { guardLicence } from '../../modules/settlement/rules/guard.ts';
 
 const match = (pattern: string, path: string): boolean => matches(compilePattern(pattern), canonicalPath(path));
 

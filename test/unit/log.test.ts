@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLog } from '../../adapters/telemetry/log.ts';
+import { createLog } from '../../platform/telemetry/log.ts';
 
 /** A log into memory, and what it wrote. */
 function memoryLog(): { readonly log: ReturnType<typeof createLog>; readonly lines: () => Record<string, unknown>[] } {

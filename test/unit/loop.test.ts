@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test, vi } from 'vitest';
-import { beginInTurn } from '../../services/pacing/loop.ts';
+import { beginInTurn } from '../../platform/pacing/eventLoop.ts';
 
 function busy(ms: number): void {
   const until = performance.now() + ms;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatUsdc, MAX_JSON_MICRO, microToJson, parseDecimal, priceToMicro } from '../../domain/money/money.ts';
+import { formatUsdc, MAX_JSON_MICRO, microToJson, parseDecimal, priceToMicro } from '../../modules/kernel/money/money.ts';
 
 test('a decimal of USD becomes micro exactly', () => {
   expect(priceToMicro('0.001')).toBe(1_000n);

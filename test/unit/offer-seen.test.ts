@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeSight } from '../../domain/pricing/offerSeen.ts';
+import { judgeSight } from '../../modules/storefront/rules/offerSeen.ts';
 
 const payTo = `0x${'ab'.repeat(20)}`;
 const sold = { priceMicro: 5_000n, payTo: new Map([['eip155:84532', payTo]]) };

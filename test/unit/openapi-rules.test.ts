@@ -2,9 +2,9 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describeService } from '../../api/app.ts';
-import { parseName } from '../../domain/hosts/hostname.ts';
-import { MAX_PERIOD_DAYS, parsePeriod, parseTerms, TERMS } from '../../domain/licence/period.ts';
-import { compilePattern, MAX_PATTERN_CHARS, parseScope } from '../../domain/pages/scope.ts';
+import { parseName } from '../../modules/kernel/hosts/hostname.ts';
+import { MAX_PERIOD_DAYS, parsePeriod, parseTerms, TERMS } from '../../modules/kernel/licence/period.ts';
+import { compilePattern, MAX_PATTERN_CHARS, parseScope } from '../../modules/kernel/pages/scope.ts';
 
 type Schema = { pattern?: string; enum?: string[]; minimum?: number; maximum?: number; items?: Schema };
 const { components, paths } = describeService('https://svc.example') as {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseName } from '../../domain/hosts/hostname.ts';
-import { MAX_ISSUER_CHARS, parseIssuer, parseOrigin } from '../../domain/hosts/origin.ts';
+import { parseName } from '../../modules/kernel/hosts/hostname.ts';
+import { MAX_ISSUER_CHARS, parseIssuer, parseOrigin } from '../../modules/kernel/hosts/origin.ts';
 
 test.each([
   ['https://origin.example', 'https://origin.example'],

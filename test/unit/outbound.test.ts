@@ -6,11 +6,11 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createSocketServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createHostDns } from '../../adapters/outbound/hostDns.ts';
-import { createHostProbe } from '../../adapters/outbound/hostProbe.ts';
-import type { Outbound, OutboundOptions } from '../../adapters/outbound/outbound.ts';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
-import { createTargetSlots } from '../../adapters/outbound/targetSlots.ts';
+import { createHostProbe } from '../../modules/hosts/use/hostProbe.ts';
+import { createHostDns } from '../../platform/outbound/hostDns.ts';
+import type { Outbound, OutboundOptions } from '../../platform/outbound/outbound.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { createTargetSlots } from '../../platform/outbound/targetSlots.ts';
 import { isSandboxName, rerouteToSandbox } from '../../process/sandboxWeb.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 

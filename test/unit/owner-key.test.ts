@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { siteOf } from '../../graphql/request/context.ts';
-import type { Owner } from '../../services/owners/authenticate.ts';
-import { ownerKey } from '../../services/owners/authenticate.ts';
+import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
+import { ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(8)) as [string, string, string];
 const owner = (via: Owner['via'], userId: string, ...tenantIds: string[]): Owner => ({ via, userId, tenantIds });

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { readPageText } from '../../adapters/pageText.ts';
-import { openTexts } from '../../services/purchases/texts.ts';
+import { openTexts } from '../../modules/storefront/use/pages/texts.ts';
+import { readPageText } from '../../platform/pageText.ts';
 
 const html = (text: string, charset: string | null = null) => readPageText(Buffer.from(text), { isHtml: true, charset });
 
@@ -80,7 +80,7 @@ test('a page that takes too long, or breaks the thread, is told to be unreadable
     const script = scripts[started.length];
     started.push(script ?? 'ours');
     return script === undefined
-      ? new Worker(new URL('../../services/purchases/textThread.ts', import.meta.url))
+      ? new Worker(new URL('../../modules/storefront/use/pages/textThread.ts', import.meta.url))
       : new Worker(script, { eval: true });
   };
   const texts = openTexts({ start, limitMs: 1_000 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Hex } from '../../domain/x402/payload.ts';
-import { MAX_PAYMENT_BYTES, parsePayment } from '../../domain/x402/payload.ts';
+import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import { MAX_PAYMENT_BYTES, parsePayment } from '../../modules/kernel/x402/payload.ts';
 
 const FROM = '0xAbCdEf0123456789aBcDeF0123456789abCDef01';
 const TO = '0x1111111111111111111111111111111111111111';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newPaymentId } from '../../services/settlement/accept/paymentId.ts';
+import { newPaymentId } from '../../modules/settlement/use/accept/paymentId.ts';
 
 test('ids of payments are UUIDs of version 7: later ones sort later, and no two are alike', () => {
   const ids = [1_700_000_000_000, 1_700_000_000_001, 1_800_000_000_000, 9_999_999_999_999].map(newPaymentId);

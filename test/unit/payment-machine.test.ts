@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PaymentEvent } from '../../domain/payment/machine.ts';
-import { decide } from '../../domain/payment/machine.ts';
-import type { EvidenceRef, PaymentFacts } from '../../domain/payment/state.ts';
+import type { EvidenceRef, PaymentFacts } from '../../modules/kernel/payment/state.ts';
 import {
   ANSWERED_STATES,
   decisionTime,
@@ -16,7 +14,9 @@ import {
   OPEN_STATES,
   PAYMENT_STATES,
   UNDECIDED_STATES,
-} from '../../domain/payment/state.ts';
+} from '../../modules/kernel/payment/state.ts';
+import type { PaymentEvent } from '../../modules/settlement/rules/machine.ts';
+import { decide } from '../../modules/settlement/rules/machine.ts';
 import { TRANSITIONS } from '../simulation/coverage.ts';
 
 const transfer: EvidenceRef = { txHash: '0x01', logIndex: 1, blockNumber: 7n };

@@ -2,9 +2,9 @@ import type { Bidi } from 'bidi-js';
 import bidiFactory from 'bidi-js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mayRunLeft } from '../../adapters/pdf/direction.ts';
-import { filesOf, opened } from '../../adapters/pdf/fontFiles.ts';
-import { createPairs, shapedWhole } from '../../adapters/pdf/shaped.ts';
+import { mayRunLeft } from '../../platform/pdf/direction.ts';
+import { filesOf, opened } from '../../platform/pdf/fontFiles.ts';
+import { createPairs, shapedWhole } from '../../platform/pdf/shaped.ts';
 
 /** Letters of one file each: of Latin, its extensions, Vietnamese, Greek and Cyrillic. */
 const ALPHABETS = ['AVTWLYfijkrty01789.,:-/x“é ', 'ŁżĆšŽěıŁ', 'ơưĂđ', 'ΑΤΥΛΡνίκος', 'ТУГДЖабвгЯ'];

@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest';
-import { openRoom } from '../../chain/calls/calldata.ts';
-import { MAX_BATCH_GAS } from '../../chain/gas/gas.ts';
-import { expectedWaitMs } from '../../domain/payment/expectedWait.ts';
-import { NEW_PAYER, PLAIN_SENT_LIMIT, payerRoom, STRIKE_LIMIT, UNDECIDED_LIMIT } from '../../domain/payment/payerLimits.ts';
-import type { PickRules, WaitingPayment } from '../../domain/payment/pickBatch.ts';
-import { pickBatch } from '../../domain/payment/pickBatch.ts';
-import type { BatchProposal } from '../../services/settlement/starter.ts';
-import { createBatchStarter } from '../../services/settlement/starter.ts';
+import { expectedWaitMs } from '../../modules/settlement/rules/expectedWait.ts';
+import {
+  NEW_PAYER,
+  PLAIN_SENT_LIMIT,
+  payerRoom,
+  STRIKE_LIMIT,
+  UNDECIDED_LIMIT,
+} from '../../modules/settlement/rules/payerLimits.ts';
+import type { PickRules, WaitingPayment } from '../../modules/settlement/rules/pickBatch.ts';
+import { pickBatch } from '../../modules/settlement/rules/pickBatch.ts';
+import type { BatchProposal } from '../../modules/settlement/use/batchQueue.ts';
+import { createBatchStarter } from '../../modules/settlement/use/batchQueue.ts';
+import { openRoom } from '../../platform/chain/calls/calldata.ts';
+import { MAX_BATCH_GAS } from '../../platform/chain/gas/gas.ts';
 
 const rules: PickRules = { openRoom, payerRoom: ({ payerKind }) => payerRoom(payerKind, NEW_PAYER), last: null };
 let made = 0;

@@ -6,8 +6,8 @@ import { getDefaultAsset } from '@x402/evm';
 import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1';
 import { domainSeparator } from 'viem';
 import { expect, test } from 'vitest';
-import { PRESETS, presetNetwork } from '../../chain/presets.ts';
-import { routerAddress } from '../../chain/router/split.ts';
+import { PRESETS, presetNetwork } from '../../platform/chain/presets.ts';
+import { routerAddress } from '../../platform/chain/router/split.ts';
 import { readConfig } from '../../process/config/read.ts';
 
 /** What each token's `DOMAIN_SEPARATOR()` answers on its chain; Polygon's test network has no published one. */

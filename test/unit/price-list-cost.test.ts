@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { normalisePrefix } from '../../domain/pages/resource.ts';
-import { listPage, namedPages, priceSteps } from '../../domain/pricing/priceList.ts';
-import { compilePricing, validatePricing } from '../../domain/pricing/pricing.ts';
-import { rslPaths } from '../../domain/rsl/paths.ts';
+import { normalisePrefix } from '../../modules/kernel/pages/resource.ts';
+import { listPage, namedPages, priceSteps } from '../../modules/pricing/rules/priceList.ts';
+import { compilePricing, validatePricing } from '../../modules/pricing/rules/pricing.ts';
+import { rslPaths } from '../../modules/pricing/rules/rsl/paths.ts';
 import { pricingOf, ruleOf } from '../support/rules/arbitrary.ts';
 import { slowness } from '../support/turns.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Pricing } from '../../domain/pricing/pricing.ts';
-import { compilePricing, requireRuleFloor, validatePricing } from '../../domain/pricing/pricing.ts';
-import type { Asked } from '../../domain/rules/compiled.ts';
-import { NOBODY } from '../../domain/rules/compiled.ts';
-import type { PriceRule } from '../../domain/rules/rule.ts';
+import type { Asked } from '../../modules/pricing/rules/compiled.ts';
+import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
+import type { Pricing } from '../../modules/pricing/rules/pricing.ts';
+import { compilePricing, requireRuleFloor, validatePricing } from '../../modules/pricing/rules/pricing.ts';
+import type { PriceRule } from '../../modules/pricing/rules/rule.ts';
 import { pricingOf, ruleOf } from '../support/rules/arbitrary.ts';
 
 const FLOOR = 1_000n;

@@ -2,10 +2,10 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { DEAREST } from '../../bench/dearestQueries.ts';
-import { COSTS, queryPoints, spend } from '../../domain/access/rate.ts';
 import { COST_LIMIT } from '../../graphql/limits/limits.ts';
 import { judge } from '../../graphql/limits/plugins.ts';
 import { schema } from '../../graphql/schema/schema.ts';
+import { COSTS, queryPoints, spend } from '../../modules/kernel/rate.ts';
 import { VARIABLES } from '../../process/config/variables.ts';
 import { consoleDocuments } from '../support/console-documents.ts';
 

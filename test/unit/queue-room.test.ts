@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { IN_FLIGHT_GAS, queueHasRoom } from '../../domain/payment/queueRoom.ts';
+import { IN_FLIGHT_GAS, queueHasRoom } from '../../modules/settlement/rules/queueRoom.ts';
 
 const queue = { open: 0, openGas: 0n, limit: 4 };
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { rateHandler } from '../../api/rated.ts';
 import { bearerOf } from '../../graphql/request/handler.ts';
-import { openRates } from '../../services/pacing/rates.ts';
+import { openRates } from '../../platform/pacing/rates.ts';
 
 test('wrong credentials of every length that GraphQL looks at count for the address that shows them', async () => {
   const perSecond = { address: 1, refused: 3, key: 1, tenant: 1, account: 1, account_address: 1 };

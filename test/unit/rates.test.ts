@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ServiceError } from '../../domain/errors.ts';
-import type { Holder, RateLimits } from '../../services/pacing/rates.ts';
-import { holderOfKey, openRates } from '../../services/pacing/rates.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import type { Holder, RateLimits } from '../../platform/pacing/rates.ts';
+import { holderOfKey, openRates } from '../../platform/pacing/rates.ts';
 
 const LIMITS: RateLimits = {
   perSecond: { address: 10, refused: 2, key: 10, tenant: 15, account: 5, account_address: 8 },

@@ -1,7 +1,7 @@
 /** How often a node is asked for the receipt of a transaction that was just sent. */
 import { expect, test } from 'vitest';
-import { pauseAfter, waitForReceipt } from '../../chain/evidence/receipts.ts';
-import type { Rpc } from '../../chain/rpc/rpc.ts';
+import { pauseAfter, waitForReceipt } from '../../platform/chain/evidence/receipts.ts';
+import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
 
 const HASH = `0x${'11'.repeat(32)}` as const;
 const MINED = {

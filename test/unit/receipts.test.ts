@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { pageOf } from '../../api/receipts/page.ts';
-import { didDocument, didOf, publicResourceOf, resourceOf } from '../../domain/receipts/receipt.ts';
-import type { RecordFacts } from '../../domain/receipts/record.ts';
-import { recordOf, termsText } from '../../domain/receipts/record.ts';
+import { didDocument, didOf, publicResourceOf, resourceOf } from '../../modules/kernel/receipt.ts';
+import type { RecordFacts } from '../../modules/receipts/rules/record.ts';
+import { recordOf, termsText } from '../../modules/receipts/rules/record.ts';
 
 const OURS = 'https://svc.example';
 const resource = 'https://news.example/a%20b?reader=ann%40example.com#top';

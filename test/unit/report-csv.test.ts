@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvRows } from '../../adapters/csv.ts';
+import { csvRows } from '../../platform/csv.ts';
 
 test('rows are the same bytes as a CSV library writes, formulas made harmless', () => {
   const nasty = fc.constantFrom('=1+1', '+1', '-1', '@x', '\tx', '\rx', 'a"b', 'a,b', 'a\nb', '', "'", 'ü', '=cmd|" /C calc"!A0');

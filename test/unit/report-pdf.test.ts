@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { cleaned, cleanedAddress } from '../../adapters/pdf/cleaned.ts';
-import type { DocumentTable, StatementDocument } from '../../adapters/pdf/document.ts';
-import { drawStatement } from '../../adapters/pdf/draw.ts';
+import { cleaned, cleanedAddress } from '../../platform/pdf/cleaned.ts';
+import type { DocumentTable, StatementDocument } from '../../platform/pdf/document.ts';
+import { drawStatement } from '../../platform/pdf/draw.ts';
 import { linesOf, textOf, textsOf } from '../support/pdf.ts';
 
 const EMPTY: StatementDocument = {

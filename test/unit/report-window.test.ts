@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SignedSpan, Span } from '../../domain/reports/window.ts';
-import { isEmpty, piecesOf, previousWindow, readableWindow, wholeDays } from '../../domain/reports/window.ts';
+import type { SignedSpan, Span } from '../../modules/kernel/time/window.ts';
+import { isEmpty, piecesOf, previousWindow, readableWindow, wholeDays } from '../../modules/kernel/time/window.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseResource, resourceKeyOf } from '../../domain/hosts/host.ts';
-import { locatePage, normalisePrefix, plainSlug, slugOf } from '../../domain/pages/resource.ts';
-import { canonicalPath, compilePattern, matches } from '../../domain/pages/scope.ts';
+import { parseResource, resourceKeyOf } from '../../modules/kernel/hosts/host.ts';
+import { locatePage, normalisePrefix, plainSlug, slugOf } from '../../modules/kernel/pages/resource.ts';
+import { canonicalPath, compilePattern, matches } from '../../modules/kernel/pages/scope.ts';
 
 test('spellings of one page have one host, path and key', () => {
   const spellings = [

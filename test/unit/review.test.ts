@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { whyReviewStays } from '../../domain/payment/review.ts';
-import type { Sight } from '../../domain/payment/sight.ts';
+import type { Sight } from '../../modules/kernel/payment/sight.ts';
+import { whyReviewStays } from '../../modules/settlement/rules/review.ts';
 
 const transfer = { txHash: '0x1', logIndex: 1, blockNumber: 9n };
 const SIGHT: Sight = {

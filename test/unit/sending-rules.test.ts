@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { fateOf, isOvertaken } from '../../domain/payment/carrier.ts';
-import { wasUsedBefore } from '../../domain/payment/firstLook.ts';
-import { resendFrom } from '../../domain/payment/resend.ts';
-import { isStillChosen, newPayment } from '../../domain/payment/state.ts';
-import { verdictsOf } from '../../domain/payment/verdicts.ts';
+import { isStillChosen, newPayment } from '../../modules/kernel/payment/state.ts';
+import { fateOf, isOvertaken } from '../../modules/settlement/rules/carrier.ts';
+import { wasUsedBefore } from '../../modules/settlement/rules/firstLook.ts';
+import { resendFrom } from '../../modules/settlement/rules/resend.ts';
+import { verdictsOf } from '../../modules/settlement/rules/verdicts.ts';
 import { at, PAY_TO, PROOF, paid, paymentIn, sightOf, spent } from './judge/samples.ts';
 
 test('a nonce that was used before its row is refused; one that is unused, or of a test key, is not', () => {

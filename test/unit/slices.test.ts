@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inSlices } from '../../services/pacing/slices.ts';
+import { inSlices } from '../../platform/pacing/slices.ts';
 
 /** So many steps of a millisecond each; notes when it was its turn. */
 function* work(name: string, steps: number, log: string[]): Generator<void, string> {

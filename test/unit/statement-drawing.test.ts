@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { startDrawing } from '../../services/reports/statement/drawing.ts';
-import type { StatementReport } from '../../services/reports/statement/report.ts';
-import { keepThread, takeThread } from '../../services/reports/statement/threads.ts';
+import { startDrawing } from '../../modules/reports/use/statement/drawing.ts';
+import type { StatementReport } from '../../modules/reports/use/statement/report.ts';
+import { keepThread, takeThread } from '../../modules/reports/use/statement/threads.ts';
 
 const NONE = { events: 0, reads: 0, citations: 0, grossMicro: 0n };
 const EMPTY = { lines: [], rest: 0, restMicro: 0n };

@@ -22,7 +22,7 @@ test('what the default leaves out is what the slow tier runs, and together they 
 });
 
 test('a change of the code of money runs its faults in the default tier, too', () => {
-  expect(tier(null, ['services/settlement/accept/settle.ts'])).toContain('test/fault/crash.test.ts');
+  expect(tier(null, ['modules/settlement/use/accept/settle.ts'])).toContain('test/fault/crash.test.ts');
   expect(tier(null, ['console/app.ts'])).not.toContain('test/fault/crash.test.ts');
 });
 

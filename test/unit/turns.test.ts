@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ServiceError } from '../../domain/errors.ts';
-import { openTurns } from '../../services/pacing/turns.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
+import { openTurns } from '../../platform/pacing/fairQueue.ts';
 
 const LIMITS = { atOnce: 2, mostWaiting: 3, waitMs: 60_000 };
 

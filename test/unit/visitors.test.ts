@@ -1,8 +1,8 @@
 /** Classes of visitors as the service knows them: the same table as at publishers' gates. */
 import { expect, test } from 'vitest';
-import { operatorOf } from '../../domain/gate/agent.ts';
-import { nameOf } from '../../domain/gate/agentName.ts';
-import { DEFAULT_CLASSES, robotClassOf, VISITOR_CLASSES } from '../../domain/gate/visitors.ts';
+import { operatorOf } from '../../modules/gate/rules/agent.ts';
+import { nameOf } from '../../modules/gate/rules/agentName.ts';
+import { DEFAULT_CLASSES, robotClassOf, VISITOR_CLASSES } from '../../modules/gate/rules/visitors.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import visitors from '../support/visitors.json' with { type: 'json' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { judgeAddress } from '../../adapters/outbound/address.ts';
-import { checkOutboundUrl } from '../../adapters/outbound/url.ts';
+import { judgeAddress } from '../../platform/outbound/address.ts';
+import { checkOutboundUrl } from '../../platform/outbound/url.ts';
 import { BLOCKED, LOOPBACK, REFUSED } from '../support/unsafe-addresses.ts';
 
 const PUBLIC = [

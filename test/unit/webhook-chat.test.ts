@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { isChannelUrl } from '../../domain/webhook/channel.ts';
-import type { ChatChannel, ChatEvent } from '../../domain/webhook/chat.ts';
-import { buildChatBody, chatLine, escapeMarkdown, escapeSlack, inertLine } from '../../domain/webhook/chat.ts';
+import { isChannelUrl } from '../../modules/webhooks/rules/channel.ts';
+import type { ChatChannel, ChatEvent } from '../../modules/webhooks/rules/chat.ts';
+import { buildChatBody, chatLine, escapeMarkdown, escapeSlack, inertLine } from '../../modules/webhooks/rules/chat.ts';
 
 const settled: ChatEvent = {
   type: 'settlement.completed',

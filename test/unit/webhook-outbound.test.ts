@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createSocketServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import type { Outbound, OutboundOptions } from '../../adapters/outbound/outbound.ts';
-import { createOutbound } from '../../adapters/outbound/outbound.ts';
+import type { Outbound, OutboundOptions } from '../../platform/outbound/outbound.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];

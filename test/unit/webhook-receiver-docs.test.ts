@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { expect, test } from 'vitest';
-import { signHeaders, signingKeyOf } from '../../services/webhooks/sign.ts';
+import { signHeaders, signingKeyOf } from '../../modules/webhooks/use/sign.ts';
 
 type Verify = (rawBody: Buffer, header: string, secret: string, nowSeconds?: number) => boolean;
 

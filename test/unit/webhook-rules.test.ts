@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createSecretBox } from '../../adapters/tokens/secretBox.ts';
-import { buildDeliveryId } from '../../domain/webhook/deliveryId.ts';
-import { busyDelayMs } from '../../domain/webhook/deliveryWorkflow.ts';
-import { wantsEvent } from '../../domain/webhook/endpoint.ts';
-import type { UnannouncedCrossing } from '../../domain/webhook/event.ts';
-import { buildSettlementData, settlementEventKey, settlementRefKind } from '../../domain/webhook/event.ts';
-import type { AttemptResult } from '../../domain/webhook/retrySchedule.ts';
-import { delayBefore, judgeAttempt, parseRetryAfter } from '../../domain/webhook/retrySchedule.ts';
-import { isOver, openWindow, sleepBeforeNextClose } from '../../domain/webhook/window.ts';
-import { signHeaders, signingKeyOf } from '../../services/webhooks/sign.ts';
+import { buildDeliveryId } from '../../modules/webhooks/rules/deliveryId.ts';
+import { busyDelayMs } from '../../modules/webhooks/rules/deliveryWorkflow.ts';
+import { wantsEvent } from '../../modules/webhooks/rules/endpoint.ts';
+import type { UnannouncedCrossing } from '../../modules/webhooks/rules/event.ts';
+import { buildSettlementData, settlementEventKey, settlementRefKind } from '../../modules/webhooks/rules/event.ts';
+import type { AttemptResult } from '../../modules/webhooks/rules/retrySchedule.ts';
+import { delayBefore, judgeAttempt, parseRetryAfter } from '../../modules/webhooks/rules/retrySchedule.ts';
+import { isOver, openWindow, sleepBeforeNextClose } from '../../modules/webhooks/rules/window.ts';
+import { signHeaders, signingKeyOf } from '../../modules/webhooks/use/sign.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 

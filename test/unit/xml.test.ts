@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readXmlElement } from '../../adapters/xml.ts';
-import { canonicalXml } from '../../domain/rsl/xml.ts';
+import { canonicalXml } from '../../modules/kernel/xml.ts';
+import { readXmlElement } from '../../platform/xml.ts';
 
 const HOME = 'https://rslstandard.org/rsl';
 const read = (text: string) => readXmlElement(text, 16_384);

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keccak256 } from 'viem';
 import { expect, test } from 'vitest';
-import { checksumAddress } from '../../chain/offer.ts';
-import type { Address } from '../../domain/money/legs.ts';
+import type { Address } from '../../modules/kernel/money/legs.ts';
 import { crawlerErrorOf } from '../../packages/publisher/src/core/crawlerError.ts';
 import type { Facts } from '../../packages/publisher/src/core/decide.ts';
 import { decide } from '../../packages/publisher/src/core/decide.ts';
 import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
+import { checksumAddress } from '../../platform/chain/offer.ts';
 import { newWallet } from '../support/payments.ts';
 import visitors from '../support/visitors.json' with { type: 'json' };
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SCOPES } from '../../domain/access/key.ts';
-import { mintKey } from '../../services/credentials/keys.ts';
-import { mintConnectKey } from '../../services/hosts/connectKey.ts';
+import { mintConnectKey } from '../../modules/identity/use/keys/connectKey.ts';
+import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
 import { setConfirmedAddress } from '../support/addresses.ts';
 import { saveHistory } from '../support/histories.ts';
 import type { HostWorld } from '../support/hosts.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReportActivities } from '../../activities/reports.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { NO_METRICS } from '../../domain/metrics.ts';
+import { NO_METRICS } from '../../modules/kernel/metrics.ts';
 import { openWorkflowBundle } from '../../process/workflowBundle.ts';
 import { saveHistory } from '../support/histories.ts';
 import { insertTenant } from '../support/ledger.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
 import { saveHistory } from '../support/histories.ts';
 import { insertTenant } from '../support/ledger.ts';
 import { createNamespace } from '../support/namespace.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEndpoint } from '../../services/webhooks/endpoints.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
 import { saveHistory } from '../support/histories.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import { createNamespace } from '../support/namespace.ts';

@@ -10,7 +10,7 @@ const ENTRY = `${ROOT}workflows/index.ts`;
 const ALLOWED_PACKAGES =
   /^(@temporalio\/(workflow|common|proto|worker)|nexus-rpc|long|ms|protobufjs|@protobufjs\/[a-z0-9-]+|heap-js)$/;
 /** Our own code that may be inside it. */
-const ALLOWED_FOLDERS = /^(workflows|domain)\//;
+const ALLOWED_FOLDERS = /^(workflows|modules\/(kernel|[^/]+\/rules))\//;
 
 type Webpack = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 interface ModuleLike {

@@ -1,8 +1,8 @@
 import { describeService } from '../../api/app.ts';
 import { STATUS_BY_KIND } from '../../api/errors.ts';
-import { SCOPES } from '../../domain/access/key.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
-import { ERROR_CODES, FAILURE_REASONS, kindOf } from '../../domain/errors.ts';
+import { SCOPES } from '../../modules/kernel/access/key.ts';
+import type { ErrorCode } from '../../modules/kernel/errors.ts';
+import { ERROR_CODES, FAILURE_REASONS, kindOf } from '../../modules/kernel/errors.ts';
 
 /** What this page reads of the OpenAPI document. */
 interface Operation {

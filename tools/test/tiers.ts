@@ -59,7 +59,7 @@ export const SLOW_FILES: readonly string[] = Object.values(SLOW).flat();
 
 /** Where a change asks for the faults of money, however long they take. */
 const MONEY_CODE =
-  /^(domain\/(payment|money|budget|licence)|services\/(settlement|rails|purchases|licences|budget|reconciliation)|db\/(settlement|licences|budget|reconciliation|months|migrations)|activities|workflows|chain|contracts)\//;
+  /^(modules\/(kernel\/(payment|money|licence|x402)|settlement|licences|budgets|rollups|reconciliation|storefront|operations\/store\/months)|db|activities|workflows|platform\/chain|contracts)\//;
 /** Those of the slow files that such a change runs. */
 const MONEY_FAULTS = ['test/fault/crash.test.ts', 'test/fault/facilitator-crash.test.ts', 'test/fault/licence-crash.test.ts'];
 

@@ -1,5 +1,5 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import { buyLicence } from '../../../services/licences/buy.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import { buyLicence } from '../../../modules/storefront/use/licences/buy.ts';
 import { offerResult, paidResult, paymentsOf } from '../dialects.ts';
 import { licenceInput } from '../inputs.ts';
 import { dataResult, defineTool } from '../tool.ts';

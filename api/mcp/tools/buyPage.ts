@@ -1,7 +1,7 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import type { BoughtPage } from '../../../services/purchases/page.ts';
-import { buyPage } from '../../../services/purchases/page.ts';
-import { PaymentError } from '../../../services/settlement/answer/receipt.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import { PaymentError } from '../../../modules/settlement/use/answer/receipt.ts';
+import type { BoughtPage } from '../../../modules/storefront/use/pages/page.ts';
+import { buyPage } from '../../../modules/storefront/use/pages/page.ts';
 import { offerResult, paidResult, paymentsOf } from '../dialects.ts';
 import { onePage } from '../inputs.ts';
 import { pageResult, relayedResult } from '../read.ts';

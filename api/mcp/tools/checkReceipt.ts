@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkReceipt } from '../../../services/receipts/check.ts';
+import { checkReceipt } from '../../../modules/receipts/use/check.ts';
 import { MAX_LICENCE_CHARS } from '../inputs.ts';
 import { dataResult, defineTool } from '../tool.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { microToJson } from '../../../domain/money/money.ts';
-import { findPages, MAX_FOUND, MAX_HOSTS, MAX_QUERY_CHARS } from '../../../services/search/find.ts';
+import { findPages, MAX_FOUND, MAX_HOSTS, MAX_QUERY_CHARS } from '../../../modules/discovery/use/search/find.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
 import { dataResult, defineTool } from '../tool.ts';
 
 /** find_pages: pages of sites that want to be found, with what they cost now. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listHeldLicences } from '../../../services/licences/held.ts';
+import { listHeldLicences } from '../../../modules/licences/use/held.ts';
 import { dataResult, defineTool } from '../tool.ts';
 import { accountOf } from '../who.ts';
 

@@ -1,5 +1,5 @@
-import { quoteBody, quoteScope } from '../../../services/licences/quote.ts';
-import { understandRequest } from '../../../services/licences/request.ts';
+import { quoteBody, quoteScope } from '../../../modules/storefront/use/licences/quote.ts';
+import { understandRequest } from '../../../modules/storefront/use/licences/request.ts';
 import { licenceInput } from '../inputs.ts';
 import { dataResult, defineTool } from '../tool.ts';
 

@@ -1,5 +1,5 @@
-import { findHeldUntil } from '../../../services/purchases/held.ts';
-import { offerPage } from '../../../services/purchases/page.ts';
+import { findHeldUntil } from '../../../modules/storefront/use/pages/held.ts';
+import { offerPage } from '../../../modules/storefront/use/pages/page.ts';
 import { onePage } from '../inputs.ts';
 import { quotedBody } from '../quoted.ts';
 import { dataResult, defineTool } from '../tool.ts';

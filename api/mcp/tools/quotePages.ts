@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quotePages } from '../../../services/purchases/quotes.ts';
+import { quotePages } from '../../../modules/storefront/use/pages/quotes.ts';
 import { pageKind, pageUrl } from '../inputs.ts';
 import { quotedBody } from '../quoted.ts';
 import { dataResult, defineTool } from '../tool.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../domain/errors.ts';
-import { readHeld } from '../../../services/purchases/held.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
+import { readHeld } from '../../../modules/storefront/use/pages/held.ts';
 import { MAX_LICENCE_CHARS, pageKind, pageUrl } from '../inputs.ts';
 import { relayedResult } from '../read.ts';
 import { dataResult, defineTool } from '../tool.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../domain/errors.ts';
-import type { Address } from '../../../domain/money/legs.ts';
-import { openChallenge, signIn } from '../../../services/accounts/signIn.ts';
-import { mintAccountToken } from '../../../services/accounts/token.ts';
+import { openChallenge, signIn } from '../../../modules/identity/use/accounts/signIn.ts';
+import { mintAccountToken } from '../../../modules/identity/use/accounts/token.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
+import type { Address } from '../../../modules/kernel/money/legs.ts';
 import type { PublicRoute } from '../../route.ts';
 import { AccountToken, SignInBody, SignInChallenge } from '../../schemas/accounts.ts';
 import { parseWith } from '../../schemas/parse.ts';

@@ -1,6 +1,6 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import { requireOwnAccount } from '../../../services/accounts/authenticate.ts';
-import { removeAlertUrl, setAlertUrl, showAlerts } from '../../../services/budget/alerts.ts';
+import { removeAlertUrl, setAlertUrl, showAlerts } from '../../../modules/budgets/use/alerts.ts';
+import { requireOwnAccount } from '../../../modules/identity/use/accounts/authenticate.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
 import type { AccountRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { AlertUrl, AlertUrlSet, BudgetAlerts } from '../../schemas/spending.ts';

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../../domain/errors.ts';
-import { microToJson } from '../../../domain/money/money.ts';
-import { requireOwnAccount } from '../../../services/accounts/authenticate.ts';
-import type { Approval } from '../../../services/budget/approvals.ts';
-import { sayToApproval, showApprovals } from '../../../services/budget/approvals.ts';
+import type { Approval } from '../../../modules/budgets/use/approvals.ts';
+import { sayToApproval, showApprovals } from '../../../modules/budgets/use/approvals.ts';
+import { requireOwnAccount } from '../../../modules/identity/use/accounts/authenticate.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
 import type { AccountRoute } from '../../route.ts';
 import { AccountApproval, AccountApprovals, ApprovalWord } from '../../schemas/budget.ts';
 import { parseWith } from '../../schemas/parse.ts';

@@ -1,7 +1,7 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import { requireOwnAccount } from '../../../services/accounts/authenticate.ts';
-import type { ShownBudget } from '../../../services/budget/settings.ts';
-import { readBudget, setBudget } from '../../../services/budget/settings.ts';
+import type { ShownBudget } from '../../../modules/budgets/use/settings.ts';
+import { readBudget, setBudget } from '../../../modules/budgets/use/settings.ts';
+import { requireOwnAccount } from '../../../modules/identity/use/accounts/authenticate.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
 import type { AccountRoute } from '../../route.ts';
 import { BudgetAnswer, BudgetBody } from '../../schemas/budget.ts';
 import { parseWith } from '../../schemas/parse.ts';

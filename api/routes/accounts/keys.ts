@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { requireOwnAccount } from '../../../services/accounts/authenticate.ts';
-import type { AgentKey } from '../../../services/budget/keys.ts';
-import { mintAgentKey, revokeAgentKey, showAgentKeys } from '../../../services/budget/keys.ts';
+import type { AgentKey } from '../../../modules/budgets/use/keys.ts';
+import { mintAgentKey, revokeAgentKey, showAgentKeys } from '../../../modules/budgets/use/keys.ts';
+import { requireOwnAccount } from '../../../modules/identity/use/accounts/authenticate.ts';
 import type { AccountRoute } from '../../route.ts';
 import { AgentKeyBody, AgentKeys, MintedAgentKey } from '../../schemas/budget.ts';
 import { parseWith } from '../../schemas/parse.ts';

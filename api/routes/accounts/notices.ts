@@ -1,4 +1,4 @@
-import { listAccountNotices } from '../../../services/accounts/notices.ts';
+import { listAccountNotices } from '../../../modules/licences/use/notices.ts';
 import type { AccountRoute } from '../../route.ts';
 import { AccountNotices } from '../../schemas/accounts.ts';
 import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { grantClientToken, tokenEndpoint } from '../../../services/accounts/oauth.ts';
+import { grantClientToken, tokenEndpoint } from '../../../modules/identity/use/accounts/oauth.ts';
 import type { PublicRoute } from '../../route.ts';
 import { AccountToken, OauthError } from '../../schemas/accounts.ts';
 import { ErrorBody } from '../../schemas/shared.ts';

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../domain/errors.ts';
-import { keptHost } from '../../../domain/hosts/hostname.ts';
-import { microToJson } from '../../../domain/money/money.ts';
-import { settlementRefKind } from '../../../domain/webhook/event.ts';
-import type { Spending, SpendingFilter, SpendingSums } from '../../../services/budget/usage.ts';
+import type { Spending, SpendingFilter, SpendingSums } from '../../../modules/budgets/use/usage.ts';
 import {
   countSpending,
   exportSpending,
@@ -11,9 +7,13 @@ import {
   readSpendingBy,
   readSpendingSums,
   spendingOf,
-} from '../../../services/budget/usage.ts';
-import { accountName } from '../../../services/pacing/heavy.ts';
-import { shownWallet } from '../../../services/reports/wallet.ts';
+} from '../../../modules/budgets/use/usage.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
+import { keptHost } from '../../../modules/kernel/hosts/hostname.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import { shownWallet } from '../../../modules/reports/use/wallet.ts';
+import { settlementRefKind } from '../../../modules/webhooks/rules/event.ts';
+import { accountName } from '../../../platform/pacing/heavy.ts';
 import type { AccountCall, AccountRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ErrorBody } from '../../schemas/shared.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { serviceCatalog } from '../../../domain/discovery/catalog.ts';
-import { LINKSET_TYPE } from '../../../domain/discovery/documents.ts';
+import { serviceCatalog } from '../../../modules/discovery/rules/catalog.ts';
+import { LINKSET_TYPE } from '../../../modules/kernel/pages/documents.ts';
 import type { PublicRoute } from '../../route.ts';
 
 /** GET /.well-known/api-catalog: what of this service may be called, and where that is described (RFC 9727). */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findPackages } from '../../../services/discovery/compPackages.ts';
+import { findPackages } from '../../../modules/discovery/use/compPackages.ts';
 import type { PublicRoute } from '../../route.ts';
 import { CompPackages, CompRequestBody } from '../../schemas/comp.ts';
 import { parseWith } from '../../schemas/parse.ts';

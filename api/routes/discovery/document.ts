@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { DOCUMENTS, shownAs } from '../../../domain/discovery/documents.ts';
-import { readDocument } from '../../../services/discovery/documents.ts';
+import { readDocument } from '../../../modules/discovery/use/documents.ts';
+import { DOCUMENTS, shownAs } from '../../../modules/kernel/pages/documents.ts';
 import { answerOfTag } from '../../etag.ts';
 import type { PublicRoute } from '../../route.ts';
 import { ErrorBody } from '../../schemas/shared.ts';

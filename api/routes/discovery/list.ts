@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../domain/errors.ts';
-import { listResources, searchResources } from '../../../services/discovery/list.ts';
+import { listResources, searchResources } from '../../../modules/discovery/use/list.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
 import type { PublicRoute } from '../../route.ts';
 import { ResourcesBody, ResourcesQuery, readCursor, SearchBody, SearchQuery, writeCursor } from '../../schemas/discovery.ts';
 import { parseWith } from '../../schemas/parse.ts';

@@ -1,4 +1,4 @@
-import { verifyAgent } from '../../../services/agents/verify.ts';
+import { verifyAgent } from '../../../modules/gate/use/agents/verify.ts';
 import type { KeyRoute } from '../../route.ts';
 import { AgentsVerifyAnswer, AgentsVerifyBody } from '../../schemas/agents.ts';
 import { parseWith } from '../../schemas/parse.ts';

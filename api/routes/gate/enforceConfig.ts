@@ -1,4 +1,4 @@
-import { enforcementConfig } from '../../../services/gate/enforcement.ts';
+import { enforcementConfig } from '../../../modules/gate/use/enforcement.ts';
 import { answerTagged } from '../../etag.ts';
 import type { KeyRoute } from '../../route.ts';
 import { EnforceConfigQuery, EnforcementConfig } from '../../schemas/enforcement.ts';

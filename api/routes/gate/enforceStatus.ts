@@ -1,5 +1,5 @@
-import type { EnforcementStatus } from '../../../domain/gate/enforcementStatus.ts';
-import { enforcementStatus } from '../../../services/gate/enforcement.ts';
+import { enforcementStatus } from '../../../modules/gate/use/enforcement.ts';
+import type { EnforcementStatus } from '../../../modules/hosts/rules/enforcementStatus.ts';
 import type { KeyRoute } from '../../route.ts';
 import { EnforcementStatusResponse } from '../../schemas/enforcement.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../../domain/errors.ts';
-import { noteCall } from '../../../services/gate/liveness.ts';
-import type { ObservationReport as Report } from '../../../services/gate/observe.ts';
-import { holderOfKey } from '../../../services/pacing/rates.ts';
+import { noteCall } from '../../../modules/gate/use/liveness.ts';
+import type { ObservationReport as Report } from '../../../modules/gate/use/observe.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
+import { holderOfKey } from '../../../platform/pacing/rates.ts';
 import type { KeyRoute } from '../../route.ts';
 import { ObservationReport, ObservationReports, ObserveAccepted, ObserveError } from '../../schemas/observe.ts';
 import { parseWith } from '../../schemas/parse.ts';

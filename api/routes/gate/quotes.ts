@@ -1,6 +1,6 @@
-import { noteCall } from '../../../services/gate/liveness.ts';
-import { holderOfKey } from '../../../services/pacing/rates.ts';
-import { quoteMany } from '../../../services/quotes/many.ts';
+import { noteCall } from '../../../modules/gate/use/liveness.ts';
+import { quoteMany } from '../../../modules/quotes/use/many.ts';
+import { holderOfKey } from '../../../platform/pacing/rates.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { QuotesBody, QuotesRequest } from '../../schemas/quote.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { noteCall } from '../../../services/gate/liveness.ts';
-import { letRepeatIn } from '../../../services/settlement/accept/repeats.ts';
-import { verifyPayment } from '../../../services/settlement/accept/verify.ts';
-import type { SettleReceipt } from '../../../services/settlement/answer/receipt.ts';
+import { noteCall } from '../../../modules/gate/use/liveness.ts';
+import { letRepeatIn } from '../../../modules/settlement/use/accept/repeats.ts';
+import { verifyPayment } from '../../../modules/settlement/use/accept/verify.ts';
+import type { SettleReceipt } from '../../../modules/settlement/use/answer/receipt.ts';
 import { IDEMPOTENCY_KEY } from '../../described.ts';
 import { paymentResponseHeaders } from '../../paymentResponse.ts';
 import type { KeyRoute } from '../../route.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openAccess } from '../../../services/licences/access.ts';
+import { openAccess } from '../../../modules/storefront/use/licences/access.ts';
 import type { AccountRoute } from '../../route.ts';
 import { AccessBody, AccessToken } from '../../schemas/licences.ts';
 import { parseWith } from '../../schemas/parse.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { microToJson } from '../../../domain/money/money.ts';
-import type { LicenceAnew } from '../../../services/licences/anew.ts';
-import { findLicenceAnew } from '../../../services/licences/anew.ts';
-import type { PurchaseOutcome } from '../../../services/licences/buy.ts';
-import { buyLicence } from '../../../services/licences/buy.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import type { PurchaseOutcome } from '../../../modules/storefront/use/licences/buy.ts';
+import { buyLicence } from '../../../modules/storefront/use/licences/buy.ts';
+import type { LicenceAnew } from '../../../modules/storefront/use/licences/reissue.ts';
+import { findLicenceAnew } from '../../../modules/storefront/use/licences/reissue.ts';
 import { IDEMPOTENCY_KEY, PAYMENT } from '../../described.ts';
 import { paymentResponseHeaders } from '../../paymentResponse.ts';
 import type { AccountRoute, Answer } from '../../route.ts';

@@ -1,4 +1,4 @@
-import { checkLicence } from '../../../services/licences/check.ts';
+import { checkLicence } from '../../../modules/licences/use/check.ts';
 import type { KeyRoute } from '../../route.ts';
 import { LicenseCheckBody, LicenseCheckResult } from '../../schemas/license.ts';
 import { parseWith } from '../../schemas/parse.ts';

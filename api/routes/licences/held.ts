@@ -1,4 +1,4 @@
-import { listHeldLicences } from '../../../services/licences/held.ts';
+import { listHeldLicences } from '../../../modules/licences/use/held.ts';
 import type { AccountRoute } from '../../route.ts';
 import { HeldLicences } from '../../schemas/licences.ts';
 import { AuthenticateError, ErrorBody } from '../../schemas/shared.ts';

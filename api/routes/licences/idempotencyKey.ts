@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../domain/errors.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
 
 /** The Idempotency-Key header; null when absent. Throws invalid_parameter for one that is not 1 to 255 printable characters. */
 export function readIdempotencyKey(value: string | null): string | null {

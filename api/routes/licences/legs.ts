@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { legsOfOffer } from '../../../services/licences/offerLegs.ts';
+import { legsOfOffer } from '../../../modules/storefront/use/licences/offerLegs.ts';
 import type { PublicRoute } from '../../route.ts';
 import { OfferLegs } from '../../schemas/licences.ts';
 import { ErrorBody } from '../../schemas/shared.ts';

@@ -1,4 +1,4 @@
-import { provePurchase } from '../../../services/siwx/prove.ts';
+import { provePurchase } from '../../../modules/settlement/use/reread/prove.ts';
 import type { KeyRoute } from '../../route.ts';
 import { LicenseProofBody, LicenseProofResult } from '../../schemas/license.ts';
 import { parseWith } from '../../schemas/parse.ts';

@@ -1,4 +1,4 @@
-import { reportUse } from '../../../services/usage/report.ts';
+import { reportUse } from '../../../modules/storefront/use/usage/report.ts';
 import type { OptionalAccountRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ErrorBody } from '../../schemas/shared.ts';

@@ -1,7 +1,7 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import type { Audit, AuditGroup, AuditGroupRow, AuditTotals } from '../../../services/reports/audit.ts';
-import { readAudit } from '../../../services/reports/audit.ts';
-import { shownWallet } from '../../../services/reports/wallet.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import type { Audit, AuditGroup, AuditGroupRow, AuditTotals } from '../../../modules/reports/use/audit.ts';
+import { readAudit } from '../../../modules/reports/use/audit.ts';
+import { shownWallet } from '../../../modules/reports/use/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
 import { AuditParams, PublisherAudit } from '../../schemas/reports/audit.ts';
 import { parseReport } from '../../schemas/reports/report.ts';

@@ -1,7 +1,7 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import type { BreakdownRow, Earnings, EarningsGroup, EarningsTotals } from '../../../services/reports/earnings.ts';
-import { readEarnings } from '../../../services/reports/earnings.ts';
-import { shownWallet } from '../../../services/reports/wallet.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import type { BreakdownRow, Earnings, EarningsGroup, EarningsTotals } from '../../../modules/reports/use/earnings.ts';
+import { readEarnings } from '../../../modules/reports/use/earnings.ts';
+import { shownWallet } from '../../../modules/reports/use/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
 import { EarningsParams, PublisherEarnings } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';

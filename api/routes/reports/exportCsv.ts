@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { exportCsv, exportFileName, fileZone } from '../../../services/reports/exportCsv.ts';
-import type { ReportSite } from '../../../services/reports/request.ts';
+import { exportCsv, exportFileName, fileZone } from '../../../modules/reports/use/exportCsv.ts';
+import type { ReportSite } from '../../../modules/reports/use/request.ts';
 import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
 import { CsvParams } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';

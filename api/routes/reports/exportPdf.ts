@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { exportFileName, fileZone } from '../../../services/reports/exportCsv.ts';
-import { exportPdf } from '../../../services/reports/exportPdf.ts';
-import type { ReportSite } from '../../../services/reports/request.ts';
+import { exportFileName, fileZone } from '../../../modules/reports/use/exportCsv.ts';
+import { exportPdf } from '../../../modules/reports/use/exportPdf.ts';
+import type { ReportSite } from '../../../modules/reports/use/request.ts';
 import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
 import { CSV_FILTERS, PdfParams, refuseFilters } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';

@@ -1,7 +1,7 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import { settlementRefKind } from '../../../domain/webhook/event.ts';
-import type { ReconciliationException } from '../../../services/reconciliation/report.ts';
-import { readReconciliation } from '../../../services/reconciliation/report.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import type { ReconciliationException } from '../../../modules/reconciliation/use/report.ts';
+import { readReconciliation } from '../../../modules/reconciliation/use/report.ts';
+import { settlementRefKind } from '../../../modules/webhooks/rules/event.ts';
 import type { KeyRoute } from '../../route.ts';
 import { WindowParams } from '../../schemas/reports/earnings.ts';
 import { PublisherReconciliation } from '../../schemas/reports/reconciliation.ts';

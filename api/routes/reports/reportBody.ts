@@ -1,6 +1,6 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import type { Caller } from '../../../services/publisher.ts';
-import type { ReportFrame, ReportSite } from '../../../services/reports/request.ts';
+import type { Caller } from '../../../modules/identity/use/keys/authenticate.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import type { ReportFrame, ReportSite } from '../../../modules/reports/use/request.ts';
 
 /** Whose report a caller may read; the key's own state says the plan (safety 24). */
 export function siteOf(caller: Caller): ReportSite & { readonly keyId: string } {

@@ -1,7 +1,7 @@
-import { microToJson } from '../../../domain/money/money.ts';
-import type { Statement } from '../../../services/reports/statements.ts';
-import { readStatements } from '../../../services/reports/statements.ts';
-import { shownWallet } from '../../../services/reports/wallet.ts';
+import { microToJson } from '../../../modules/kernel/money/money.ts';
+import type { Statement } from '../../../modules/reports/use/statements.ts';
+import { readStatements } from '../../../modules/reports/use/statements.ts';
+import { shownWallet } from '../../../modules/reports/use/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
 import { CSV_FILTERS, PublisherStatements, refuseFilters, WindowParams } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';

@@ -1,4 +1,4 @@
-import { listMembers } from '../../../services/tenants/members.ts';
+import { listMembers } from '../../../modules/identity/use/members.ts';
 import type { KeyRoute } from '../../route.ts';
 import { MembersRoster } from '../../schemas/members.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';

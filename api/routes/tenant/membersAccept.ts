@@ -1,4 +1,4 @@
-import { acceptInvitation } from '../../../services/tenants/members.ts';
+import { acceptInvitation } from '../../../modules/identity/use/members.ts';
 import { HEADERS, PAGE } from '../../invitationPage.ts';
 import type { PublicRoute } from '../../route.ts';
 import { AcceptedInvitation, AcceptInvitationBody } from '../../schemas/members.ts';

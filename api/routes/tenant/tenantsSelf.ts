@@ -1,5 +1,5 @@
-import { choiceOf } from '../../../services/site/networks.ts';
-import { describeTenant } from '../../../services/tenants/self.ts';
+import { choiceOf } from '../../../modules/tenants/use/manageNetworks.ts';
+import { describeTenant } from '../../../modules/tenants/use/self.ts';
 import type { KeyRoute } from '../../route.ts';
 import { PublisherTenants } from '../../schemas/tenants.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';

@@ -1,4 +1,4 @@
-import { listHosts, openHost } from '../../../services/hosts/challenges.ts';
+import { listHosts, openHost } from '../../../modules/hosts/use/challenges.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ErrorBody } from '../../schemas/shared.ts';

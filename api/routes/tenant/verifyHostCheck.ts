@@ -1,4 +1,4 @@
-import { checkHostNow } from '../../../services/hosts/challenges.ts';
+import { checkHostNow } from '../../../modules/hosts/use/challenges.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ErrorBody } from '../../schemas/shared.ts';

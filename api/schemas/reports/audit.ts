@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FAILURE_REASONS } from '../../../domain/errors.ts';
-import { AUDIT_GROUPS } from '../../../services/reports/audit.ts';
+import { FAILURE_REASONS } from '../../../modules/kernel/errors.ts';
+import { AUDIT_GROUPS } from '../../../modules/reports/use/audit.ts';
 import { VERDICTS } from '../observe.ts';
 import { kind } from '../shared.ts';
 import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../domain/errors.ts';
-import { EARNINGS_GROUPS } from '../../../services/reports/earnings.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
+import { EARNINGS_GROUPS } from '../../../modules/reports/use/earnings.ts';
 import { address, kind } from '../shared.ts';
 import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';
 

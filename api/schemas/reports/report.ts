@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../domain/errors.ts';
-import { keptHost } from '../../../domain/hosts/hostname.ts';
-import type { ReportQuery } from '../../../services/reports/request.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
+import { keptHost } from '../../../modules/kernel/hosts/hostname.ts';
+import type { ReportQuery } from '../../../modules/reports/use/request.ts';
 import { parseWith } from '../parse.ts';
 import { kind } from '../shared.ts';
 

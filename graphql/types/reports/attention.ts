@@ -1,8 +1,4 @@
-import type { CheckReason } from '../../../domain/hosts/challenge.ts';
-import type { Prices } from '../../../domain/pricing/pricing.ts';
-import { MAX_ENDPOINTS } from '../../../domain/webhook/endpoint.ts';
-import type { AgentTotals } from '../../../services/lists/agents.ts';
-import type { HostToLookAt, RaisedPrice } from '../../../services/lists/attention.ts';
+import type { HostToLookAt, RaisedPrice } from '../../../modules/anomalies/use/attention.ts';
 import {
   breachedRules,
   countLicencesEnding,
@@ -18,8 +14,12 @@ import {
   masqueraded as masqueradedOf,
   raisedPrice,
   waitingMoney,
-} from '../../../services/lists/attention.ts';
-import { MAX_FAILING } from '../../../services/reports/webhookTimes.ts';
+} from '../../../modules/anomalies/use/attention.ts';
+import type { CheckReason } from '../../../modules/hosts/rules/challenge.ts';
+import type { Prices } from '../../../modules/pricing/rules/pricing.ts';
+import type { AgentTotals } from '../../../modules/reports/use/lists/agents.ts';
+import { MAX_FAILING } from '../../../modules/reports/use/webhookTimes.ts';
+import { MAX_ENDPOINTS } from '../../../modules/webhooks/rules/endpoint.ts';
 import { LIST_COST, REPORT_COST, ROW_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import type { Site } from '../../schema/site.ts';

@@ -1,5 +1,5 @@
-import type { BatchReport } from '../../../services/reports/batches.ts';
-import { readBatches } from '../../../services/reports/batches.ts';
+import type { BatchReport } from '../../../modules/reports/use/batches.ts';
+import { readBatches } from '../../../modules/reports/use/batches.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import { Tenant } from '../../schema/site.ts';

@@ -1,6 +1,6 @@
-import type { Batch } from '../../../services/lists/lists.ts';
-import { batchesOf } from '../../../services/lists/lists.ts';
-import { shownWallet } from '../../../services/reports/wallet.ts';
+import type { Batch } from '../../../modules/reports/use/lists/lists.ts';
+import { batchesOf } from '../../../modules/reports/use/lists/lists.ts';
+import { shownWallet } from '../../../modules/reports/use/wallet.ts';
 import { builder } from '../../schema/builder.ts';
 import { identified, Node } from '../../schema/node.ts';
 import { BatchStateName } from '../../schema/words.ts';

@@ -1,9 +1,9 @@
-import { mapPage, pageOf } from '../../../services/lists/pages.ts';
-import type { AskedSeries } from '../../../services/reports/calendar.ts';
-import type { BreakdownRow, Earnings, EarningsBucket, EarningsTotals } from '../../../services/reports/earnings.ts';
-import { readEarnings } from '../../../services/reports/earnings.ts';
-import type { Totals } from '../../../services/reports/request.ts';
-import { shownWallet } from '../../../services/reports/wallet.ts';
+import { mapPage, pageOf } from '../../../modules/paging/use/pages.ts';
+import type { AskedSeries } from '../../../modules/reports/use/calendar.ts';
+import type { BreakdownRow, Earnings, EarningsBucket, EarningsTotals } from '../../../modules/reports/use/earnings.ts';
+import { readEarnings } from '../../../modules/reports/use/earnings.ts';
+import type { Totals } from '../../../modules/reports/use/request.ts';
+import { shownWallet } from '../../../modules/reports/use/wallet.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
 import { argumentsBelow, isAskedBelow } from '../../request/asked.ts';
 import { builder } from '../../schema/builder.ts';

@@ -1,5 +1,5 @@
-import type { PriceChange } from '../../../services/lists/lists.ts';
-import { priceChanges } from '../../../services/lists/lists.ts';
+import type { PriceChange } from '../../../modules/reports/use/lists/lists.ts';
+import { priceChanges } from '../../../modules/reports/use/lists/lists.ts';
 import { builder } from '../../schema/builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
 import { TimeOrder } from '../../schema/enums.ts';

@@ -1,5 +1,5 @@
-import type { SettlementTimes } from '../../../services/reports/settlementTimes.ts';
-import { readSettlementTimes } from '../../../services/reports/settlementTimes.ts';
+import type { SettlementTimes } from '../../../modules/reports/use/settlementTimes.ts';
+import { readSettlementTimes } from '../../../modules/reports/use/settlementTimes.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import { CrossingKind, PaymentPurpose } from '../../schema/enums.ts';

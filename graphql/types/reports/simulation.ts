@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Tally } from '../../../domain/rules/replay.ts';
-import { pageOf } from '../../../services/lists/pages.ts';
-import type { Simulation } from '../../../services/rules/simulate.ts';
-import { simulateRules } from '../../../services/rules/simulate.ts';
+import { pageOf } from '../../../modules/paging/use/pages.ts';
+import type { Tally } from '../../../modules/pricing/rules/replay.ts';
+import type { Simulation } from '../../../modules/reports/use/simulate.ts';
+import { simulateRules } from '../../../modules/reports/use/simulate.ts';
 import { CATALOGUE_COST } from '../../limits/limits.ts';
 import { checked } from '../../mutations/field.ts';
 import { PriceRuleInput, ruleList } from '../../mutations/priceRules.ts';

@@ -1,5 +1,5 @@
-import type { WebhookTimes } from '../../../services/reports/webhookTimes.ts';
-import { MAX_FAILING, readWebhookTimes } from '../../../services/reports/webhookTimes.ts';
+import type { WebhookTimes } from '../../../modules/reports/use/webhookTimes.ts';
+import { MAX_FAILING, readWebhookTimes } from '../../../modules/reports/use/webhookTimes.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import { filterId } from '../../schema/inputs.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { WhatIfSums } from '../../../domain/pricing/whatIf.ts';
-import { pageOf } from '../../../services/lists/pages.ts';
-import type { WhatIf, WhatIfGroup } from '../../../services/lists/whatIf.ts';
-import { readWhatIf } from '../../../services/lists/whatIf.ts';
+import { pageOf } from '../../../modules/paging/use/pages.ts';
+import type { WhatIfSums } from '../../../modules/pricing/rules/whatIf.ts';
+import type { WhatIf, WhatIfGroup } from '../../../modules/reports/use/whatIf.ts';
+import { readWhatIf } from '../../../modules/reports/use/whatIf.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';

@@ -115,7 +115,7 @@ ${ai.map((name) => `\t\t${phpText(name)},`).join('\n')}
 
 const TARGETS = [
   ['../src/core/robots.generated.ts', renderPackage],
-  ['../../../domain/gate/robots.generated.ts', renderService],
+  ['../../../modules/gate/rules/robots.generated.ts', renderService],
   ['../../wordpress/content-settlement/includes/robots.generated.php', renderPlugin],
 ];
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PLANS } from '../../../domain/access/key.ts';
+import { PLANS } from '../../../modules/kernel/access/key.ts';
 import { flag, issuer, text, wholeNumber } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 

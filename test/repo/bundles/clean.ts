@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import { ServiceError } from '../../../domain/errors.ts';
+import { ServiceError } from '../../../modules/kernel/errors.ts';
 
 /** What a workflow may look like: the SDK and the domain. */
 export async function waitThenFail(): Promise<void> {

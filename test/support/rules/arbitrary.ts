@@ -1,12 +1,12 @@
 /** Random price rules and questions, for properties about prices. */
 import fc from 'fast-check';
-import type { LicenceTerm } from '../../../domain/licence/period.ts';
-import { slugOf } from '../../../domain/pages/resource.ts';
-import type { Pricing } from '../../../domain/pricing/pricing.ts';
-import { validatePricing } from '../../../domain/pricing/pricing.ts';
-import type { Asked } from '../../../domain/rules/compiled.ts';
-import type { PriceRule } from '../../../domain/rules/rule.ts';
-import { AGENT_CATEGORIES } from '../../../domain/rules/rule.ts';
+import type { LicenceTerm } from '../../../modules/kernel/licence/period.ts';
+import { slugOf } from '../../../modules/kernel/pages/resource.ts';
+import type { Asked } from '../../../modules/pricing/rules/compiled.ts';
+import type { Pricing } from '../../../modules/pricing/rules/pricing.ts';
+import { validatePricing } from '../../../modules/pricing/rules/pricing.ts';
+import type { PriceRule } from '../../../modules/pricing/rules/rule.ts';
+import { AGENT_CATEGORIES } from '../../../modules/pricing/rules/rule.ts';
 
 /** A rule with what a test does not name. */
 export function ruleOf(rule: Partial<PriceRule> & Pick<PriceRule, 'id' | 'effect'>): PriceRule {

@@ -1,15 +1,15 @@
 /** License documents of random prices, and what a reader makes of one. */
 import { expect } from 'vitest';
-import { readXmlElement } from '../../../adapters/xml.ts';
-import { compilePattern, isWithin, matches } from '../../../domain/pages/scope.ts';
-import type { CompiledPricing, Pricing } from '../../../domain/pricing/pricing.ts';
-import { rslContents } from '../../../domain/rsl/contents.ts';
-import { rslDocument } from '../../../domain/rsl/document.ts';
-import { rslPaths } from '../../../domain/rsl/paths.ts';
-import type { XmlElement } from '../../../domain/rsl/xml.ts';
-import { isElement } from '../../../domain/rsl/xml.ts';
-import type { Outcome } from '../../../domain/rules/compiled.ts';
-import { mayOverlap } from '../../../domain/rules/overlap.ts';
+import { compilePattern, isWithin, matches } from '../../../modules/kernel/pages/scope.ts';
+import type { XmlElement } from '../../../modules/kernel/xml.ts';
+import { isElement } from '../../../modules/kernel/xml.ts';
+import type { Outcome } from '../../../modules/pricing/rules/compiled.ts';
+import { mayOverlap } from '../../../modules/pricing/rules/overlap.ts';
+import type { CompiledPricing, Pricing } from '../../../modules/pricing/rules/pricing.ts';
+import { rslContents } from '../../../modules/pricing/rules/rsl/contents.ts';
+import { rslDocument } from '../../../modules/pricing/rules/rsl/document.ts';
+import { rslPaths } from '../../../modules/pricing/rules/rsl/paths.ts';
+import { readXmlElement } from '../../../platform/xml.ts';
 
 /** The license.xml of a site at `alpha.example`. */
 export function rslOf(pricing: CompiledPricing, atMs: number, sellsTraining: boolean): string {

@@ -1,8 +1,8 @@
 /** The envelope of the buyer's tool: what it allows, how its file is read, when its periods begin. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideSpending } from '../../../domain/budget/decide.ts';
-import { PERIODS, periodOf } from '../../../domain/budget/period.ts';
+import { decideSpending } from '../../../modules/budgets/rules/decide.ts';
+import { PERIODS, periodOf } from '../../../modules/budgets/rules/period.ts';
 import { decide } from '../../../packages/agent/src/envelope/decide.ts';
 import type { Envelope } from '../../../packages/agent/src/envelope/envelope.ts';
 import { DEFAULT_ENVELOPE, parseEnvelope, periodAt } from '../../../packages/agent/src/envelope/envelope.ts';

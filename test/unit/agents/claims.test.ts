@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { readSignatures } from '../../../adapters/agents/signatures.ts';
-import { readCard } from '../../../domain/webbotauth/card.ts';
-import { claimOf } from '../../../domain/webbotauth/claim.ts';
-import { sourceOf } from '../../../domain/webbotauth/source.ts';
+import { readCard } from '../../../modules/gate/rules/webbotauth/card.ts';
+import { claimOf } from '../../../modules/gate/rules/webbotauth/claim.ts';
+import { sourceOf } from '../../../modules/gate/rules/webbotauth/source.ts';
+import { readSignatures } from '../../../modules/gate/use/agents/signatures.ts';
 
 const POLICY = { now: 1_000, mostLife: 600, refusedKeys: new Set<string>() };
 const TIMES = ';created=1000;expires=1300;keyid="k";tag="web-bot-auth"';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { importAgentKey, readKeySet, thumbprintOf } from '../../../adapters/agents/keys.ts';
-import { checkSignature, readSignatures } from '../../../adapters/agents/signatures.ts';
-import type { Claim } from '../../../domain/webbotauth/claim.ts';
-import { claimOf, MOST_LIFE_SECONDS, TEST_KEYS } from '../../../domain/webbotauth/claim.ts';
+import type { Claim } from '../../../modules/gate/rules/webbotauth/claim.ts';
+import { claimOf, MOST_LIFE_SECONDS, TEST_KEYS } from '../../../modules/gate/rules/webbotauth/claim.ts';
+import { importAgentKey, readKeySet, thumbprintOf } from '../../../modules/gate/use/agents/keys.ts';
+import { checkSignature, readSignatures } from '../../../modules/gate/use/agents/signatures.ts';
 
 /** Test vectors of draft-ietf-webbotauth-httpsig-protocol; their keys are those of RFC 9421, appendix B.1.2 and B.1.4. */
 const ED25519 = { kty: 'OKP', crv: 'Ed25519', x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs' } as const;

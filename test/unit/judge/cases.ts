@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JudgedPayment, Moment, Verdict } from '../../../domain/payment/judge.ts';
-import type { Sight } from '../../../domain/payment/sight.ts';
+import type { Sight } from '../../../modules/kernel/payment/sight.ts';
+import type { JudgedPayment, Moment, Verdict } from '../../../modules/settlement/rules/judge.ts';
 import { SENT_CASES } from './sentCases.ts';
 import { SETTLED_CASES } from './settledCases.ts';
 import { SPENT_CASES } from './spentCases.ts';
@@ -8,7 +8,7 @@ import { UNEXPLAINED_CASES } from './unexplainedCases.ts';
 import { UNSENT_CASES } from './unsentCases.ts';
 
 /** What the module of the judgement gives. */
-type Judgement = Pick<typeof import('../../../domain/payment/judge.ts'), 'judge' | 'isUnexplained'>;
+type Judgement = Pick<typeof import('../../../modules/settlement/rules/judge.ts'), 'judge' | 'isUnexplained'>;
 
 /** One row of the table: what is seen of a payment, in words, and what it means. */
 export interface Case {

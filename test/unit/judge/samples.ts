@@ -1,7 +1,7 @@
-import type { JudgedPayment, Moment } from '../../../domain/payment/judge.ts';
-import type { Carrier, RailWord, Sight, Spending } from '../../../domain/payment/sight.ts';
-import type { EvidenceRef, PaymentFacts, PaymentState } from '../../../domain/payment/state.ts';
-import { newPayment } from '../../../domain/payment/state.ts';
+import type { Carrier, RailWord, Sight, Spending } from '../../../modules/kernel/payment/sight.ts';
+import type { EvidenceRef, PaymentFacts, PaymentState } from '../../../modules/kernel/payment/state.ts';
+import { newPayment } from '../../../modules/kernel/payment/state.ts';
+import type { JudgedPayment, Moment } from '../../../modules/settlement/rules/judge.ts';
 
 /** Samples that judgements are tried on: a price of one confirmation, valid until second 1,000, looked at in second 900 at block 100. */
 

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../../domain/payment/sight.ts';
+import type { Carrier } from '../../../modules/kernel/payment/sight.ts';
 import type { Case } from './cases.ts';
 import {
   at,

@@ -1,4 +1,4 @@
-import type { PaymentState } from '../../../domain/payment/state.ts';
+import type { PaymentState } from '../../../modules/kernel/payment/state.ts';
 import type { Case } from './cases.ts';
 import { at, DEAR, GONE, MOVED, MOVING, PROOF, paid, paymentIn, RAIL_PROOF, safeAt, sightOf, spent } from './samples.ts';
 

@@ -1,6 +1,6 @@
-import type { JudgedPayment } from '../../../domain/payment/judge.ts';
-import type { Sight } from '../../../domain/payment/sight.ts';
-import { PAYMENT_STATES } from '../../../domain/payment/state.ts';
+import type { Sight } from '../../../modules/kernel/payment/sight.ts';
+import { PAYMENT_STATES } from '../../../modules/kernel/payment/state.ts';
+import type { JudgedPayment } from '../../../modules/settlement/rules/judge.ts';
 import { carrierOf, MOVED, MOVING, PASSED, paid, paymentIn, sightOf, spent } from './samples.ts';
 
 /** What is seen of a payment, and whether a simulation must tell why it did not move. */

@@ -1,4 +1,4 @@
-import type { PaymentState } from '../../../domain/payment/state.ts';
+import type { PaymentState } from '../../../modules/kernel/payment/state.ts';
 import type { Case } from './cases.ts';
 import { at, BLOCKED, BROKE, carrierOf, PASSED, paymentIn, safeAt, sightOf } from './samples.ts';
 

@@ -1,9 +1,9 @@
 /** What one caller can make a site spend: calls, memory and time of the gate, with a service that the test plays. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { claimOf } from '../../../domain/gate/agent.ts';
-import { categoryOf as categoryOfName, CRAWLERS as KNOWN } from '../../../domain/gate/crawlers.ts';
-import { AI_AGENTS } from '../../../domain/gate/robots.generated.ts';
+import { claimOf } from '../../../modules/gate/rules/agent.ts';
+import { categoryOf as categoryOfName, CRAWLERS as KNOWN } from '../../../modules/gate/rules/crawlers.ts';
+import { AI_AGENTS } from '../../../modules/gate/rules/robots.generated.ts';
 import type { Report } from '../../../packages/publisher/src/client.ts';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
-import { canonicalPath, compilePattern, matches } from '../../../domain/pages/scope.ts';
+import { canonicalPath, compilePattern, matches } from '../../../modules/kernel/pages/scope.ts';
 import type { Client } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
 import { mayCover } from '../../../packages/publisher/src/core/scope.ts';

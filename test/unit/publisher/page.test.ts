@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseResource } from '../../../domain/hosts/host.ts';
-import { slugOf as domainSlugOf, normalisePrefix } from '../../../domain/pages/resource.ts';
+import { parseResource } from '../../../modules/kernel/hosts/host.ts';
+import { slugOf as domainSlugOf, normalisePrefix } from '../../../modules/kernel/pages/resource.ts';
 import type { Scope } from '../../../packages/publisher/src/core/page.ts';
 import { isInScope, pathnameOf, plainPath, resourceOf, slugOf, spellingsOf } from '../../../packages/publisher/src/core/page.ts';
 

@@ -2,8 +2,8 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { pepperOf } from '../../../services/credentials/pepper.ts';
-import { mintConnectKey } from '../../../services/hosts/connectKey.ts';
+import { mintConnectKey } from '../../../modules/identity/use/keys/connectKey.ts';
+import { pepperOf } from '../../../platform/tokens/pepper.ts';
 import type { MoodyService } from '../../support/moody.ts';
 import { startMoody } from '../../support/moody.ts';
 import type { TestService, TestSite } from '../../support/service.ts';

@@ -1,0 +1,123 @@
+import pg from 'pg';
+import type { Sql } from '../../../db/database.ts';
+import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
+import type { Pricing } from '../../pricing/rules/pricing.ts';
+import { TENANT_CHANNEL } from '../../tenants/store/tenants.ts';
+
+/** A tenant as quotes read it: its state, its verified hosts, and every pricing version in force lately. */
+export interface TenantRow {
+  readonly tenantId: string;
+  readonly version: number;
+  readonly status: TenantStatus;
+  readonly plan: Plan | null;
+  readonly licenseIssuer: string | null;
+  /** CAIP-2 ids that its owner chose; null: never chosen. */
+  readonly networks: readonly string[] | null;
+  readonly hosts: readonly string[];
+  readonly pricings: readonly {
+    readonly version: number;
+    readonly pricing: Pricing;
+    readonly validFrom: Date;
+    readonly validUntil: Date | null;
+  }[];
+}
+
+/** Reads a tenant with the pricing versions that were in force at or after `since`; null when there is none. */
+export async function findTenant(sql: Sql, tenantId: string, since: Date): Promise<TenantRow | null> {
+  const rows = await sql.query<{
+    version: number;
+    status: TenantStatus;
+    plan: Plan | null;
+    license_issuer: string | null;
+    networks: string[] | null;
+    hosts: string[];
+    pricings: { version: number; pricing: Pricing; validFrom: string; validUntil: string | null }[];
+  }>(
+    `select version, status, plan, license_issuer, networks,
+       array(select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
+         order by position, host) as hosts,
+       (select coalesce(jsonb_agg(jsonb_build_object('version', p.version, 'pricing', p.pricing,
+           'validFrom', p.valid_from, 'validUntil', p.valid_until) order by p.version desc), '[]')
+         from tenant_pricing as p where p.tenant_id = tenant.tenant_id
+           and (p.valid_until is null or p.valid_until >= $2)) as pricings
+     from tenant where tenant_id = $1`,
+    [tenantId, since],
+  );
+  const [row] = rows;
+  if (!row) return null;
+  const { version, status, plan, networks, hosts } = row;
+  const pricings = row.pricings.map((pricing) => ({
+    ...pricing,
+    validFrom: new Date(pricing.validFrom),
+    validUntil: pricing.validUntil === null ? null : new Date(pricing.validUntil),
+  }));
+  return { tenantId, version, status, plan, licenseIssuer: row.license_issuer, networks, hosts, pricings };
+}
+
+/** Every recipient of some networks that a transfer reverted for there (safety 18). */
+export async function listBlockedPayees(
+  sql: Sql,
+  networks: readonly string[],
+): Promise<readonly { readonly network: string; readonly payTo: string }[]> {
+  return sql.query<{ network: string; payTo: string }>(
+    'select network, pay_to as "payTo" from blocked_payee where network = any ($1::text[])',
+    [networks],
+  );
+}
+
+/** Versions of tenants, for comparison with what is held in memory. */
+export async function listTenantVersions(sql: Sql, tenantIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await sql.query<{ tenant_id: string; version: number }>(
+    'select tenant_id, version from tenant where tenant_id = any($1::uuid[])',
+    [tenantIds],
+  );
+  return new Map(rows.map((row) => [row.tenant_id, row.version]));
+}
+
+/** One connection that hears which tenants change; direct, not through a pooler (safety 24). */
+export interface TenantListener {
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for changed tenants. Rejects when the database cannot be reached; `onLost` is called once when an open connection
+ * is lost, after which nothing more is heard and the caller opens another.
+ */
+export async function listenForTenants(
+  directUrl: string,
+  onChange: (tenantId: string) => void,
+  onLost: () => void,
+): Promise<TenantListener> {
+  const client = new pg.Client({
+    connectionString: directUrl,
+    application_name: 'content-settlement listen',
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  });
+  let state: 'opening' | 'open' | 'over' = 'opening';
+  const lost = (): void => {
+    const wasOpen = state === 'open';
+    state = 'over';
+    // While it opens, the rejection tells: told twice, a caller would open two, and four, and so on for as long as an outage lasts.
+    if (wasOpen) onLost();
+    void client.end().catch(() => undefined);
+  };
+  client.on('error', lost);
+  client.on('end', lost);
+  client.on('notification', ({ payload }) => onChange(payload ?? ''));
+  try {
+    await client.connect();
+    await client.query(`listen ${TENANT_CHANNEL}`);
+    if ((state as string) === 'over') throw new Error('Connection terminated while it began to listen');
+  } catch (error) {
+    lost();
+    throw error;
+  }
+  state = 'open';
+  return {
+    close: async () => {
+      state = 'over';
+      await client.end();
+    },
+  };
+}

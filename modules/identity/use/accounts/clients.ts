@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { atDatabase } from '../../../../db/outage.ts';
+import type { ClientKeys } from '../../../../platform/tokens/clientAssertion.ts';
+import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
+import { ServiceError } from '../../../kernel/errors.ts';
+import type { Address } from '../../../kernel/money/legs.ts';
+import { insertBuyerKey, insertOauthClient, revokeBuyerKeyRow, revokeOauthClientRow } from '../../store/accounts.ts';
+import { insertBuyerAccount } from '../../store/keys.ts';
+import type { CredentialDeps } from '../keys/keys.ts';
+import { generateToken } from '../keys/keys.ts';
+
+/**
+ * Makes an OAuth client of an account: with its public keys (`private_key_jwt`), or without them with a secret, which is returned
+ * this once and stored as a hash. With `isOwner` its tokens are the owner's: they change the budget, where others buy. Throws
+ * invalid_parameter for keys that are private or symmetric, not_found.
+ */
+export async function createAccountClient(
+  deps: CredentialDeps,
+  request: { readonly accountId: string; readonly name?: string; readonly jwks?: ClientKeys; readonly isOwner?: boolean },
+): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
+  const { accountId, jwks = null, name = null, isOwner = false } = request;
+  if (jwks !== null) requirePublicKeys(jwks);
+  const clientId = randomUUID();
+  const clientSecret = jwks === null ? generateToken('svc_client_') : null;
+  const hash = clientSecret === null ? null : hashCredential(deps.pepper, clientSecret);
+  const client = {
+    clientId,
+    accountId,
+    isOwner,
+    name,
+    secretHash: hash?.current ?? null,
+    pepperId: hash?.pepperId ?? null,
+    jwks,
+  };
+  const stored = await atDatabase(() => insertOauthClient(deps.database, client));
+  if (!stored) throw new ServiceError('not_found', 'there is no such account');
+  return { clientId, clientSecret };
+}
+
+/** Revokes a client: it gets no more tokens; those it has end within the hour. Throws not_found; again: changes nothing. */
+export async function revokeAccountClient(deps: Pick<CredentialDeps, 'database'>, clientId: string): Promise<void> {
+  if (await atDatabase(() => revokeOauthClientRow(deps.database, clientId))) return;
+  throw new ServiceError('not_found', 'there is no such client');
+}
+
+/** Issues another `svc_buyer_` key of an account, returned this once. Throws not_found. */
+export async function mintBuyerKey(deps: CredentialDeps, accountId: string): Promise<{ readonly token: string }> {
+  const token = generateToken('svc_buyer_');
+  const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
+  const key = { accountId, keyHash, pepperId, last4: token.slice(-4) };
+  if (await atDatabase(() => insertBuyerKey(deps.database, key))) return { token };
+  throw new ServiceError('not_found', 'there is no such account');
+}
+
+/** Revokes a `svc_buyer_` key: gone in the very next call. Throws not_found; again: changes nothing. */
+export async function revokeBuyerKey(deps: CredentialDeps, token: string): Promise<void> {
+  const hashes = hashesOf(hashCredential(deps.pepper, token));
+  if (await atDatabase(() => revokeBuyerKeyRow(deps.database, hashes))) return;
+  throw new ServiceError('not_found', 'this key was never issued');
+}
+
+function requirePublicKeys({ keys }: ClientKeys): void {
+  if (!Array.isArray(keys)) throw new ServiceError('invalid_parameter', 'jwks must be a JWK Set', { parameter: 'jwks' });
+  const isPublic = keys.every((key) => ['OKP', 'EC', 'RSA'].includes(String(key['kty'])) && key['d'] === undefined);
+  if (keys.length === 0 || keys.length > 10 || !isPublic) {
+    throw new ServiceError('invalid_parameter', 'jwks must hold 1 to 10 public keys', { parameter: 'jwks' });
+  }
+}
+
+/** Creates a buyer account with a long-lived credential (`svc_buyer_…`), returned this once. */
+export async function createBuyerAccount(
+  deps: CredentialDeps,
+  request: { readonly name?: string; readonly wallet?: Address } = {},
+): Promise<{ readonly accountId: string; readonly token: string }> {
+  const accountId = randomUUID();
+  const token = generateToken('svc_buyer_');
+  const wallet = request.wallet?.toLowerCase() ?? null;
+  const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
+  const key = { keyHash, pepperId, last4: token.slice(-4) };
+  await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet }, key));
+  return { accountId, token };
+}

@@ -1,0 +1,45 @@
+import type { Database } from '../../../db/database.ts';
+import type { Mailer } from '../../../platform/mail.ts';
+import type { SecretBox } from '../../../platform/tokens/secretBox.ts';
+import { markMailSent, takeDueMails } from '../store/mails.ts';
+
+const BATCH = 20;
+
+/** What sending e-mails needs. */
+export interface MailDeps {
+  readonly database: Database;
+  /** Null: no mail server is configured. */
+  readonly mailer: Pick<Mailer, 'send'> | null;
+  /** Opens what an e-mail's text is sealed with. */
+  readonly secretBox: Pick<SecretBox, 'open'>;
+  /** Says what an operator should know; never a secret. */
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** What binds a sealed text to its e-mail. */
+export const sealedMailContext = (tenantId: string, mailId: string): string => `mail ${tenantId} ${mailId}`;
+
+/**
+ * Sends what the alert outbox holds; nothing without a mail server. An e-mail the server does not take comes up again later, and
+ * one whose sending nobody noted is sent again under the same message id. Returns how many were handed over.
+ */
+export async function sendAlertMails(deps: MailDeps, cancelled?: AbortSignal): Promise<number> {
+  const { database, mailer, secretBox, warn } = deps;
+  let sent = 0;
+  while (mailer !== null && cancelled?.aborted !== true) {
+    const mails = await takeDueMails(database, BATCH);
+    for (const mail of mails) {
+      try {
+        const text =
+          mail.sealed === null ? mail.detail : secretBox.open(mail.sealed, sealedMailContext(mail.tenantId, mail.mailId));
+        await mailer.send({ to: mail.toAddress, subject: mail.subject, text, id: mail.mailId });
+        await markMailSent(database, mail);
+        sent += 1;
+      } catch (error) {
+        warn('an alert e-mail was not sent; it is tried again', { tenantId: mail.tenantId, mailId: mail.mailId, error });
+      }
+    }
+    if (mails.length < BATCH) break;
+  }
+  return sent;
+}

@@ -1,0 +1,153 @@
+/** The SQL of the gauges: what waits, how old it is. Every statement reads partial indexes of open work, or a small table. */
+
+import type { Sql } from '../../../db/database.ts';
+import { isSettledWithBatch, SETTLED_ALONE, sqlStages } from '../../../db/paymentStates.ts';
+import type { GaugePoint } from '../../kernel/metrics.ts';
+import { OPEN_STATES } from '../../kernel/payment/state.ts';
+
+/** Counting stops here: beyond it, more is as bad. */
+const MOST = 100_000;
+/** Sites named by a label: more of them at once is one fault, not many. */
+const MOST_TENANTS = 20;
+
+/** Payments and recorded money that are not through, deliveries that are due, alerts nobody resolved, and the readers' ages. */
+export async function readDatabaseGauges(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
+  const points = await Promise.all([
+    pending(sql, networks),
+    outstanding(sql, networks),
+    webhooks(sql),
+    relayers(sql),
+    alerts(sql),
+    reading(sql),
+    spentBudgets(sql),
+    size(sql),
+    archive(sql),
+  ]);
+  return points.flat();
+}
+
+async function pending(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; count: string; age: string | null }>(
+    `select known.network, count(open.accepted_at) as count, extract(epoch from now() - min(open.accepted_at)) as age
+       from unnest($1::text[]) as known (network) left join (
+         select network, accepted_at from payment_state where stage in (${sqlStages(OPEN_STATES)})) as open using (network)
+      group by known.network`,
+    [networks],
+  );
+  return rows.flatMap(({ network, count, age }) => [
+    { name: 'svc.settle.pending', value: Number(count), labels: { network } },
+    { name: 'svc.settle.pending_age', value: Math.max(0, Number(age)), labels: { network } },
+  ]);
+}
+
+/**
+ * Crossings that no safe block proves: settled ones on their way to final, by their batches or by themselves, and whatever a reorg took
+ * back. Each kind is asked for by itself: each has a partial index of its own, and two in one condition imply neither.
+ */
+async function outstanding(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; micro: string; age: string | null }>(
+    `select known.network, coalesce(sum(amount_micro), 0) as micro, extract(epoch from now() - min(at)) as age
+       from unnest($1::text[]) as known (network) left join (
+         select s.network, i.amount_micro, i.at from (
+           select s.* from settlement_batch as b cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
+             join payment_state as s using (tenant_id, payment_id)
+            where b.final_at is null and b.kind <> 'flush' and s.batch_id = b.batch_id and s.recorded and ${isSettledWithBatch('s')}
+           union all
+           select * from payment_state where recorded and ${SETTLED_ALONE}
+           union all
+           select * from payment_state where watch_side is not null and recorded and state = 'review'
+           union all
+           select * from payment_state where recorded and mode = 'live' and stage in (${sqlStages(OPEN_STATES)})
+         ) as s join payment_intake as i using (tenant_id, payment_id)) as open using (network)
+      group by known.network`,
+    [networks],
+  );
+  return rows.flatMap(({ network, micro, age }) => [
+    { name: 'svc.recon.outstanding_micro', value: Number(micro), labels: { network } },
+    { name: 'svc.recon.oldest_age', value: Math.max(0, Number(age)), labels: { network } },
+  ]);
+}
+
+async function webhooks(sql: Sql): Promise<GaugePoint[]> {
+  const [row] = await sql.query<{ backlog: string; lag: string | null }>(
+    `select count(*) as backlog, extract(epoch from clock_timestamp() - min(due_at)) as lag from (
+       (select due_at from delivery where state = 'pending' and not retrying and due_at <= clock_timestamp() limit $1)
+       union all
+       (select due_at from delivery where state = 'pending' and retrying and due_at <= clock_timestamp() limit $1)) as due`,
+    [MOST],
+  );
+  return [
+    { name: 'svc.webhook.backlog', value: Number(row?.backlog ?? 0) },
+    { name: 'svc.webhook.lag', value: Math.max(0, Number(row?.lag ?? 0)) },
+  ];
+}
+
+async function relayers(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; address: string; paused: boolean; open: string }>(
+    `select network, address, paused_reason is not null as paused, (select count(*) from settlement_batch as b
+       where b.network = r.network and b.relayer = r.address and b.state = 'open') as open from relayer as r`,
+  );
+  return rows.flatMap(({ network, address: relayer, paused, open }) => [
+    { name: 'svc.relayer.in_flight', value: Number(open), labels: { network, relayer } },
+    { name: 'svc.relayer.paused', value: paused ? 1 : 0, labels: { network, relayer } },
+  ]);
+}
+
+async function alerts(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ kind: string; count: string; tenants: string }>(
+    `select kind, count(*) as count, count(distinct tenant_id) filter (where raised_at > now() - interval '1 day') as tenants
+       from operator_alert where resolved_at is null group by kind`,
+  );
+  const open = rows.map(({ kind, count }): GaugePoint => ({ name: 'svc.alert.open', value: Number(count), labels: { kind } }));
+  const mismatch = rows.find(({ kind }) => kind === 'rollup_mismatch');
+  const none: GaugePoint[] = open.length === 0 ? [{ name: 'svc.alert.open', value: 0, labels: { kind: 'none' } }] : [];
+  return [...open, ...none, { name: 'svc.rollup.mismatches', value: Number(mismatch?.tenants ?? 0) }];
+}
+
+/** Sites refused today for the gas they have spent, by a host of theirs, else by id; the budget's day is the database's. */
+async function spentBudgets(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ tenant: string }>(
+    `select coalesce((select min(host) from tenant_host where tenant_host.tenant_id = spent.tenant_id), spent.tenant_id::text) as tenant
+       from (select distinct tenant_id from operator_alert where kind = 'gas_budget_spent' and resolved_at is null
+               and raised_at >= current_date order by tenant_id limit $1) as spent`,
+    [MOST_TENANTS],
+  );
+  if (rows.length === 0) return [{ name: 'svc.gas.budget_spent', value: 0, labels: { site: 'none' } }];
+  return rows.map(({ tenant }): GaugePoint => ({ name: 'svc.gas.budget_spent', value: 1, labels: { site: tenant } }));
+}
+
+/** Reads the sizes of the database's files, no rows: some 10 ms for ten thousand files. */
+async function size(sql: Sql): Promise<GaugePoint[]> {
+  const [row] = await sql.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes');
+  return [{ name: 'svc.database.size', value: Number(row?.bytes ?? 0) }];
+}
+
+async function reading(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ network: string; age: string }>(
+    'select network, extract(epoch from now() - read_at) as age from chain_cursor where read_at is not null',
+  );
+  return rows.map(
+    ({ network, age }): GaugePoint => ({ name: 'svc.recon.read_age', value: Math.max(0, Number(age)), labels: { network } }),
+  );
+}
+
+/** How old the archive of the WAL is: what a restore would lose. Nothing where none is kept. */
+async function archive(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ age: string; failing: boolean }>(
+    `select extract(epoch from now() - coalesce(last_archived_time, pg_postmaster_start_time())) as age,
+       coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing
+      from pg_stat_archiver where current_setting('archive_mode') <> 'off'`,
+  );
+  return rows.flatMap(({ age, failing }): GaugePoint[] => [
+    { name: 'svc.wal.archive_age', value: Math.max(0, Number(age)) },
+    { name: 'svc.wal.archive_failing', value: failing ? 1 : 0 },
+  ]);
+}
+
+/** Seconds that the database's clock is ahead of ours (`now`, epoch milliseconds), within the time that the question took. */
+export async function readClockSkew(sql: Sql, now: () => number): Promise<number> {
+  const before = now();
+  const [clock] = await sql.query<{ epoch: string }>('select extract(epoch from clock_timestamp()) as epoch');
+  const middle = (before + now()) / 2_000;
+  return Number(clock?.epoch ?? middle) - middle;
+}

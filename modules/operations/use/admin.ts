@@ -1,0 +1,32 @@
+import type { Database } from '../../../db/database.ts';
+import type { ListedKey } from '../../identity/store/keys.ts';
+import { listKeys } from '../../identity/store/keys.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { findPaymentStory } from '../store/admin.ts';
+
+/** What the operator's command line needs. */
+export interface AdminDeps {
+  readonly database: Database;
+}
+
+/** The keys of a site, without their secrets. */
+export function listSiteKeys(deps: AdminDeps, tenantId: string): Promise<readonly ListedKey[]> {
+  return listKeys(deps.database, tenantId);
+}
+
+/**
+ * A payment's state, the evidence of it, and the workflow that carries it with a link to Temporal's pages where their address is
+ * known. Throws not_found.
+ */
+export async function describePayment(
+  deps: AdminDeps,
+  paymentId: string,
+  temporal: { readonly uiUrl: string | undefined; readonly namespace: string },
+): Promise<Record<string, unknown>> {
+  const story = await findPaymentStory(deps.database, paymentId);
+  if (!story) throw new ServiceError('not_found', 'there is no such payment');
+  const workflowId = (story['batch'] as { workflowId?: string } | null)?.workflowId;
+  if (workflowId === undefined || temporal.uiUrl === undefined) return { ...story, workflowUrl: null };
+  const base = temporal.uiUrl.replace(/\/+$/, '');
+  return { ...story, workflowUrl: `${base}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}` };
+}

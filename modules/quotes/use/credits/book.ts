@@ -1,0 +1,168 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../../../../db/database.ts';
+import type { Outbound } from '../../../../platform/outbound/outbound.ts';
+import type { SecretBox } from '../../../../platform/tokens/secretBox.ts';
+import { ServiceError } from '../../../kernel/errors.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { PageCredits } from '../../../kernel/money/credits.ts';
+import { PRICING_GRACE_MS } from '../../../pricing/rules/pricing.ts';
+import { payeeRule } from '../../../tenants/use/payees.ts';
+import { readCredits } from '../../rules/creditsContract.ts';
+import type { CreditsKey } from '../../store/creditsCopies.ts';
+import { findCreditsCopy, storeCreditsCopy } from '../../store/creditsCopies.ts';
+import { fetchCredits } from './client.ts';
+import { openCreditsToken } from './token.ts';
+
+/**
+ * What is known of a page: its credits, `none` when the API names nobody, `free` when it says so, or `failed` when neither the API nor a copy
+ * can say.
+ */
+export type KnownCredits = PageCredits | 'none' | 'free' | 'failed';
+
+/** The credits of pages whose authors stand behind a tenant's credits API. */
+export interface CreditsBook {
+  /** What is known now, from memory alone; undefined: ask `load` first. */
+  find(key: CreditsKey): KnownCredits | undefined;
+  /** What was known before the present answer, while a payment may rest on it (safety 17). */
+  findPrevious(key: CreditsKey): KnownCredits | undefined;
+  /** Gets an answer into memory: from the shared copies, else from the API. Never rejects; callers at once share one request. */
+  load(key: CreditsKey): Promise<void>;
+}
+
+/** What a book is made from. */
+export interface CreditsBookOptions {
+  readonly database: Database;
+  readonly outbound: Outbound;
+  /** Opens the tokens that APIs are asked with. */
+  readonly secretBox: Pick<SecretBox, 'open'>;
+  readonly clock: () => number;
+  readonly log: Log;
+  /** The asset and the router: never paid. */
+  readonly forbidden: readonly string[];
+  /** How long an answer is fresh; 5 minutes unless told. */
+  readonly freshMs?: number;
+  /** How long it serves while the API fails; 24 hours unless told. */
+  readonly staleMs?: number;
+  /** After a failure: how long nobody asks again; 10 s unless told. */
+  readonly pauseMs?: number;
+}
+
+interface Held {
+  readonly known: KnownCredits;
+  readonly untilMs: number;
+  readonly previous?: { readonly known: KnownCredits; readonly untilMs: number };
+}
+
+const MAX_HELD = 50_000;
+
+/** Opens a book; memory is this process's, the copies behind it are everybody's and outlive a restart. */
+export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
+  const { database, outbound, secretBox, clock, log } = options;
+  const rule = payeeRule(options.forbidden);
+  const freshMs = options.freshMs ?? 300_000;
+  const staleMs = options.staleMs ?? 86_400_000;
+  const pauseMs = options.pauseMs ?? 10_000;
+  const held = new LRUCache<string, Held>({ max: MAX_HELD });
+  const loading = new Map<string, Promise<void>>();
+  const read = (entry: unknown, page: string): KnownCredits => (entry === null ? 'none' : readCredits(entry, { ...rule, page }));
+  const readKept = (entry: unknown, page: string): KnownCredits => {
+    try {
+      return read(entry, page);
+    } catch {
+      return 'failed';
+    }
+  };
+  const heldOf = (copy: NonNullable<Awaited<ReturnType<typeof findCreditsCopy>>>, page: string, untilMs: number): Held => {
+    const before = copy.previous;
+    const previous = before && { known: readKept(before.credits, page), untilMs: before.until.getTime() };
+    return { known: readKept(copy.credits, page), untilMs, ...(previous ? { previous } : {}) };
+  };
+  const ask = async (key: CreditsKey): Promise<Held> => {
+    const nowMs = clock();
+    const copy = await findCreditsCopy(database, key).catch(() => null);
+    const ageMs = copy ? nowMs - copy.fetchedAt.getTime() : Number.POSITIVE_INFINITY;
+    if (copy && ageMs < freshMs) return heldOf(copy, key.slug, copy.fetchedAt.getTime() + freshMs);
+    try {
+      const token = await openCreditsToken({ database, secretBox }, key);
+      const answer = await fetchCredits(outbound, { ...key, token });
+      const entry = answer.kind === 'none' ? null : answer.entry;
+      const known = read(entry, key.slug); // before it is kept: a broken answer never replaces a good copy
+      const kept = await storeCreditsCopy(database, key, entry, new Date(nowMs)).catch(() => null);
+      return kept ? heldOf(kept, key.slug, nowMs + freshMs) : { known, untilMs: nowMs + freshMs };
+    } catch (error) {
+      const isUsable = copy !== null && ageMs < staleMs;
+      log.warn({ tenantId: key.tenantId, slug: key.slug, error: String(error), stale: isUsable }, 'a credits API failed');
+      return isUsable ? heldOf(copy, key.slug, nowMs + pauseMs) : { known: 'failed', untilMs: nowMs + pauseMs };
+    }
+  };
+  return {
+    find: (key) => {
+      const found = held.get(nameOf(key));
+      return found && clock() < found.untilMs ? found.known : undefined;
+    },
+    findPrevious: (key) => {
+      const previous = held.get(nameOf(key))?.previous;
+      return previous && clock() - previous.untilMs <= PRICING_GRACE_MS ? previous.known : undefined;
+    },
+    load: (key) => {
+      const name = nameOf(key);
+      const running = loading.get(name);
+      if (running !== undefined) return running;
+      const work = ask(key)
+        .then((found) => void held.set(name, found))
+        .finally(() => loading.delete(name));
+      loading.set(name, work);
+      return work;
+    },
+  };
+}
+
+function nameOf({ tenantId, apiUrl, slug }: CreditsKey): string {
+  return `${tenantId} ${apiUrl} ${slug}`;
+}
+
+/** A page's credits are not in memory; `key` says which. To whoever does not load them it is an outage. */
+export class CreditsNeeded extends ServiceError {
+  readonly key: CreditsKey;
+
+  constructor(key: CreditsKey, retryAfterSeconds = 30) {
+    super('credits_unavailable', 'the authors of this page are not known right now', { retryAfterSeconds });
+    this.key = key;
+  }
+}
+
+const MAX_LOADS = 12;
+
+/**
+ * Runs `work`, which reads credits from memory alone, and again whenever it lacked some and these were loaded. Work that needs
+ * none is run once, without waiting for anything but itself. With `patienceMs`, a load that takes longer goes on by itself, and what it lacks
+ * is credits_unavailable for the moment.
+ */
+export async function withCredits<T>(book: CreditsBook, work: () => T, patienceMs?: number): Promise<T> {
+  for (let loads = 0; ; loads++) {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof CreditsNeeded) || loads >= MAX_LOADS) throw error;
+      const load = book.load(error.key);
+      if (patienceMs === undefined) await load;
+      else if (!(await endsWithin(load, patienceMs))) throw new CreditsNeeded(error.key, SOON_SECONDS);
+    }
+  }
+}
+
+/** When a load that still runs has ended, one way or the other. */
+const SOON_SECONDS = 3;
+
+/** True when the work ended in time. */
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Network } from '../../../platform/chain/network.ts';
+import { checksumAddress } from '../../../platform/chain/offer.ts';
+import { payToOf } from '../../../platform/chain/router/split.ts';
+import type { TenantSnapshot } from '../../identity/use/tenantSnapshots.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import type { ResourceUrl } from '../../kernel/hosts/host.ts';
+import { TERMS } from '../../kernel/licence/period.ts';
+import type { PageCredits } from '../../kernel/money/credits.ts';
+import { locatePage } from '../../kernel/pages/resource.ts';
+import { canonicalPath } from '../../kernel/pages/scope.ts';
+import type { CrossingKind, Destination, Terms } from '../../kernel/terms.ts';
+import type { Asker } from '../../pricing/rules/compiled.ts';
+import { NOBODY } from '../../pricing/rules/compiled.ts';
+import { spelledTerms } from '../../pricing/rules/order.ts';
+import type { CompiledPricing, FreeBecause } from '../../pricing/rules/pricing.ts';
+import type { Quote, QuoteBase, TokenDomain } from '../../pricing/rules/quote.ts';
+import { buildQuoteBase, buildTerms, QUOTE_LIFE_MS, tokenBase } from '../../pricing/rules/quote.ts';
+import { reachable, siteNetworks } from '../../tenants/use/networks.ts';
+import type { CreditsBook, KnownCredits } from './credits/book.ts';
+import { CreditsNeeded } from './credits/book.ts';
+import type { PublisherDeps } from './deps.ts';
+import { signQuoteToken } from './token.ts';
+
+/** What quoting needs. */
+export type QuoteDeps = Pick<PublisherDeps, 'networks' | 'isAway' | 'quoteTokenSecrets' | 'clock' | 'snapshots' | 'credits'>;
+
+/** A quote, the terms behind it, and where they may be paid. */
+export interface QuotedPage {
+  readonly quote: Quote;
+  readonly terms: Terms;
+  readonly destinations: readonly NetworkDestination[];
+}
+
+/** Where a price may be paid, with what a buyer signs for there. */
+export interface NetworkDestination extends Destination {
+  readonly v1Name: string | null;
+  readonly extra: TokenDomain;
+}
+
+/** Everything of a page's quote that stays while its price does. */
+export interface PreparedQuote {
+  readonly page: PricedPage;
+  /** One a network that the site takes, the cheapest first; `terms` and `base` are those of the first. */
+  readonly destinations: readonly NetworkDestination[];
+  readonly terms: Omit<Terms, 'quoteId'>;
+  readonly base: QuoteBase;
+  /** `base` as JSON, without its closing brace. */
+  readonly baseText: string;
+  readonly tokenBase: string;
+}
+
+/** A page with its price and who gets it. */
+interface PricedPage {
+  readonly tenantId: string;
+  readonly resource: ResourceUrl;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly micro: bigint;
+  readonly credits: PageCredits;
+  readonly asker: Asker;
+}
+
+/** Whose page is quoted, and on which networks. */
+export interface QuotedSite {
+  readonly tenantId: string;
+  readonly networks: readonly Network[];
+}
+
+/** What is asked of a page. */
+export interface PageRequest {
+  readonly tenant: TenantSnapshot;
+  readonly resource?: string;
+  readonly slug?: string;
+  readonly kind: CrossingKind;
+  /** Nobody that is known unless told. */
+  readonly asker?: Asker;
+}
+
+/** Why a page has no price. */
+export type Unpriced = FreeBecause | 'refused';
+
+/** A page that is priced, by one version of its site's prices. */
+export interface AskedPage {
+  readonly pricing: CompiledPricing;
+  readonly resource: ResourceUrl;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly asker: Asker;
+  readonly atMs: number;
+}
+
+/** A page that was found in a tenant's copy. */
+export interface FoundPage {
+  readonly host: string;
+  /** What a quote of it is made of, or why there is none. */
+  readonly found: PreparedQuote | Unpriced;
+  /** True when nothing but the tenant's copy was asked, so that the page stays as found as long as that copy is in use. */
+  readonly isLasting: boolean;
+  /** When a rule begins or ends next, so that the page may be found another; null: never. */
+  readonly untilMs: number | null;
+}
+
+/** The members of a quote that change every time. */
+interface IssuedPart {
+  readonly quoteId: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly quoteToken: string;
+}
+
+const PREPARED_PAGES = 5_000;
+const PREPARED_SPELLINGS = 20;
+const prepared = new WeakMap<CompiledPricing, LRUCache<string, PreparedQuote>>();
+/** Quotes of credits that came from an API live as long as these credits do in memory. */
+const preparedOfCredits = new WeakMap<PageCredits, LRUCache<string, PreparedQuote>>();
+/** The same quotes without the networks that cannot be offered for the moment, by those that can: a few combinations. */
+const narrowed = new WeakMap<PreparedQuote, Map<string, PreparedQuote>>();
+
+/**
+ * The page a request is about and what it takes to quote it, from the tenant's copy in memory alone. Throws invalid_parameter,
+ * invalid_resource (400), resource_not_owned (403), credits_unavailable (503); a page whose authors stand behind a credits API is
+ * looked for inside `withCredits`.
+ */
+export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits' | 'clock'>, request: PageRequest): FoundPage {
+  const { tenant, kind } = request;
+  const pricing = presentPricing(tenant);
+  const { resource, slug } = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
+  const { host } = resource;
+  if (slug === null || tenant.status === 'pending') return { host, found: 'out_of_scope', isLasting: true, untilMs: null };
+  const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
+  const asker = namedBy(tenant, request.asker ?? NOBODY);
+  const atMs = deps.clock();
+  const { found, isLasting } = prepareQuote(deps, site, { pricing, resource, slug, kind, asker, atMs });
+  return { host, found, isLasting, untilMs: pricing.nextChangeMs(atMs) };
+}
+
+/**
+ * Of what an asker says that which some price of the site within its ten minutes (safety 17) names: whatever else anybody says makes no
+ * quote of its own.
+ */
+function namedBy({ pricings }: TenantSnapshot, { operator, category, terms }: Asker): Asker {
+  const isNamed = (word: string | null): boolean =>
+    word !== null && pricings.some(({ pricing }) => pricing.namedByRules.has(word));
+  const named = {
+    operator: isNamed(operator) ? operator : null,
+    category: isNamed(category) ? category : null,
+    terms: spelledTerms(terms).some(isNamed) ? TERMS.filter((term) => terms.includes(term)) : [],
+  };
+  return isNobody(named) ? NOBODY : named;
+}
+
+function isNobody({ operator, category, terms }: Asker): boolean {
+  return operator === null && category === null && terms.length === 0;
+}
+
+/** What a page that is refused is answered with; it may be another answer after so many milliseconds, where that is known. */
+export function agentRefused(changesInMs: number | null = null): ServiceError {
+  const wait = changesInMs === null ? {} : { retryAfterSeconds: Math.max(1, Math.ceil(changesInMs / 1_000)) };
+  return new ServiceError('agent_refused', 'the owner of this site refuses this page to this agent', wait);
+}
+
+/** A new quote of a page with its terms. Throws payee_blocked (503). */
+export function issueQuote(deps: QuoteDeps, ready: PreparedQuote): QuotedPage {
+  const open = offerable(deps, ready);
+  const part = issuePart(deps, open);
+  const { destinations } = open;
+  return { quote: { ...open.base, ...part }, terms: { ...open.terms, quoteId: part.quoteId }, destinations };
+}
+
+/** A new quote of a page as the JSON of its body, byte for byte that of `issueQuote`. Throws payee_blocked (503). */
+export function issueQuoteText(deps: QuoteDeps, ready: PreparedQuote): string {
+  const open = offerable(deps, ready);
+  const { quoteId, issuedAt, expiresAt, quoteToken } = issuePart(deps, open);
+  const times = `"issuedAt":${issuedAt},"expiresAt":${expiresAt}`;
+  return `${open.baseText},"quoteId":"${quoteId}",${times},"quoteToken":"${quoteToken}"}`;
+}
+
+/**
+ * The quote with the networks that can be offered now: those where every author can be paid, without those known to be away (`reachable`).
+ * Throws payee_blocked (503) where there is none.
+ */
+export function offerable(deps: Pick<QuoteDeps, 'isAway' | 'snapshots'>, ready: PreparedQuote): PreparedQuote {
+  const payable = ready.destinations.filter((destination) => !deps.snapshots.isBlocked(destination));
+  if (payable.length === 0) {
+    throw new ServiceError('payee_blocked', 'an author of this page cannot be paid right now', { retryAfterSeconds: 300 });
+  }
+  const open = reachable(deps, payable);
+  if (open.length === ready.destinations.length) return ready;
+  const known = narrowed.get(ready) ?? new Map<string, PreparedQuote>();
+  narrowed.set(ready, known);
+  const name = open.map(({ network }) => network).join(' ');
+  const made = known.get(name) ?? makeQuote(open, ready.page);
+  known.set(name, made);
+  return made;
+}
+
+function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
+  const issuedAt = deps.clock();
+  const expiresAt = issuedAt + QUOTE_LIFE_MS;
+  const quoteId = randomUUID();
+  const quoteToken = signQuoteToken(deps.quoteTokenSecrets, ready.tokenBase, quoteId, expiresAt);
+  return { quoteId, issuedAt, expiresAt, quoteToken };
+}
+
+/**
+ * The quote of a page under one pricing version; why it has none when it has none. It is made once a page, kind, price and asker: the price is part
+ * of the name it is kept by, so that no memory can mix what two agents or two moments pay. Throws CreditsNeeded when the authors stand behind the
+ * tenant's credits API and no answer of it is in memory, and credits_unavailable when there is none to be had. `find` says which answer counts: the
+ * present one unless told. `isLasting` as of a found page.
+ */
+export function prepareQuote(
+  deps: Pick<QuoteDeps, 'credits'>,
+  { tenantId, networks }: QuotedSite,
+  { pricing, resource, slug, kind, asker, atMs }: AskedPage,
+  find: CreditsBook['find'] = deps.credits.find,
+): Pick<FoundPage, 'found' | 'isLasting'> {
+  const price = pricing.resolve({ ...asker, path: canonicalPath(resource.path), slug, kind, atMs });
+  if (price.kind === 'refused') return { found: 'refused', isLasting: true };
+  if (price.kind === 'free') return { found: price.because, isLasting: true };
+  const { micro } = price;
+  const name = `${micro} ${nameOf(asker)} ${networks.map(({ id }) => id).join(' ')} ${kind} ${resource.url}`;
+  const made = (known: LRUCache<string, PreparedQuote>, as: string, credits: PageCredits): PreparedQuote => {
+    const page = { tenantId, resource, slug, kind, micro, credits, asker };
+    const ready = known.get(as) ?? makeQuote(destinationsOf(credits, networks), page);
+    known.set(as, ready);
+    return ready;
+  };
+  const ofVersion = preparedOf(pricing);
+  if (price.kind === 'priced') return { found: made(ofVersion, name, price.credits), isLasting: true };
+  const key = { tenantId, apiUrl: price.apiUrl, slug };
+  const credits = requireCredits(find(key), key);
+  if (credits === 'free') return { found: 'free_slug', isLasting: false };
+  const { otherwise } = price;
+  if (credits === 'none') return { found: otherwise ? made(ofVersion, name, otherwise) : 'no_credits', isLasting: false };
+  const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
+  preparedOfCredits.set(credits, ofCredits);
+  return { found: made(ofCredits, name, credits), isLasting: false };
+}
+
+function preparedOf(pricing: CompiledPricing): LRUCache<string, PreparedQuote> {
+  const known = prepared.get(pricing) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_PAGES });
+  prepared.set(pricing, known);
+  return known;
+}
+
+function nameOf(asker: Asker): string {
+  return asker === NOBODY ? '' : `${asker.operator} ${asker.category} ${asker.terms.join(',')}`;
+}
+
+function requireCredits(known: KnownCredits | undefined, key: CreditsNeeded['key']): Exclude<KnownCredits, 'failed'> {
+  if (known === undefined) throw new CreditsNeeded(key);
+  if (known !== 'failed') return known;
+  throw new ServiceError('credits_unavailable', 'the authors of this page are not known right now', { retryAfterSeconds: 30 });
+}
+
+/** Where these authors are paid on some networks. */
+function destinationsOf({ authors }: PageCredits, networks: readonly Network[]): readonly NetworkDestination[] {
+  return networks.map(({ id, asset, router, v1Name, assetName, assetVersion }) => ({
+    network: id,
+    asset,
+    router,
+    v1Name,
+    payTo: payToOf(authors, router).payTo,
+    extra: { name: assetName, version: assetVersion },
+  }));
+}
+
+function makeQuote(destinations: readonly NetworkDestination[], page: PricedPage): PreparedQuote {
+  const [first, ...others] = destinations;
+  if (!first) throw new RangeError('a quote is for one network at least');
+  const { authors, title } = page.credits;
+  const { network, asset, router, payTo, extra } = first;
+  const { words } = payToOf(authors, router);
+  const facts = {
+    tenantId: page.tenantId,
+    host: page.resource.host,
+    slug: page.slug,
+    resource: page.resource.url,
+    kind: page.kind,
+    priceMicro: page.micro,
+    authors,
+    network,
+    asset,
+    router,
+    payTo,
+    others,
+    ...(isNobody(page.asker) ? {} : { asker: page.asker }),
+  };
+  const terms = buildTerms({ ...facts, quoteId: '' }, words.length > 1 ? words : null);
+  const base = buildQuoteBase(terms, { extra, others, ...(title === undefined ? {} : { title }) }, checksumAddress);
+  return { page, destinations, terms, base, baseText: JSON.stringify(base).slice(0, -1), tokenBase: tokenBase(facts) };
+}
+
+/** The pricing version in force. Throws internal when a tenant has none, which its creation makes impossible. */
+export function presentPricing(tenant: TenantSnapshot): CompiledPricing {
+  const present = tenant.pricings.find(({ validUntilMs }) => validUntilMs === null);
+  if (!present) throw new ServiceError('internal', 'this site has no pricing in force');
+  return present.pricing;
+}

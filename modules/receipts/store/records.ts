@@ -1,0 +1,164 @@
+/** What the public record of a payment is read from. A reader has an id and no site: the row that it names says which site it is. */
+
+import type { Sql } from '../../../db/database.ts';
+import { hexOf } from '../../../db/hex.ts';
+import { sqlStates } from '../../../db/paymentStates.ts';
+import type { Address } from '../../kernel/money/legs.ts';
+import { timeOfPaymentId } from '../../kernel/payment/paymentTime.ts';
+import { SETTLED_STATES } from '../../kernel/payment/state.ts';
+import type { Payment, PaymentRow } from '../../settlement/store/payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from '../../settlement/store/payment.ts';
+import { endsAround } from '../../settlement/store/returning.ts';
+import type { SoldLicence } from '../rules/record.ts';
+
+/** A settled payment whose site shows its receipts. */
+export interface PublicPayment {
+  readonly payment: Payment;
+  /** When the block of its transfer was; null where that was not read. */
+  readonly blockTime: Date | null;
+  /** What each author got, as the ledger has it now. */
+  readonly legs: readonly { readonly toAddress: Address; readonly amountMicro: bigint }[];
+  readonly licence: SoldLicence | null;
+  /** Of the body that was served; `sha256` in hex. */
+  readonly body: { readonly sha256: string; readonly bytes: number } | null;
+}
+
+interface Row extends PaymentRow {
+  block_time: Date | null;
+  ledger_legs: { toAddress: Address; amountMicro: string }[] | null;
+  patterns: string[] | null;
+  terms: string[] | null;
+  period_from: Date | null;
+  period_until: Date | null;
+  body_sha256: Buffer | null;
+  body_bytes: string | null;
+}
+
+/**
+ * The live, settled payment of an id, unless its site's owner shows no receipts; null for any other. Found by its id alone. The id of one that moved
+ * nothing since another had paid (superseded) gives that other one: its licence goes by that id, too.
+ */
+export async function findPublicPayment(sql: Sql, paymentId: string): Promise<PublicPayment | null> {
+  const row = (await findRow(sql, paymentId)) ?? (await findClosedRow(sql, paymentId));
+  if (!row) return null;
+  const payment = paymentFromRow(row);
+  return {
+    payment,
+    blockTime: row.block_time,
+    legs: row.ledger_legs?.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })) ?? payment.legs,
+    licence: licenceOf(row),
+    body: row.body_sha256 && { sha256: row.body_sha256.toString('hex'), bytes: Number(row.body_bytes) },
+  };
+}
+
+function licenceOf({ patterns, terms, period_from: from, period_until: until }: Row): SoldLicence | null {
+  return patterns && terms && from && until ? { patterns, terms, fromMs: from.getTime(), untilMs: until.getTime() } : null;
+}
+
+/** A transfer of a transaction; `position` counts within it. */
+export interface StoredTransfer {
+  readonly position: number;
+  readonly txHash: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: string;
+  readonly blockTimeMs: number;
+  readonly logIndex: number;
+  readonly from: string;
+  readonly to: string;
+  readonly amountMicro: bigint;
+}
+
+async function findRow(sql: Sql, paymentId: string): Promise<Row | undefined> {
+  const [row] = await sql.query<Row & Record<string, unknown>>(rowOf('public'), [paymentId], 'find-public-payment');
+  return row;
+}
+
+/**
+ * The same in closed months, by the time that an id holds: without it every month would be opened for an id that anybody makes up. What was paid
+ * instead of a superseded payment was paid within the same 32 days. Without a name: a plan for any time opens all months, too.
+ */
+async function findClosedRow(sql: Sql, paymentId: string): Promise<Row | undefined> {
+  const at = timeOfPaymentId(paymentId);
+  if (at === null) return undefined;
+  const near = (column: string): string => `and ${column} between $2 and $3`;
+  const [row] = await sql.query<Row & Record<string, unknown>>(rowOf('ledger', near), [paymentId, ...endsAround(at)]);
+  return row;
+}
+
+/** What is read of a public payment ($1), of one schema; `near` limits the times of its rows. */
+function rowOf(schema: 'public' | 'ledger', near: (column: string) => string = () => ''): string {
+  return `select ${PAYMENT_COLUMNS}, s.block_time, body.sha256 as body_sha256, body.bytes as body_bytes,
+       licence.patterns, licence.terms, licence.period_from, licence.period_until,
+       (select crossing.legs from ${schema}.crossing where crossing.tenant_id = i.tenant_id and crossing.payment_id = i.payment_id
+         ${near('crossing.at')} order by crossing.sequence desc limit 1) as ledger_legs
+     from (select asked.tenant_id, case when told.state = 'superseded' then told.successor_id else asked.payment_id end as payment_id
+             from ${schema}.payment_intake as asked
+               join ${schema}.payment_state as told on told.tenant_id = asked.tenant_id and told.payment_id = asked.payment_id
+            where asked.payment_id = $1 ${near('asked.accepted_at')} ${near('told.accepted_at')} offset 0) as found
+       join ${schema}.payment_intake as i on i.tenant_id = found.tenant_id and i.payment_id = found.payment_id ${near('i.accepted_at')}
+       join ${schema}.payment_state as s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id ${near('s.accepted_at')}
+       join tenant on tenant.tenant_id = i.tenant_id and tenant.receipts_public
+       left join licence on licence.tenant_id = i.tenant_id and licence.payment_id = i.payment_id
+       left join receipt_body as body on body.tenant_id = i.tenant_id and body.payment_id = i.payment_id
+     where i.mode = 'live' and s.state in (${sqlStates(SETTLED_STATES)})`;
+}
+
+/** A batch may pay hundreds into one split; more than this is not told. */
+const MOST_TRANSFERS = 500;
+
+/**
+ * The transfers that a payment consists of, as they were read of its transaction, in the chain's order: its own, at `position`, and, where
+ * its recipient is a split, what else went in and out there; at most 500.
+ */
+export async function listTransfersBeside(
+  sql: Sql,
+  place: {
+    readonly network: string;
+    readonly txHash: string;
+    readonly asset: string;
+    readonly position: number;
+    /** Null where the payee is paid directly. */
+    readonly split: string | null;
+    /** When it was settled: its transfers are of a month near it. */
+    readonly at: Date;
+  },
+): Promise<readonly StoredTransfer[]> {
+  const values = [place.network, place.txHash, place.asset, place.position, place.split];
+  const open = await sql.query<TransferRow>(beside('public'), values, 'list-transfers-beside');
+  const rows =
+    open.length > 0
+      ? open
+      : await sql.query<TransferRow>(beside('ledger', 'block_time between $6 and $7'), [...values, ...endsAround(place.at)]);
+  const inOrder = rows.toSorted((a, b) => a.log_position - b.log_position);
+  return inOrder.map((row) => ({
+    position: row.log_position,
+    logIndex: row.log_index,
+    txHash: row.tx_hash,
+    blockNumber: BigInt(row.block_number),
+    blockHash: hexOf(row.block_hash),
+    blockTimeMs: row.block_time.getTime(),
+    from: row.from_address,
+    to: row.to_address,
+    amountMicro: BigInt(row.amount_micro),
+  }));
+}
+
+interface TransferRow extends Record<string, unknown> {
+  log_position: number;
+  log_index: number;
+  tx_hash: string;
+  block_number: string;
+  block_hash: Buffer;
+  block_time: Date;
+  from_address: string;
+  to_address: string;
+  amount_micro: string;
+}
+
+/** Transfers of a transaction; all of one are of one block, and so of one month. */
+function beside(schema: 'public' | 'ledger', near = 'true'): string {
+  return `select log_position, log_index, tx_hash, block_number, block_hash, block_time, from_address, to_address, amount_micro
+       from ${schema}.chain_transfer where network = $1 and tx_hash = $2 and token = $3
+        and (log_position = $4 or $5 in (from_address, to_address)) and ${near}
+      order by log_position <> $4, log_position limit ${MOST_TRANSFERS}`;
+}

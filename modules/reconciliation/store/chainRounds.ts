@@ -1,0 +1,178 @@
+/** Rows of the reconciler: where it stands on a chain, whom it looks for, and what it read. */
+
+import type { Database, Sql } from '../../../db/database.ts';
+import { hexOf } from '../../../db/hex.ts';
+import { sqlStates } from '../../../db/paymentStates.ts';
+import { SETTLED_STATES } from '../../kernel/payment/state.ts';
+import type { PaymentRef } from '../../settlement/store/payment.ts';
+import type { ChainTransferRow } from '../../settlement/store/transfers.ts';
+import { recordTransfers } from '../../settlement/store/transfers.ts';
+
+/** The block from which a network is to be read next; null before the first round. */
+export async function findCursor(sql: Sql, network: string): Promise<bigint | null> {
+  const rows = await sql.query<{ next_block: string | null }>('select next_block from chain_cursor where network = $1', [
+    network,
+  ]);
+  return rows[0]?.next_block == null ? null : BigInt(rows[0].next_block);
+}
+
+/** The lowest block that can hold evidence of a payment we know; null while there is none. */
+export async function findFirstBlock(sql: Sql, network: string): Promise<bigint | null> {
+  const rows = await sql.query<{ first: string | null }>(
+    'select least(min(unused_at_block), min(block_number)) as first from ledger.payment_state where network = $1',
+    [network],
+  );
+  return rows[0]?.first == null ? null : BigInt(rows[0].first);
+}
+
+/** Every address a payment of this network was ever addressed to, and which of them are splits. */
+export async function listRecipients(sql: Sql, network: string): Promise<{ payTos: string[]; splits: string[] }> {
+  const payTos = await sql.query<{ pay_to: string }>(
+    `with recursive one as (
+       (select pay_to from ledger.payment_intake where network = $1 order by pay_to limit 1)
+       union all
+       select (select pay_to from ledger.payment_intake where network = $1 and pay_to > one.pay_to order by pay_to limit 1)
+         from one where one.pay_to is not null
+     ) select pay_to from one where pay_to is not null`,
+    [network],
+  );
+  const splits = await sql.query<{ pay_to: string }>('select distinct pay_to from split where network = $1', [network]);
+  return { payTos: payTos.map((row) => row.pay_to), splits: splits.map((row) => row.pay_to) };
+}
+
+/** The place of one stored transfer, enough to tell whether a node still shows it. */
+export interface StoredPlace {
+  readonly txHash: string;
+  readonly logIndex: number;
+  readonly blockHash: string;
+  readonly from: string;
+  readonly to: string;
+  readonly amountMicro: bigint;
+}
+
+/** What is stored of a range of blocks, both ends included. */
+export async function listStored(sql: Sql, network: string, fromBlock: bigint, toBlock: bigint): Promise<StoredPlace[]> {
+  const rows = await sql.query<{
+    tx_hash: string;
+    log_index: number;
+    block_hash: Buffer;
+    from_address: string;
+    to_address: string;
+    amount_micro: string;
+  }>(
+    `select tx_hash, log_index, block_hash, from_address, to_address, amount_micro from chain_transfer
+      where network = $1 and block_number between $2 and $3`,
+    [network, fromBlock.toString(), toBlock.toString()],
+  );
+  return rows.map((row) => ({
+    txHash: row.tx_hash,
+    logIndex: row.log_index,
+    blockHash: hexOf(row.block_hash),
+    from: row.from_address,
+    to: row.to_address,
+    amountMicro: BigInt(row.amount_micro),
+  }));
+}
+
+/** One round of reading: what the chain shows no more, and what it shows. */
+export interface ChainRound {
+  readonly network: string;
+  /** Transactions whose stored rows are not what the chain shows; all their rows in the range go. */
+  readonly vanished: readonly string[];
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly rows: readonly ChainTransferRow[];
+}
+
+/** Writes what a round read, in one database transaction. Written again, it changes nothing. */
+export async function recordRound(database: Database, round: ChainRound): Promise<void> {
+  await database.transaction(async (sql) => {
+    if (round.vanished.length > 0) {
+      await sql.query(
+        `delete from chain_transfer where network = $1 and tx_hash = any($2::text[]) and block_number between $3 and $4`,
+        [round.network, round.vanished, round.fromBlock.toString(), round.toBlock.toString()],
+      );
+    }
+    await recordTransfers(sql, round.rows);
+  });
+}
+
+/** Where the next round of a network begins, once all that the last one meant is written. */
+export interface Cursor {
+  readonly network: string;
+  readonly nextBlock: bigint;
+  readonly safeBlock: bigint;
+  /** The newest block that is believed: a mark beyond it was a lie, and is taken back. */
+  readonly headBlock: bigint;
+}
+
+/** Moves the mark; it only goes forward, but for one that stands beyond the chain. Moved again, it stays. */
+export async function moveCursor(sql: Sql, { network, nextBlock, safeBlock, headBlock }: Cursor): Promise<void> {
+  await sql.query(
+    `insert into chain_cursor (network, next_block, safe_block, read_at) values ($1, $2, $3, now())
+     on conflict (network) do update set read_at = now(), safe_block = excluded.safe_block,
+       next_block = case when chain_cursor.next_block > $4::bigint + 1 then excluded.next_block
+         else greatest(chain_cursor.next_block, excluded.next_block) end`,
+    [network, nextBlock.toString(), safeBlock.toString(), headBlock.toString()],
+  );
+}
+
+/**
+ * Payments that a stored transfer of these blocks pays as agreed, that are not settled, and that nothing watches. Each transfer finds its
+ * payment by the claim of its authorization.
+ */
+export async function listContradicted(
+  sql: Sql,
+  network: string,
+  { fromBlock, toBlock }: Pick<ChainRound, 'fromBlock' | 'toBlock'>,
+): Promise<PaymentRef[]> {
+  const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
+    `select i.tenant_id, i.payment_id from chain_transfer as t
+       join authorization_claim as a on a.digest = authorization_digest(t.network, t.token, t.from_address, t.nonce)
+       join payment_intake as i using (tenant_id, payment_id)
+       join payment_state as s using (tenant_id, payment_id)
+      where t.network = $1 and t.block_number between $2 and $3 and t.nonce is not null
+        and i.pay_to = t.to_address and i.amount_micro = t.amount_micro
+        and s.state not in (${sqlStates(SETTLED_STATES)}) and not s.watched`,
+    [network, fromBlock.toString(), toBlock.toString()],
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id }));
+}
+
+/** Splits whose weights were not taken apart yet. */
+export async function listUnreadSplits(sql: Sql): Promise<{ network: string; payTo: string; legWords: string[] }[]> {
+  const rows = await sql.query<{ network: string; pay_to: string; leg_words: string[] }>(
+    `select network, pay_to, leg_words from split
+      where not exists (select 1 from split_leg where split_leg.network = split.network and split_leg.pay_to = split.pay_to)
+      order by network, pay_to limit 1000`,
+  );
+  return rows.map((row) => ({ network: row.network, payTo: row.pay_to, legWords: row.leg_words }));
+}
+
+/** One author of a split. */
+export interface SplitLegRow {
+  readonly network: string;
+  readonly payTo: string;
+  readonly ordinal: number;
+  readonly toAddress: string;
+  readonly weight: bigint;
+  readonly totalWeight: bigint;
+}
+
+/** Stores the weights of splits; those stored already stay. */
+export async function recordSplitLegs(sql: Sql, rows: readonly SplitLegRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql.query(
+    `insert into split_leg (network, pay_to, ordinal, to_address, weight, total_weight)
+     select * from unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::numeric[], $6::numeric[])
+     on conflict do nothing`,
+    [
+      rows.map((row) => row.network),
+      rows.map((row) => row.payTo),
+      rows.map((row) => row.ordinal),
+      rows.map((row) => row.toAddress),
+      rows.map((row) => row.weight.toString()),
+      rows.map((row) => row.totalWeight.toString()),
+    ],
+  );
+}

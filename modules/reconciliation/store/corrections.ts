@@ -1,0 +1,130 @@
+/** Rows about flushes whose rounding the ledger does not show yet (safety 4). */
+
+import type { Database, Sql } from '../../../db/database.ts';
+import { toldState, toldWatched } from '../../../db/paymentStates.ts';
+import type { PaymentState } from '../../kernel/payment/state.ts';
+import { crossingRollups } from '../../rollups/store/rollups.ts';
+import { returnPayments } from '../../settlement/store/returning.ts';
+
+/** A transaction of anybody but our own batches that paid out of a split: it may hold a flush, at any place among its logs. */
+export interface Flush {
+  readonly network: string;
+  readonly payTo: string;
+  readonly txHash: string;
+  readonly blockNumber: bigint;
+  readonly legWords: readonly string[];
+}
+
+/**
+ * Flushes that were not looked at yet, in the chain's order, and the block up to which that is all: the safe one, or the last one
+ * read while the reconciler is behind.
+ */
+export async function listNewFlushes(sql: Sql, network: string): Promise<{ flushes: Flush[]; upTo: bigint }> {
+  const cursor = await sql.query<{ up_to: string | null; corrected_block: string }>(
+    'select least(safe_block, next_block - 1) as up_to, corrected_block from chain_cursor where network = $1',
+    [network],
+  );
+  const upTo = BigInt(cursor[0]?.up_to ?? 0);
+  const rows = await sql.query<{ pay_to: string; tx_hash: string; block_number: string; leg_words: string[] }>(
+    `select distinct split.pay_to, moved.tx_hash, moved.block_number, split.leg_words from chain_transfer as moved
+       join split on split.network = moved.network and split.pay_to = moved.from_address
+      where moved.network = $1 and moved.block_number > $2 and moved.block_number <= $3 and not exists (
+        select from relayer_transaction as sent
+         where sent.network = moved.network and sent.tx_hash = moved.tx_hash and sent.kind = 'settle')
+      order by moved.block_number, moved.tx_hash, split.pay_to`,
+    [network, cursor[0]?.corrected_block ?? '0', upTo.toString()],
+  );
+  const flushes = rows.map((row) => ({
+    network,
+    payTo: row.pay_to,
+    txHash: row.tx_hash,
+    blockNumber: BigInt(row.block_number),
+    legWords: row.leg_words,
+  }));
+  return { flushes, upTo };
+}
+
+/** Notes that flushes up to this block are in the ledger. */
+export async function markCorrected(sql: Sql, network: string, block: bigint): Promise<void> {
+  await sql.query('update chain_cursor set corrected_block = greatest(corrected_block, $2) where network = $1', [
+    network,
+    block.toString(),
+  ]);
+}
+
+/** A payment of one page through a split, by its authorization. */
+export interface FlushedPayment {
+  readonly tenantId: string;
+  readonly paymentId: string;
+  readonly state: PaymentState;
+  /** True while it may still be recorded, or undone. */
+  readonly watched: boolean;
+}
+
+/** The live page payment of an authorization (`payer || nonce`) that a stored transfer used; null when we hold none. */
+export async function findPagePayment(sql: Sql, network: string, authorization: string): Promise<FlushedPayment | null> {
+  const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState; watched: boolean }>(
+    `select payment.tenant_id, payment.payment_id, ${toldState('payment')} as state, ${toldWatched('payment')} as watched from (
+       select distinct network, token, from_address, nonce from (select * from ledger.chain_transfer where nonce = $3 offset 0) as t
+        where network = $1 and from_address = $2
+     ) as used
+     join authorization_claim as claim on claim.digest = authorization_digest(used.network, used.token, used.from_address, used.nonce)
+     join ledger.payment using (tenant_id, payment_id)
+     where payment.purpose = 'page' and payment.mode = 'live'`,
+    [network, authorization.slice(0, 42), authorization.slice(42)],
+  );
+  const [row] = rows;
+  return row ? { tenantId: row.tenant_id, paymentId: row.payment_id, state: row.state, watched: row.watched } : null;
+}
+
+/**
+ * Makes the ledger show what each author got of a payment: its standing crossing is taken back and recorded again with these
+ * amounts, which sum to the same price (safety 5: rows never change), and announced, so that events add up to the ledger by author. False when it shows that already, or no crossing stands.
+ */
+export async function recordActualLegs(
+  database: Database,
+  payment: Pick<FlushedPayment, 'tenantId' | 'paymentId'>,
+  amounts: ReadonlyMap<string, bigint>,
+): Promise<boolean> {
+  return database.transaction(async (sql) => {
+    const { tenantId, paymentId } = payment;
+    await returnPayments(sql, [payment]);
+    await sql.query('select 1 from payment_state where tenant_id = $1 and payment_id = $2 for update', [tenantId, paymentId]);
+    const standing = await sql.query<{ crossing_id: string; sequence: number; legs: StandingLeg[] }>(
+      `select crossing_id, sequence, legs from crossing where tenant_id = $1 and payment_id = $2
+        order by sequence desc limit 1`,
+      [tenantId, paymentId],
+    );
+    const [crossing] = standing;
+    if (!crossing || crossing.sequence % 2 !== 0) return false;
+    if (crossing.legs.every((leg) => BigInt(leg.amountMicro) === amounts.get(leg.toAddress))) return false;
+    const back = crossing.legs.map((leg) => ({ ...leg, amountMicro: (-BigInt(leg.amountMicro)).toString() }));
+    const again = crossing.legs.map((leg) => ({ ...leg, amountMicro: (amounts.get(leg.toAddress) ?? 0n).toString() }));
+    await sql.query(
+      `with made as (
+         insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
+         select old.tenant_id, uuidv7(), old.payment_id, old.sequence + next.step, old.host, old.slug, old.kind,
+           next.sign * old.micro, next.legs, old.payer, old.agent, old.at
+         from crossing as old, (values (1, -1, $3::jsonb), (2, 1, $4::jsonb)) as next (step, sign, legs)
+         where old.tenant_id = $1 and old.crossing_id = $2
+         returning *
+       ), ${crossingRollups('made')}, told as (
+         insert into unannounced_crossing (tenant_id, crossing_id, host, crossing_ids)
+         select tenant_id, ids[1], host, ids from (
+           select tenant_id, host, array_agg(crossing_id order by sequence) as ids from made group by tenant_id, host) as of_host
+       )
+         insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host,
+           slug, kind, at)
+         select made.tenant_id, made.crossing_id, n - 1, made.payment_id, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint,
+           leg ->> 'role', leg ->> 'authorId', (leg ->> 'share')::double precision, made.host, made.slug, made.kind, made.at
+         from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)`,
+      [tenantId, crossing.crossing_id, JSON.stringify(back), JSON.stringify(again)],
+    );
+    return true;
+  });
+}
+
+interface StandingLeg {
+  readonly toAddress: string;
+  readonly amountMicro: string;
+}

@@ -1,0 +1,45 @@
+import { Binder } from '../../../../db/binder.ts';
+import type { Sql } from '../../../../db/database.ts';
+import type { CrossingKind } from '../../../kernel/terms.ts';
+import type { Span } from '../../../kernel/time/window.ts';
+import { isEmpty } from '../../../kernel/time/window.ts';
+import { legsOfAuthor } from './references.ts';
+
+/** What legs that name an author come to, on one page and kind, or at one wallet and kind; micro-USDC. */
+export interface AuthorSum {
+  readonly of: 'page' | 'wallet';
+  /** A slug, or a wallet in lower case. */
+  readonly key: string;
+  readonly kind: CrossingKind;
+  readonly events: bigint;
+  readonly micro: bigint;
+  /** The author's smallest and largest share of a sale, 0 … 1; of a wallet 0. */
+  readonly leastShare: number;
+  readonly mostShare: number;
+}
+
+/** Sums of the legs of a window that name an author, by page and by wallet. */
+export async function sumAuthor(sql: Sql, tenantId: string, authorId: string, window: Span): Promise<AuthorSum[]> {
+  if (isEmpty(window)) return [];
+  const binder = new Binder();
+  const tenant = binder.bind(tenantId);
+  const rows = await sql.query<
+    Record<'key' | 'events' | 'micro', string> & Pick<AuthorSum, 'of' | 'kind'> & { least: number; most: number }
+  >(
+    `with mine as materialized (${legsOfAuthor(binder, tenant, authorId, window)}), sale as (
+       select slug, kind, sum(amount_micro) as micro, sum(share) as share from mine group by crossing_id, slug, kind
+     )
+     select 'page' as of, slug as key, kind, count(*)::text as events, sum(micro)::text as micro, min(share) as least, max(share) as most
+       from sale group by slug, kind
+     union all
+     select 'wallet', to_address, kind, count(*)::text, sum(amount_micro)::text, 0, 0 from mine group by to_address, kind`,
+    binder.values,
+  );
+  return rows.map(({ events, micro, least, most, ...row }) => ({
+    ...row,
+    events: BigInt(events),
+    micro: BigInt(micro),
+    leastShare: least,
+    mostShare: most,
+  }));
+}

@@ -1,0 +1,90 @@
+import { Binder } from '../../../../db/binder.ts';
+import type { Sql } from '../../../../db/database.ts';
+import type { Span } from '../../../kernel/time/window.ts';
+import { isEmpty } from '../../../kernel/time/window.ts';
+import { isWholeTenant } from '../scope.ts';
+import type { CrossingScope } from './crossings.ts';
+import { crossingSource, endsOf, neverCorrected, standing, within } from './crossings.ts';
+
+/** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
+const LONG_WINDOW_MS = 7 * 86_400_000;
+
+/** How many authors' wallets were paid in a window, corrections taken back. */
+export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span): Promise<number> {
+  if (isEmpty(window)) return 0;
+  const binder = new Binder();
+  const [row] = await sql.query<{ count: string }>(authorCount(binder, scope, window), binder.values);
+  return Number(row?.count ?? 0);
+}
+
+/** The statement that counts the authors of a window. */
+export function authorCount(binder: Binder, scope: CrossingScope, window: Span): string {
+  const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
+  return isWholeTenant(scope) && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
+}
+
+function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
+  const source = crossingSource(binder, scope, [window], 'author');
+  return `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`;
+}
+
+/**
+ * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands; at a
+ * site without corrections all do, and whoever's newest leg is in the window or before it need not be asked. A correction has the time of
+ * what it takes back, so that this is what the sums say.
+ */
+function askEach(binder: Binder, tenantId: string, window: Span): string {
+  const tenant = binder.bind(tenantId);
+  const isWithin = within(binder, 'l.at', window);
+  const [since, until] = endsOf(binder, window);
+  const ofAuthor = (legs: string): string => `select 1 from ${legs}
+      where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform' and ${isWithin}`;
+  return `${eachWallet(tenant)}
+    select count(*) from author where case when ${neverCorrected(tenant)}
+        then newest >= ${since} and (newest < ${until} or exists (${ofAuthor('ledger.leg l')} offset 0))
+      else exists (${ofAuthor('ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id')}
+        and ${standing(tenant)} offset 0) end`;
+}
+
+/**
+ * The newest author id seen with a wallet, as an expression; both are SQL. The site stands in a subquery, so that Postgres expects as many legs
+ * of it as of any: where it took a new site for small, it went through all legs of the site for each wallet.
+ */
+export function newestAuthorId(tenant: string, wallet: string): string {
+  return `(select author_id from ledger.leg where tenant_id = (select ${tenant}::uuid) and to_address = ${wallet} and role <> 'platform'
+      and author_id is not null order by at desc limit 1)`;
+}
+
+/**
+ * The wallets of an author: those whose newest leg names this id, as reports say beside each wallet. Every author of the site is looked up
+ * once, by the index of theirs.
+ */
+export async function listWallets(sql: Sql, tenantId: string, authorId: string): Promise<string[]> {
+  const rows = await sql.query<{ wallet: string }>(
+    `${eachWallet('$1')} select wallet from author where ${newestAuthorId('$1', 'wallet')} = $2`,
+    [tenantId, authorId],
+  );
+  return rows.map(({ wallet }) => wallet);
+}
+
+/**
+ * The beginning of a statement that walks the wallets of a site's authors along the index, one step each: `author (wallet, newest)`, with the
+ * time of their newest leg.
+ */
+function eachWallet(tenant: string): string {
+  const next = (after: string): string => `select l.to_address as wallet, l.at as newest from ledger.leg l
+      where l.tenant_id = ${tenant} and l.role <> 'platform'${after} order by l.to_address, l.at desc limit 1`;
+  return `with recursive author (wallet, newest) as (
+      (${next('')}) union all select later.wallet, later.newest from author cross join lateral (${next(' and l.to_address > author.wallet')}) later
+    )`;
+}
+
+/** The newest author id seen with each wallet of a site; wallets without one are left out. */
+export async function listAuthorIds(sql: Sql, tenantId: string, wallets: readonly string[]): Promise<Map<string, string>> {
+  if (wallets.length === 0) return new Map();
+  const rows = await sql.query<{ wallet: string; author_id: string | null }>(
+    `select wallet, ${newestAuthorId('$1', 'wallet')} as author_id from unnest($2::text[]) as wallet`,
+    [tenantId, wallets],
+  );
+  return new Map(rows.flatMap(({ wallet, author_id: id }) => (id === null ? [] : [[wallet, id]])));
+}

@@ -1,0 +1,146 @@
+import { Binder } from '../../../../db/binder.ts';
+import { wholeRows } from '../../../../db/copyText.ts';
+import type { Sql } from '../../../../db/database.ts';
+import { Literals } from '../../../../db/literals.ts';
+import type { CrossingKind } from '../../../kernel/terms.ts';
+import type { Span } from '../../../kernel/time/window.ts';
+import { isEmpty } from '../../../kernel/time/window.ts';
+import { stateOf } from '../../../settlement/store/payment.ts';
+import { closedOf } from '../../../settlement/store/returning.ts';
+import type { CopyOptions, ReadSnapshot } from '../snapshot.ts';
+import type { CrossingScope } from './crossings.ts';
+import { crossingConditions, neverCorrected, standing, within } from './crossings.ts';
+
+/** The cells of a leg of a crossing that stands, with what its payment knows; numbers are text, as they are shown. */
+export type ExportedLeg = readonly [
+  /** Epoch milliseconds. */
+  atMs: string,
+  host: string,
+  slug: string,
+  kind: CrossingKind,
+  micro: string,
+  /** Empty: none. */
+  authorId: string,
+  wallet: string,
+  share: string,
+  role: string,
+  txHash: string | null,
+  mode: 'live' | 'mock',
+  payer: string,
+  agent: string,
+  /** Empty: none. */
+  licenceJti: string,
+];
+
+/** Where each cell of an ExportedLeg stands. */
+export const EXPORT_COLUMNS = {
+  atMs: 0,
+  host: 1,
+  slug: 2,
+  kind: 3,
+  micro: 4,
+  authorId: 5,
+  wallet: 6,
+  share: 7,
+  role: 8,
+  txHash: 9,
+  mode: 10,
+  payer: 11,
+  agent: 12,
+  licenceJti: 13,
+} as const;
+
+/** Which legs an export is of; all of the site's where a filter is null or left out. With `wallets`, the legs of these alone. */
+export type ExportScope = Omit<CrossingScope, 'payers'>;
+
+/** True where nothing but the window bounds an export. */
+function isWhole({ tenantId: _, ...filters }: ExportScope): boolean {
+  return Object.values(filters).every((filter) => filter === null || filter === undefined);
+}
+
+/** A scope as a condition on crossings `c`. */
+function ofCrossings(binder: Pick<Binder, 'bind'>, { wallets: _, ...scope }: ExportScope): string {
+  return crossingConditions(binder, scope);
+}
+
+/** A scope as a condition on their legs `l`: those of no wallet where it names none. */
+function ofLegs(binder: Pick<Binder, 'bind'>, { wallets }: ExportScope): string {
+  if (wallets === null || wallets === undefined) return 'true';
+  const named = wallets.map((wallet) => binder.bind(wallet)).join(', ');
+  return named === '' ? 'false' : `l.role <> 'platform' and l.to_address in (${named})`;
+}
+
+/**
+ * How many legs a window's export has, counted up to `most` + 1; a crossing's legs are those it names. No crossing is without a leg
+ * (its amount is their sum, by the table's own check, and never 0), so with as many crossings nobody needs to look at their legs;
+ * that is counted in the index alone, at sites without a correction.
+ */
+export async function countLegs(sql: Sql, scope: ExportScope, window: Span, most: number): Promise<number> {
+  if (isEmpty(window)) return 0;
+  const { tenantId } = scope;
+  if (!isWhole(scope)) return await countSome(sql, scope, window, most);
+  const crossings = new Binder();
+  const ofTenant = crossings.bind(tenantId);
+  const [many] = await sql.query<{ count: string }>(
+    `select count(*) as count from (
+       select from ledger.crossing c where c.tenant_id = ${ofTenant} and ${within(crossings, 'c.at', window)}
+         and ${neverCorrected(ofTenant)}
+       limit ${crossings.bind(most + 1)}
+     ) newest`,
+    crossings.values,
+  );
+  if (Number(many?.count) > most) return most + 1;
+  const binder = new Binder();
+  const tenant = binder.bind(tenantId);
+  const [row] = await sql.query<{ count: string }>(
+    `select least(coalesce(sum(legs), 0), ${binder.bind(most + 1)}::bigint) as count from (
+       select jsonb_array_length(c.legs) as legs from ledger.crossing c
+       where c.tenant_id = ${tenant} and ${within(binder, 'c.at', window)} and ${standing(tenant)}
+       order by c.at desc limit ${binder.bind(most + 1)}
+     ) newest`,
+    binder.values,
+  );
+  return Number(row?.count ?? 0);
+}
+
+async function countSome(sql: Sql, scope: ExportScope, window: Span, most: number): Promise<number> {
+  const binder = new Binder();
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::int as count from (
+       select from ledger.crossing c join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at
+       where ${ofCrossings(binder, scope)} and ${ofLegs(binder, scope)} and ${within(binder, 'c.at', window)}
+         and ${standing(binder.bind(scope.tenantId))}
+       limit ${binder.bind(most + 1)}) newest`,
+    binder.values,
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * The newest legs of a window, at most `most`, as rows of COPY's text format, each an ExportedLeg: pieces of whole rows, at the
+ * reader's pace. Order: newest crossing first, its legs in their order.
+ */
+export async function* streamLegs(
+  snapshot: Pick<ReadSnapshot, 'copy'>,
+  scope: ExportScope,
+  window: Span,
+  { most, ...options }: CopyOptions & { readonly most: number },
+): AsyncGenerator<Buffer> {
+  if (isEmpty(window)) return;
+  const literals = new Literals();
+  const tenant = literals.bind(scope.tenantId);
+  // Each sale by its keys alone: `offset 0` keeps the site's literal out. With it, at a site that Postgres takes for small, each leg went
+  // through all payments. Of closed months only those near the sale are looked at.
+  const pieces = snapshot.copy(
+    `select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,
+       l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, '')
+     from ledger.crossing c
+       cross join lateral (${stateOf('c')} union all ${closedOf('payment_state', 'c', 'c.at')}) p
+       cross join lateral (
+         select * from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at offset 0) l
+     where ${ofCrossings(literals, scope)} and ${ofLegs(literals, scope)} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
+     order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
+    options,
+  );
+  yield* wholeRows(pieces);
+}

@@ -1,0 +1,197 @@
+import type { Binder } from '../../../../db/binder.ts';
+import type { CrossingKind } from '../../../kernel/terms.ts';
+import type { Span } from '../../../kernel/time/window.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isBetween, isWithin, timeOf } from '../../../paging/store/source.ts';
+import type { CrossingPurpose } from '../earnings/crossings.ts';
+import { isBought, purposeOf, standing } from '../earnings/crossings.ts';
+import { tallyCrossings, tallyLegs } from './tally.ts';
+
+/** A crossing as analysts see it. */
+export interface CrossingRow {
+  readonly crossingId: string;
+  readonly paymentId: string;
+  readonly sequence: number;
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly micro: bigint;
+  readonly payer: string;
+  readonly agent: string;
+  readonly purpose: CrossingPurpose;
+  readonly atMs: number;
+  readonly recordedAtMs: number;
+}
+
+/** Which crossings. */
+export interface CrossingFilter {
+  readonly id?: string;
+  readonly host?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
+  readonly payer?: string | null | undefined;
+  readonly agent?: string | null | undefined;
+  /** A wallet that one of the legs pays. */
+  readonly author?: string | null | undefined;
+  /** The author's id, as one of the legs names it. */
+  readonly authorId?: string | null | undefined;
+  readonly purpose?: CrossingPurpose | null | undefined;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
+  readonly window?: Span;
+  /** Corrections, and what they took back, too. */
+  readonly includeCorrected?: boolean;
+}
+
+const UUID = 'uuid' as const;
+
+/** Crossings of a site. */
+export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
+  columns: `c.crossing_id, c.payment_id, c.sequence, c.host, c.slug, c.kind, c.micro, c.payer, c.agent, c.at, c.recorded_at,
+    ${purposeOf('c.slug')} as purpose`,
+  from: 'ledger.crossing c',
+  tenant: 'c.tenant_id',
+  id: { column: 'c.crossing_id', type: UUID },
+  orderings: {
+    NEWEST: { column: 'c.at', type: 'timestamptz', direction: 'desc' },
+    OLDEST: { column: 'c.at', type: 'timestamptz', direction: 'asc' },
+    LARGEST: { column: 'c.micro', type: 'bigint', direction: 'desc' },
+    SMALLEST: { column: 'c.micro', type: 'bigint', direction: 'asc' },
+  },
+  keys: { id: { column: 'c.crossing_id', type: UUID }, payment: { column: 'c.payment_id', type: UUID } },
+  where: (binder, filter, tenant) => [
+    ...equals(binder, 'c.crossing_id', filter.id),
+    ...equals(binder, 'c.host', filter.host),
+    ...equals(binder, 'c.slug', filter.slug),
+    ...equals(binder, 'c.kind', filter.kind),
+    ...equals(binder, 'c.payer', filter.payer),
+    ...equals(binder, 'c.agent', filter.agent),
+    ...isBetween(binder, 'c.micro', filter.minMicro, filter.maxMicro),
+    ...isWithin(binder, 'c.at', filter.window),
+    ...(filter.purpose ? [isBought('c.slug', filter.purpose)] : []),
+    ...hasLeg(binder, 'to_address', filter.author),
+    ...hasLeg(binder, 'author_id', filter.authorId),
+    ...(filter.includeCorrected ? [] : [standing(tenant)]),
+  ],
+  read: (row) => ({
+    crossingId: row['crossing_id'],
+    paymentId: row['payment_id'],
+    sequence: row['sequence'],
+    host: row['host'],
+    slug: row['slug'],
+    kind: row['kind'],
+    payer: row['payer'],
+    agent: row['agent'],
+    purpose: row['purpose'],
+    micro: BigInt(row['micro']),
+    atMs: timeOf(row['at']),
+    recordedAtMs: timeOf(row['recorded_at']),
+  }),
+  tally: tallyCrossings,
+};
+
+/** True of a crossing `c` with a leg of this value, where one is given. */
+function hasLeg(binder: Binder, column: 'to_address' | 'author_id', value: string | null | undefined): string[] {
+  if (value === null || value === undefined) return [];
+  return [
+    `exists (select 1 from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.${column} = ${binder.bind(value)})`,
+  ];
+}
+
+/** One leg as analysts see it. */
+export interface LegRow {
+  readonly legId: string;
+  readonly crossingId: string;
+  readonly paymentId: string;
+  readonly toAddress: string;
+  readonly micro: bigint;
+  readonly role: 'author' | 'coauthor' | 'platform';
+  readonly authorId: string | null;
+  readonly share: number;
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  readonly purpose: CrossingPurpose;
+  readonly atMs: number;
+}
+
+/** Which legs. */
+export interface LegFilter {
+  /** `legId` of the row. */
+  readonly id?: string;
+  readonly host?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
+  /** The wallet that is paid. */
+  readonly author?: string | null | undefined;
+  readonly authorId?: string | null | undefined;
+  readonly purpose?: CrossingPurpose | null | undefined;
+  /** False: without platform legs, which are nobody's earnings. */
+  readonly includePlatform?: boolean;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
+  readonly window?: Span;
+  readonly includeCorrected?: boolean;
+}
+
+/**
+ * Legs of a site's crossings. A leg's time is its crossing's: one author's legs are found by the index of theirs, all legs by that of
+ * the crossings.
+ */
+function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
+  return {
+    columns: `l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0') as leg_id, l.crossing_id, l.payment_id, l.to_address,
+      l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at, ${purposeOf('l.slug')} as purpose`,
+    from: 'ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
+    tenant: 'l.tenant_id',
+    id: { column: "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))", type: 'text' },
+    orderings: {
+      NEWEST: { column: at, type: 'timestamptz', direction: 'desc' },
+      OLDEST: { column: at, type: 'timestamptz', direction: 'asc' },
+      LARGEST: { column: 'l.amount_micro', type: 'bigint', direction: 'desc' },
+      SMALLEST: { column: 'l.amount_micro', type: 'bigint', direction: 'asc' },
+    },
+    keys: { crossing: { column: 'l.crossing_id', type: UUID }, author: { column: 'l.to_address', type: 'text' } },
+    where: (binder, filter, tenant) => [
+      ...isLeg(binder, filter.id),
+      ...equals(binder, 'l.host', filter.host),
+      ...equals(binder, 'l.slug', filter.slug),
+      ...equals(binder, 'l.kind', filter.kind),
+      ...equals(binder, 'l.to_address', filter.author),
+      ...equals(binder, 'l.author_id', filter.authorId),
+      ...isBetween(binder, 'l.amount_micro', filter.minMicro, filter.maxMicro),
+      ...isWithin(binder, at, filter.window),
+      ...(filter.purpose ? [isBought('l.slug', filter.purpose)] : []),
+      ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
+      ...(filter.includeCorrected ? [] : [standing(tenant)]),
+    ],
+    read: (row) => ({
+      legId: row['leg_id'],
+      crossingId: row['crossing_id'],
+      paymentId: row['payment_id'],
+      toAddress: row['to_address'],
+      role: row['role'],
+      authorId: row['author_id'],
+      share: row['share'],
+      host: row['host'],
+      slug: row['slug'],
+      kind: row['kind'],
+      purpose: row['purpose'],
+      micro: BigInt(row['amount_micro']),
+      atMs: timeOf(row['at']),
+    }),
+    tally: tallyLegs,
+  };
+}
+
+/** True of the leg `l` of an id, where one is given: its crossing and its place there. */
+function isLeg(binder: Binder, id: string | undefined): string[] {
+  if (id === undefined) return [];
+  const [crossingId, ordinal] = id.split(':');
+  return [`l.crossing_id = ${binder.bind(crossingId)}::uuid`, `l.ordinal = ${binder.bind(Number(ordinal))}::smallint`];
+}
+
+/** Legs of all authors. */
+export const LEGS = legsBy('c.at');
+/** Legs of one author, or of each of several; pages and cursors are those of `LEGS`. */
+export const LEGS_OF_AUTHOR = legsBy('l.at');

@@ -1,0 +1,225 @@
+import type { Binder } from '../../../../db/binder.ts';
+import type { Sql } from '../../../../db/database.ts';
+import { isInStates, toldFinalAt, toldState } from '../../../../db/paymentStates.ts';
+import { sameText } from '../../../../db/sameText.ts';
+import type { FailureReason } from '../../../kernel/errors.ts';
+import type { PaymentState } from '../../../kernel/payment/state.ts';
+import { PAYMENT_STATES } from '../../../kernel/payment/state.ts';
+import type { CrossingKind } from '../../../kernel/terms.ts';
+import type { Span } from '../../../kernel/time/window.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isBetween, isWithin, timeOf, timeOrNull } from '../../../paging/store/source.ts';
+import { ownFee } from '../batches.ts';
+
+/** A payment as analysts see it: its state, what it buys, its evidence; never its signature. */
+export interface PaymentRow {
+  readonly paymentId: string;
+  readonly mode: 'live' | 'mock';
+  readonly settler: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly payer: string;
+  readonly payTo: string;
+  readonly nonce: string;
+  /** Seconds since 1970, as the payer signed them; up to 2^256, so text. */
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly payerKind: 'plain' | 'contract';
+  readonly x402Version: number;
+  readonly host: string;
+  readonly slug: string;
+  readonly resource: string;
+  readonly kind: CrossingKind;
+  readonly purpose: 'page' | 'licence';
+  readonly micro: bigint;
+  readonly agentUa: string | null;
+  readonly state: PaymentState;
+  readonly batchId: string | null;
+  readonly attempts: number;
+  readonly reason: FailureReason | null;
+  readonly rawReason: string | null;
+  readonly sentence: string | null;
+  readonly successorId: string | null;
+  readonly txHash: string | null;
+  readonly logPosition: number | null;
+  readonly blockNumber: bigint | null;
+  readonly blockTimeMs: number | null;
+  readonly acceptedAtMs: number;
+  readonly decidedAtMs: number | null;
+  readonly finalAtMs: number | null;
+  /** When a person closed its review; it is still under review. */
+  readonly reviewClosedAtMs: number | null;
+}
+
+/** Which payments. */
+export interface PaymentFilter {
+  readonly id?: string;
+  readonly host?: string | null | undefined;
+  readonly slug?: string | null | undefined;
+  readonly kind?: CrossingKind | null | undefined;
+  readonly payer?: string | null | undefined;
+  readonly purpose?: string | null | undefined;
+  readonly mode?: string | null | undefined;
+  readonly states?: readonly string[] | null | undefined;
+  readonly reason?: string | null | undefined;
+  readonly txHash?: string | null | undefined;
+  /** A wallet that one of the legs pays. */
+  readonly author?: string | null | undefined;
+  /** Exactly the User-Agent it came with. */
+  readonly agentUa?: string | null | undefined;
+  readonly minMicro?: bigint | null | undefined;
+  readonly maxMicro?: bigint | null | undefined;
+  readonly window?: Span;
+}
+
+/** By the hash of the payer, too: the index holds no more of it. */
+function isOfPayer(binder: Binder, payer: string | null | undefined): readonly string[] {
+  if (payer === undefined || payer === null) return [];
+  const asked = binder.bind(payer);
+  return [sameText('p.payer', asked)];
+}
+
+/** Payments of a site. */
+export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
+  columns: `p.payment_id, p.mode, p.settler, p.network, p.asset, p.payer, p.pay_to, p.nonce, p.valid_after::text,
+    p.valid_before::text, p.payer_kind, p.x402_version, p.host, p.slug, p.resource, p.kind, p.purpose, p.amount_micro,
+    p.agent ->> 'ua' as agent_ua, ${toldState('p')} as state, p.batch_id, p.attempts, p.reason, p.raw_reason, p.sentence, p.successor_id, p.tx_hash,
+    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, ${toldFinalAt('p')} as final_at, p.review_closed_at`,
+  from: 'ledger.payment p',
+  tenant: 'p.tenant_id',
+  id: { column: 'p.payment_id', type: 'uuid' },
+  orderings: {
+    NEWEST: { column: 'p.accepted_at', type: 'timestamptz', direction: 'desc' },
+    OLDEST: { column: 'p.accepted_at', type: 'timestamptz', direction: 'asc' },
+    LARGEST: { column: 'p.amount_micro', type: 'bigint', direction: 'desc' },
+    SMALLEST: { column: 'p.amount_micro', type: 'bigint', direction: 'asc' },
+  },
+  keys: { id: { column: 'p.payment_id', type: 'uuid' } },
+  where: (binder, filter) => [
+    ...equals(binder, 'p.payment_id', filter.id),
+    ...equals(binder, 'p.host', filter.host),
+    ...equals(binder, 'p.slug', filter.slug),
+    ...equals(binder, 'p.kind', filter.kind),
+    ...isOfPayer(binder, filter.payer),
+    ...equals(binder, 'p.purpose', filter.purpose),
+    ...equals(binder, 'p.mode', filter.mode),
+    ...isInOneOf(filter.states),
+    ...equals(binder, 'p.reason', filter.reason),
+    ...equals(binder, 'p.tx_hash', filter.txHash),
+    ...equals(binder, "p.agent ->> 'ua'", filter.agentUa),
+    ...(filter.author === undefined || filter.author === null
+      ? []
+      : [`p.legs @> ${binder.bind(JSON.stringify([{ toAddress: filter.author }]))}::jsonb`]),
+    ...isBetween(binder, 'p.amount_micro', filter.minMicro, filter.maxMicro),
+    ...isWithin(binder, 'p.accepted_at', filter.window),
+  ],
+  read: (row) => ({
+    paymentId: row['payment_id'],
+    mode: row['mode'],
+    settler: row['settler'],
+    network: row['network'],
+    asset: row['asset'],
+    payer: row['payer'],
+    payTo: row['pay_to'],
+    nonce: row['nonce'],
+    validAfter: row['valid_after'],
+    validBefore: row['valid_before'],
+    payerKind: row['payer_kind'],
+    x402Version: row['x402_version'],
+    host: row['host'],
+    slug: row['slug'],
+    resource: row['resource'],
+    kind: row['kind'],
+    purpose: row['purpose'],
+    agentUa: row['agent_ua'],
+    state: row['state'],
+    batchId: row['batch_id'],
+    attempts: row['attempts'],
+    reason: row['reason'],
+    rawReason: row['raw_reason'],
+    sentence: row['sentence'],
+    successorId: row['successor_id'],
+    txHash: row['tx_hash'],
+    logPosition: row['log_position'],
+    micro: BigInt(row['amount_micro']),
+    blockNumber: row['block_number'] === null ? null : BigInt(row['block_number']),
+    blockTimeMs: timeOrNull(row['block_time']),
+    acceptedAtMs: timeOf(row['accepted_at']),
+    decidedAtMs: timeOrNull(row['decided_at']),
+    finalAtMs: timeOrNull(row['final_at']),
+    reviewClosedAtMs: timeOrNull(row['review_closed_at']),
+  }),
+};
+
+/** As constants, which the partial indexes want; what is no state is in no payment. */
+function isInOneOf(states: readonly string[] | null | undefined): string[] {
+  if (states === undefined || states === null) return [];
+  const known = PAYMENT_STATES.filter((state) => states.includes(state));
+  return [known.length === 0 ? 'false' : isInStates('p', known)];
+}
+
+/** The batch a payment went out in. A batch holds payments of several sites; nothing of theirs is in here. */
+export interface BatchRow {
+  readonly batchId: string;
+  readonly network: string;
+  readonly relayer: string;
+  readonly workflowId: string | null;
+  readonly nonce: bigint;
+  readonly state: 'open' | 'mined' | 'safe';
+  readonly createdAtMs: number;
+  readonly closedAtMs: number | null;
+  /** Hashes of everything signed for it, the first attempt first. */
+  readonly txHashes: readonly string[];
+  /** How many payments it was signed with, of whatever site. */
+  readonly payments: number;
+  readonly gasUsed: bigint | null;
+  /** What it cost, wei, and the site's part of that; null until it is mined. */
+  readonly feeWei: bigint | null;
+  readonly ownFeeWei: bigint | null;
+}
+
+/** Batches by their ids, as far as they hold a payment of the tenant. */
+export async function listBatches(sql: Sql, tenantId: string, ids: readonly string[]): Promise<Map<string, BatchRow>> {
+  const rows = await sql.query<{
+    batch_id: string;
+    network: string;
+    relayer: string;
+    workflow_id: string | null;
+    nonce: string;
+    state: BatchRow['state'];
+    created_at: Date;
+    closed_at: Date | null;
+    tx_hashes: string[];
+    payments: number;
+    gas_used: string | null;
+    gas_wei: string | null;
+    own_wei: string | null;
+  }>(
+    `select b.batch_id, b.network, b.relayer, b.workflow_id, b.nonce, b.state, b.created_at, b.closed_at,
+       array(select t.tx_hash from relayer_transaction t where t.batch_id = b.batch_id order by t.attempt) as tx_hashes,
+       cardinality(b.payment_ids) as payments, b.gas_used::text, b.gas_wei::text, ${ownFee('$1')}::text as own_wei
+     from settlement_batch b where b.batch_id = any($2::uuid[])
+       and $1::uuid = any (b.tenant_ids)`,
+    [tenantId, ids],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.batch_id,
+      {
+        batchId: row.batch_id,
+        network: row.network,
+        relayer: row.relayer,
+        workflowId: row.workflow_id,
+        state: row.state,
+        nonce: BigInt(row.nonce),
+        createdAtMs: timeOf(row.created_at),
+        closedAtMs: timeOrNull(row.closed_at),
+        txHashes: row.tx_hashes,
+        payments: row.payments,
+        gasUsed: row.gas_used === null ? null : BigInt(row.gas_used),
+        feeWei: row.gas_wei === null ? null : BigInt(row.gas_wei),
+        ownFeeWei: row.own_wei === null ? null : BigInt(row.own_wei),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,67 @@
+import type { Span } from '../../../kernel/time/window.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { isWithin, timeOf } from '../../../paging/store/source.ts';
+import type { Prices } from '../../../pricing/rules/pricing.ts';
+
+/** A price that a site set. */
+export interface PriceChangeRow {
+  /** Version of the pricing that it came with. */
+  readonly version: number;
+  readonly atMs: number;
+  /** What it was; null: it is the site's first. */
+  readonly from: Prices | null;
+  readonly to: Prices;
+  /** Who set it, and by what; null where the audit log has nothing of it. */
+  readonly actorId: string | null;
+  readonly actorVia: string | null;
+}
+
+/** Which prices: those set in a span of time. */
+export interface PriceChangeFilter {
+  readonly window?: Span;
+}
+
+/** Versions of a site's pricing; what else changed with them is in none of the columns. */
+const VERSIONS = `(select v.tenant_id, v.version, v.valid_from, v.price, v.times, lag(v.price) over earlier as old_price,
+    lag(v.times) over earlier as old_times
+  from (select tenant_id, version, valid_from, pricing ->> 'priceUsdc' as price, pricing ->> 'citationMultiplier' as times
+    from tenant_pricing) v window earlier as (partition by v.tenant_id order by v.version))`;
+
+/**
+ * A version does not say who made it. Its entry in the audit log was written in the same transaction by the same clock or one that is near
+ * to it, and says what came to be another: the nearest within a minute that does.
+ */
+const ENTRY = `lateral (select g.actor_id, g.actor_via from audit_log g
+  where g.tenant_id = h.tenant_id and g.at >= h.valid_from - interval '1 minute' and g.at <= h.valid_from + interval '1 minute'
+    and jsonb_typeof(g.after) = 'object' and (g.after ? 'priceUsdc' or g.after ? 'citationMultiplier')
+    and (h.price is not distinct from h.old_price or g.after ->> 'priceUsdc' = h.price)
+    and (h.times is not distinct from h.old_times
+      or g.after ? 'citationMultiplier' and g.after ->> 'citationMultiplier' is not distinct from h.times)
+    and coalesce(g.after ->> 'priceUsdc', h.price) = h.price
+    and (not g.after ? 'citationMultiplier' or g.after ->> 'citationMultiplier' is not distinct from h.times)
+  order by abs(extract(epoch from g.at - h.valid_from)), g.entry_id limit 1)`;
+
+/** Prices of a site as they were set, the first one included. */
+export const PRICE_CHANGES: Source<PriceChangeRow, PriceChangeFilter> = {
+  columns: 'h.version, h.valid_from, h.price, h.times, h.old_price, h.old_times, who.actor_id, who.actor_via',
+  from: `${VERSIONS} h left join ${ENTRY} who on true`,
+  tenant: 'h.tenant_id',
+  id: { column: "lpad(h.version::text, 10, '0')", type: 'text' },
+  orderings: {
+    NEWEST: { column: 'h.valid_from', type: 'timestamptz', direction: 'desc' },
+    OLDEST: { column: 'h.valid_from', type: 'timestamptz', direction: 'asc' },
+  },
+  keys: {},
+  where: (binder, { window }) => [
+    '(h.price, h.times) is distinct from (h.old_price, h.old_times)',
+    ...isWithin(binder, 'h.valid_from', window),
+  ],
+  read: (row) => ({
+    version: row['version'],
+    actorId: row['actor_id'],
+    actorVia: row['actor_via'],
+    atMs: timeOf(row['valid_from']),
+    from: row['old_price'] === null ? null : { priceUsdc: row['old_price'], citationMultiplier: row['old_times'] },
+    to: { priceUsdc: row['price'], citationMultiplier: row['times'] },
+  }),
+};

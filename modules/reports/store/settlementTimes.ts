@@ -1,0 +1,58 @@
+import { Binder } from '../../../db/binder.ts';
+import type { Sql } from '../../../db/database.ts';
+import { isInStates, toldFinalAt } from '../../../db/paymentStates.ts';
+import { SETTLED_STATES } from '../../kernel/payment/state.ts';
+import type { CrossingKind } from '../../kernel/terms.ts';
+import type { Span } from '../../kernel/time/window.ts';
+import { isEmpty } from '../../kernel/time/window.ts';
+import { within } from './earnings/crossings.ts';
+import type { HalfAndMost } from './percentiles.ts';
+import { durations, halfAndMost } from './percentiles.ts';
+
+/** How long payments took from being stored: how many got there, and after how many milliseconds half and nineteen in twenty had. */
+export interface Times extends HalfAndMost {
+  readonly payments: number;
+}
+
+/** Which payments. */
+export interface TimesScope {
+  readonly tenantId: string;
+  readonly host: string | null;
+  readonly kind: CrossingKind | null;
+  readonly purpose: 'page' | 'licence' | null;
+}
+
+const NONE: Times = { payments: 0, ...durations(null) };
+
+/** From storing to the first settlement, and to finality, of the live payments of a window that stand settled. Reads each of them, by an index of these. */
+export async function readTimes(
+  sql: Sql,
+  { tenantId, host, kind, purpose }: TimesScope,
+  window: Span,
+): Promise<{ readonly settled: Times; readonly final: Times }> {
+  if (isEmpty(window)) return { settled: NONE, final: NONE };
+  const binder = new Binder();
+  const since = (moment: string): string => `(extract(epoch from ${moment} - p.accepted_at) * 1000)::bigint`;
+  const where = [
+    `p.tenant_id = ${binder.bind(tenantId)}`,
+    within(binder, 'p.accepted_at', window),
+    `p.mode = 'live' and ${isInStates('p', SETTLED_STATES)}`,
+    ...(host === null ? [] : [`i.host = ${binder.bind(host)}`]),
+    ...(kind === null ? [] : [`i.kind = ${binder.bind(kind)}`]),
+    ...(purpose === null ? [] : [`i.purpose = ${binder.bind(purpose)}`]),
+  ];
+  // What a payment was for stands in what was taken in: looked up only where it is asked for.
+  const isNarrowed = host !== null || kind !== null || purpose !== null;
+  const from = `ledger.payment_state p${isNarrowed ? ' join ledger.payment_intake i on i.tenant_id = p.tenant_id and i.payment_id = p.payment_id' : ''}`;
+  type Row = Record<'settled' | 'final', number> & Record<'settled_ms' | 'final_ms', string[] | null>;
+  const [row] = await sql.query<Row & Record<string, unknown>>(
+    `select count(settled)::int as settled, count(final)::int as final, ${halfAndMost('settled')} as settled_ms, ${halfAndMost('final')} as final_ms
+       from (select ${since('coalesce(p.settled_at, p.decided_at)')} as settled, ${since(toldFinalAt('p'))} as final
+             from ${from} where ${where.join(' and ')}) took`,
+    binder.values,
+  );
+  return {
+    settled: { payments: row?.settled ?? 0, ...durations(row?.settled_ms) },
+    final: { payments: row?.final ?? 0, ...durations(row?.final_ms) },
+  };
+}

@@ -1,0 +1,278 @@
+import type { Sql } from '../../../db/database.ts';
+import type { Span } from '../../kernel/time/window.ts';
+import { countAuthors, listWallets } from '../store/earnings/authors.ts';
+import type { CrossingPurpose, CrossingScope, PayerHistory } from '../store/earnings/crossings.ts';
+import type {
+  CrossingGroup,
+  CrossingGrouping,
+  CrossingPrices,
+  CrossingSum,
+  StandingCrossing,
+} from '../store/earnings/earnings.ts';
+import {
+  listCrossings,
+  MAX_READ_GROUPS,
+  readGroups,
+  readOverview,
+  readPrices,
+  sumCrossings,
+  sumEach,
+} from '../store/earnings/earnings.ts';
+import type { Page } from '../store/earnings/pages.ts';
+import type { AskedSeries } from './calendar.ts';
+import { bucketsOf } from './calendar.ts';
+import type { ReportDeps, ReportFrame, ReportQuery, ReportSite, Totals } from './request.ts';
+import { comparedWindow, readReport, readShortReport, untilCursor } from './request.ts';
+
+/** What REST breaks earnings down by. */
+export const EARNINGS_GROUPS = ['host', 'slug', 'author', 'kind'] as const;
+/** One of them. */
+export type EarningsGroup = (typeof EARNINGS_GROUPS)[number];
+
+/** Everything earnings can be broken down by. */
+export const EARNINGS_BREAKDOWNS = [
+  ...EARNINGS_GROUPS,
+  ...(['author-id', 'purpose', 'agent', 'payer', 'payer-history'] as const),
+] as const;
+/** One of them. */
+export type EarningsBreakdown = (typeof EARNINGS_BREAKDOWNS)[number];
+
+/** Net sums of a window, with how many authors were paid. */
+export interface EarningsTotals extends Totals {
+  readonly authors: number;
+}
+
+/** One group; `key` is a host, a slug, a wallet in lower case, or another name of what it is of. */
+export interface BreakdownRow extends Totals {
+  readonly key: string;
+  /** The author's id where one is known; null where the key says all. */
+  readonly authorId: string | null;
+  /** Whether a payer had paid the site before the window; null for other groups. */
+  readonly history: PayerHistory | null;
+  /** How many payers the group has; null where it is of something else. */
+  readonly payers: number | null;
+  /** The same group in the window that this one is compared with; null unless asked for. */
+  readonly previous: Totals | null;
+}
+
+/** Net sums of one bucket of a series. */
+export interface EarningsBucket extends Totals, Span {}
+
+/** Earnings of a window. */
+export interface Earnings extends ReportFrame {
+  readonly totals: EarningsTotals;
+  /** Totals of the window before; null unless asked for. */
+  readonly previous: EarningsTotals | null;
+  /** Largest first; null unless asked for. */
+  readonly breakdown: readonly BreakdownRow[] | null;
+  /** True when there are more payers or agents than the breakdown has. */
+  readonly isCut: boolean;
+  /** One of each asked for, in their order; its buckets add up to the totals. */
+  readonly series: readonly (readonly EarningsBucket[])[];
+  /** What its crossings cost; null without any, and unless asked for. */
+  readonly prices: CrossingPrices | null;
+  /** The newest crossing of the window that stands; null without one, and without a list. */
+  readonly lastEventAtMs: number | null;
+  readonly recent: Page<StandingCrossing>;
+}
+
+/** What earnings take besides the common parameters. */
+export interface EarningsQuery extends Omit<ReportQuery, 'limit'> {
+  readonly groupBy: EarningsBreakdown | null;
+  /** Rows of the list; null: no list. */
+  readonly limit: number | null;
+  readonly slug?: string | null;
+  readonly purpose?: CrossingPurpose | null;
+  /** A wallet, in lower case: its legs alone. */
+  readonly author?: string | null;
+  /** The legs of all wallets of this author. */
+  readonly authorId?: string | null;
+  readonly agent?: string | null;
+  /** Lower case. */
+  readonly payer?: string | null;
+  readonly payerHistory?: PayerHistory | null;
+  readonly series?: readonly AskedSeries[];
+  readonly withPrices?: boolean;
+  /** False: `authors` of the totals is 0; to count them takes every leg of the window where no rollup knows the filter. */
+  readonly countsAuthors?: boolean;
+  /** True: groups of pages hold no licences. */
+  readonly pagesOnly?: boolean;
+  /** True: with `compare`, each group has what it was before, and groups that were there before alone are listed. */
+  readonly comparesGroups?: boolean;
+}
+
+const MAX_GROUPS = MAX_READ_GROUPS - 1;
+
+/**
+ * Earnings of a site in a window: sums from the rollups where they know what is asked, exact whatever the list's limit; mock payments
+ * have no crossings and count nowhere. Throws database_unavailable, and invalid_parameter as `bucketsOf` does.
+ */
+export function readEarnings(deps: ReportDeps, site: ReportSite, query: EarningsQuery): Promise<Earnings> {
+  const { groupBy, series = [], compare, limit, cursorMs, countsAuthors = true } = query;
+  const mayBeOne = !compare && cursorMs === null && series.length === 0 && !query.authorId && !query.withPrices;
+  const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
+    const { window, generatedAtMs } = frame;
+    const cut = series.map((asked) => bucketsOf(window, asked, generatedAtMs));
+    const scope = await scopeOf(sql, site, query, window);
+    const grouping = groupingOf(scope, query);
+    const parts = { listed: untilCursor(window, cursorMs), limit, countsAuthors, ...grouping };
+    const { sums, authors, recent, groups } = await readOverview(sql, scope, window, parts);
+    const rows = groupBy === null ? null : rowsOf(groupBy, sums, groups);
+    const before = compare ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), rows }) : null;
+    const breakdown = rows && before?.rows ? beside(rows, before.rows) : rows;
+    return {
+      ...frame,
+      totals: { ...add(sums), authors },
+      previous: before?.totals ?? null,
+      breakdown: (isBounded(groupBy) ? breakdown?.slice(0, MAX_GROUPS) : breakdown) ?? null,
+      isCut: isBounded(groupBy) && (breakdown?.length ?? 0) > MAX_GROUPS,
+      series: await seriesOf(sql, scope, cut),
+      prices: query.withPrices ? await readPrices(sql, scope, window) : null,
+      lastEventAtMs: limit === null ? null : ((await newest(sql, scope, window, cursorMs === null ? recent : null)) ?? null),
+      recent,
+    };
+  };
+  return (mayBeOne ? readShortReport : readReport)(deps, site, query, work);
+}
+
+/** Which crossings a query means in a window. */
+async function scopeOf(sql: Sql, site: ReportSite, query: EarningsQuery, window: Span): Promise<CrossingScope> {
+  const { host, kind, slug = null, purpose = null, author, authorId, agent = null, payer = null, payerHistory } = query;
+  const ofAuthor = authorId ? await listWallets(sql, site.tenantId, authorId) : null;
+  const wallets = author ? [author].filter((wallet) => ofAuthor?.includes(wallet) ?? true) : ofAuthor;
+  const payers = payerHistory ? { history: payerHistory, beforeMs: window.fromMs } : null;
+  return { tenantId: site.tenantId, host, kind, slug, purpose, wallets, agent, payer, payers };
+}
+
+/** How a query's groups are read; none where host and kind are told apart by the totals already, or nothing is asked for. */
+function groupingOf(scope: CrossingScope, { groupBy, pagesOnly = false }: EarningsQuery) {
+  if (groupBy === null || groupBy === 'host' || groupBy === 'kind') return { groupBy: null };
+  const isOfPages = pagesOnly && groupBy === 'slug';
+  if (isOfPages && scope.purpose === 'licence') return { groupBy: null };
+  const grouping: CrossingGrouping = groupBy === 'author-id' ? 'author' : groupBy;
+  return { groupBy: grouping, groupScope: isOfPages ? { ...scope, purpose: 'page' as const } : scope };
+}
+
+/** True of groups of which those with the most money alone are listed. */
+function isBounded(groupBy: EarningsBreakdown | null): boolean {
+  return groupBy === 'payer' || groupBy === 'agent';
+}
+
+/** Totals of the window before, and its groups where they are compared. */
+async function readBefore(
+  sql: Sql,
+  site: ReportSite,
+  query: EarningsQuery,
+  { window, rows }: { readonly window: Span; readonly rows: readonly BreakdownRow[] | null },
+): Promise<{ readonly totals: EarningsTotals; readonly rows: readonly BreakdownRow[] | null }> {
+  const scope = await scopeOf(sql, site, query, window);
+  const sums = await sumCrossings(sql, scope, window);
+  const totals = { ...add(sums), authors: query.countsAuthors === false ? 0 : await countAuthors(sql, scope, window) };
+  if (!query.comparesGroups || query.groupBy === null) return { totals, rows: null };
+  const { groupBy, groupScope = scope } = groupingOf(scope, query);
+  const groups = groupBy === null ? [] : await readGroups(sql, groupScope, window, { groupBy });
+  // Where only those with the most money are read, those that are listed now may be among the others.
+  const isAll = groupBy === null || groups.length < MAX_READ_GROUPS || !isBounded(query.groupBy);
+  const keys = (rows ?? []).map(({ key }) => key);
+  const listed = isAll ? [] : await readGroups(sql, groupScope, window, { groupBy, keys });
+  const known = new Set(groups.map(({ key }) => key));
+  return { totals, rows: rowsOf(query.groupBy, sums, [...groups, ...listed.filter(({ key }) => !known.has(key))]) };
+}
+
+/** What whoever bought something in the window before is in this one. */
+const RETURNING: PayerHistory = 'returning';
+
+const NOTHING: Totals = { events: 0, reads: 0, citations: 0, grossMicro: 0n };
+
+/**
+ * Each group with what it was before. Groups that were there before alone belong here, too: who stopped paying is what a comparison is asked
+ * for. They have nothing now and come last, so that no limit drops a group of now for one of them.
+ */
+function beside(rows: readonly BreakdownRow[], earlier: readonly BreakdownRow[]): BreakdownRow[] {
+  const before = new Map(earlier.map((row) => [row.key, row]));
+  const known = new Set(rows.map(({ key }) => key));
+  const gone = earlier
+    .filter(({ key }) => !known.has(key))
+    .map((row) => ({ ...row, ...NOTHING, payers: row.payers === null ? null : 0, history: row.history && RETURNING }));
+  return [...rows, ...gone].map((row) => ({ ...row, previous: before.get(row.key) ?? NOTHING }));
+}
+
+/** The sums of each bucket of each series. */
+async function seriesOf(sql: Sql, scope: CrossingScope, series: readonly (readonly Span[])[]): Promise<EarningsBucket[][]> {
+  const all: EarningsBucket[][] = [];
+  for (const buckets of series) {
+    const sums = Map.groupBy(await sumEach(sql, scope, buckets), ({ place }) => place);
+    all.push(buckets.map((bucket, place) => ({ ...bucket, ...add(sums.get(place) ?? []) })));
+  }
+  return all;
+}
+
+/** When the newest crossing was; a first page knows. */
+async function newest(sql: Sql, scope: CrossingScope, window: Span, first: Page<StandingCrossing> | null) {
+  const page = first ?? (await listCrossings(sql, scope, window, 1));
+  return page.rows[0]?.atMs;
+}
+
+const NO_NOTES = { authorId: null, history: null, payers: null, previous: null };
+
+/** The groups that were asked for, the most money first. */
+function rowsOf(
+  groupBy: EarningsBreakdown,
+  sums: readonly CrossingSum[],
+  groups: readonly CrossingGroup[],
+): readonly BreakdownRow[] {
+  if (groupBy === 'host' || groupBy === 'kind') {
+    return sorted([...Map.groupBy(sums, (row) => row[groupBy])].map(([key, members]) => ({ key, ...NO_NOTES, ...add(members) })));
+  }
+  const rows = groups.map((group) => ({ ...NO_NOTES, ...totalsOf(group), history: group.history, payers: group.payers }));
+  return sorted(groupBy === 'author-id' ? byAuthorId(rows) : rows);
+}
+
+/** What one page, wallet or other key came to. */
+export interface GroupTotals extends Totals {
+  readonly key: string;
+  /** The newest author id seen with a wallet; null where none is. */
+  readonly authorId: string | null;
+}
+
+/** Groups that come to something, the most money first. */
+export function groupTotals(groups: readonly CrossingGroup[]): readonly GroupTotals[] {
+  return sorted(groups.map(totalsOf));
+}
+
+function totalsOf({ key, authorId, reads, citations, micro }: CrossingGroup): GroupTotals {
+  return { key, authorId, events: reads + citations, reads, citations, grossMicro: micro };
+}
+
+/** Wallets of one author as one group; a wallet without an author's id is a group by itself. */
+function byAuthorId(wallets: readonly BreakdownRow[]): BreakdownRow[] {
+  return [...Map.groupBy(wallets, ({ key, authorId }) => authorId ?? key)].map(([key, rows]) => ({
+    ...NO_NOTES,
+    key,
+    authorId: rows[0]?.authorId ?? null,
+    events: rows.reduce((sum, { events }) => sum + events, 0),
+    reads: rows.reduce((sum, { reads }) => sum + reads, 0),
+    citations: rows.reduce((sum, { citations }) => sum + citations, 0),
+    grossMicro: rows.reduce((sum, { grossMicro }) => sum + grossMicro, 0n),
+  }));
+}
+
+function sorted<Row extends Totals & { readonly key: string }>(rows: readonly Row[]): Row[] {
+  return rows.filter((row) => row.events !== 0 || row.grossMicro !== 0n).sort(largestFirst);
+}
+
+/** Order of groups: the most money first, then by key. */
+export function largestFirst(
+  a: { readonly grossMicro: bigint; readonly key: string },
+  b: { readonly grossMicro: bigint; readonly key: string },
+): number {
+  if (a.grossMicro !== b.grossMicro) return a.grossMicro > b.grossMicro ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
+}
+
+/** Adds sums up. */
+export function add(sums: readonly CrossingSum[]): Totals {
+  const count = (kind: string) => Number(sums.reduce((sum, row) => (row.kind === kind ? sum + row.events : sum), 0n));
+  const [reads, citations] = [count('read'), count('citation')];
+  return { events: reads + citations, reads, citations, grossMicro: sums.reduce((sum, row) => sum + row.micro, 0n) };
+}

@@ -1,0 +1,28 @@
+import { countFailing } from '../store/lists/webhooks.ts';
+import type { WebhookTimes as Times } from '../store/webhookTimes.ts';
+import { readWebhookTimes as readTimes } from '../store/webhookTimes.ts';
+import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
+import { readReport } from './request.ts';
+
+/** How long webhooks took, and how many fail now. */
+export interface WebhookTimes extends ReportFrame, Times {
+  /** Deliveries of all events that were tried in vain and will be tried again, counted up to `MAX_FAILING`. */
+  readonly failing: number;
+}
+
+/** Counting of deliveries that fail stops here. */
+export const MAX_FAILING = 1_000;
+
+/** Times of the deliveries made with the events of a window; of one endpoint, or of all. Throws database_unavailable. */
+export function readWebhookTimes(
+  deps: ReportDeps,
+  site: ReportSite,
+  { endpointId, ...asked }: AskedWindow & { readonly endpointId: string | null },
+): Promise<WebhookTimes> {
+  const { tenantId } = site;
+  return readReport(deps, site, asked, async (sql, frame) => ({
+    ...frame,
+    ...(await readTimes(sql, { tenantId, endpointId }, frame.window)),
+    failing: await countFailing(sql, { tenantId, endpointId }, MAX_FAILING),
+  }));
+}

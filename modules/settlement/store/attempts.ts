@@ -1,0 +1,109 @@
+/** Signed bytes of batches: each attempt of a batch, under its one nonce. */
+import type { Sql } from '../../../db/database.ts';
+import { bytesOf, hexOf } from '../../../db/hex.ts';
+import { insertRow } from '../../../db/insertRow.ts';
+import type { SignedBatch } from './relayer.ts';
+
+/** A `0x` hex string. */
+type Hex = `0x${string}`;
+
+/** Signed bytes of a batch; all attempts of a batch share its nonce. */
+export interface RelayerTransaction {
+  readonly batchId: string;
+  readonly attempt: number;
+  readonly nonce: bigint;
+  readonly kind: 'settle' | 'void' | 'flush';
+  readonly txHash: Hex;
+  readonly raw: Hex;
+  readonly gasLimit: bigint;
+  readonly maxFeeWei: bigint;
+  readonly priorityFeeWei: bigint;
+  readonly signedAt: Date;
+  readonly sentAt: Date | null;
+}
+
+/** Stores further bytes of a batch under its nonce; inserting an attempt that exists changes nothing and returns false. */
+export async function insertAttempt(
+  sql: Sql,
+  tx: Omit<SignedBatch, 'kind' | 'workflowId' | 'gasShares'> & {
+    readonly attempt: number;
+    readonly kind: RelayerTransaction['kind'];
+  },
+): Promise<boolean> {
+  const row = {
+    batch_id: tx.batchId,
+    attempt: tx.attempt,
+    network: tx.network,
+    relayer: tx.relayer,
+    nonce: tx.nonce.toString(),
+    kind: tx.kind,
+    tx_hash: tx.txHash,
+    raw: bytesOf(tx.raw),
+    gas_limit: tx.gasLimit.toString(),
+    max_fee_wei: tx.maxFeeWei.toString(),
+    priority_fee_wei: tx.priorityFeeWei.toString(),
+  };
+  const onConflict = 'on conflict (batch_id, attempt) do nothing';
+  return await insertRow(sql, 'relayer_transaction', row, { onConflict, name: 'insert-attempt' });
+}
+
+/** All signed bytes of a batch, first attempt first. */
+export async function listAttempts(sql: Sql, batchId: string): Promise<RelayerTransaction[]> {
+  const rows = await sql.query<TransactionRow>('select * from relayer_transaction where batch_id = $1 order by attempt', [
+    batchId,
+  ]);
+  return rows.map(transactionFromRow);
+}
+
+/** All signed bytes of some batches, first attempts first. */
+export async function listAttemptsOf(sql: Sql, batchIds: readonly string[]): Promise<RelayerTransaction[]> {
+  if (batchIds.length === 0) return [];
+  const rows = await sql.query<TransactionRow>(
+    'select * from relayer_transaction where batch_id = any ($1::uuid[]) order by batch_id, attempt',
+    [batchIds],
+  );
+  return rows.map(transactionFromRow);
+}
+
+/** Notes that bytes went out and what the node said. */
+export async function recordSend(
+  sql: Sql,
+  { batchId, attempt }: Pick<RelayerTransaction, 'batchId' | 'attempt'>,
+  result: string,
+): Promise<void> {
+  await sql.query(
+    'update relayer_transaction set sent_at = now(), send_result = $3 where batch_id = $1 and attempt = $2',
+    [batchId, attempt, result],
+    'record-send',
+  );
+}
+
+interface TransactionRow extends Record<string, unknown> {
+  batch_id: string;
+  attempt: number;
+  nonce: string;
+  kind: RelayerTransaction['kind'];
+  tx_hash: Hex;
+  raw: Buffer;
+  gas_limit: string;
+  max_fee_wei: string;
+  priority_fee_wei: string;
+  signed_at: Date;
+  sent_at: Date | null;
+}
+
+function transactionFromRow(row: TransactionRow): RelayerTransaction {
+  return {
+    batchId: row.batch_id,
+    attempt: row.attempt,
+    nonce: BigInt(row.nonce),
+    kind: row.kind,
+    txHash: row.tx_hash,
+    raw: hexOf(row.raw),
+    gasLimit: BigInt(row.gas_limit),
+    maxFeeWei: BigInt(row.max_fee_wei),
+    priorityFeeWei: BigInt(row.priority_fee_wei),
+    signedAt: row.signed_at,
+    sentAt: row.sent_at,
+  };
+}

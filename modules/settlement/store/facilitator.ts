@@ -1,0 +1,187 @@
+import type { Database, Sql } from '../../../db/database.ts';
+import { isClaimable } from '../../kernel/payment/state.ts';
+import { decide } from '../rules/machine.ts';
+import { markClaimed } from './claim.ts';
+import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
+import { listPayments, paymentFromRow } from './payment.ts';
+
+/** A payment that was handed to a facilitator, and what came of asking. */
+export interface Submission {
+  readonly payment: Payment;
+  /** How often it was asked, answers that never came included. */
+  readonly asks: number;
+  readonly said: 'settled' | 'refused' | 'unknown' | null;
+  /** Refusals in a row. */
+  readonly refusals: number;
+  /** A transaction hash or an id of the facilitator. */
+  readonly reference: string | null;
+  readonly detail: string | null;
+  readonly askedAt: Date | null;
+}
+
+/** Who stands as relayer on batches that a facilitator carries. */
+const FACILITATOR = 'facilitator';
+
+/**
+ * Claims what is still `accepted` of the proposals for a facilitator, all in one database transaction (safety 7): state `broadcast`
+ * and one submission each, before the first request leaves. Empty when nothing is open; each payment ends in one batch.
+ */
+export async function claimSubmissions(
+  database: Database,
+  batch: { readonly network: string; readonly batchId: string; readonly workflowId: string | null },
+  proposals: readonly PaymentRef[],
+): Promise<readonly Payment[]> {
+  return database.transaction(async (sql) => {
+    const rows = await listPayments(sql, proposals, true);
+    const open = rows.filter(isClaimable);
+    const { batchId } = batch;
+    const claimed = open.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
+    if (claimed.length === 0) return [];
+    await sql.query(
+      `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, tenant_ids, payment_ids)
+       values ($1, $2, $3, 'facilitator', $4, 0, $5::uuid[], $6::uuid[])`,
+      [
+        batchId,
+        batch.network,
+        FACILITATOR,
+        batch.workflowId,
+        claimed.map((payment) => payment.tenantId),
+        claimed.map((payment) => payment.paymentId),
+      ],
+    );
+    await markClaimed(sql, claimed, batchId, FACILITATOR);
+    await sql.query(
+      `insert into facilitator_submission (batch_id, tenant_id, payment_id)
+       select $1, tenant_id, payment_id from unnest($2::uuid[], $3::uuid[]) as taken (tenant_id, payment_id)`,
+      [batchId, claimed.map((payment) => payment.tenantId), claimed.map((payment) => payment.paymentId)],
+    );
+    return claimed;
+  });
+}
+
+type Row = PaymentRow &
+  Record<string, unknown> & {
+    asks: number;
+    said: Submission['said'];
+    refusals: number;
+    reference: string | null;
+    detail: string | null;
+    asked_at: Date | null;
+  };
+
+/** The payments of a batch that are still undecided. */
+export async function listOpenSubmissions(sql: Sql, batchId: string): Promise<readonly Submission[]> {
+  const rows = await sql.query<Row>(
+    `select payment.*, s.asks, s.said, s.refusals, s.reference, s.detail, s.asked_at
+       from facilitator_submission s join payment using (tenant_id, payment_id)
+      where s.batch_id = $1 and payment.batch_id = $1 and payment.state = 'broadcast'
+      order by payment.tenant_id, payment.payment_id`,
+    [batchId],
+  );
+  return rows.map((row) => ({
+    payment: paymentFromRow(row),
+    asks: row.asks,
+    said: row.said,
+    refusals: row.refusals,
+    reference: row.reference,
+    detail: row.detail,
+    askedAt: row.asked_at,
+  }));
+}
+
+/**
+ * Takes the undecided payments of a batch that are due to be asked about and puts their next turn off by `leaseMs`: of several
+ * processes one gets each. It is written before the request leaves, so that a crash in between asks again only later.
+ */
+export async function takeDueSubmissions(
+  sql: Sql,
+  batchId: string,
+  options: { readonly leaseMs: number; readonly limit: number },
+): Promise<readonly PaymentRef[]> {
+  const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
+    `update facilitator_submission s set asks = asks + 1, asked_at = now(),
+        due_at = now() + make_interval(secs => $2::double precision / 1000)
+      where (s.batch_id, s.tenant_id, s.payment_id) in (
+        select due.batch_id, due.tenant_id, due.payment_id from facilitator_submission due
+          join payment_state as sent using (tenant_id, payment_id)
+         where due.batch_id = $1 and due.due_at <= now() and sent.state = 'broadcast' and sent.batch_id = $1
+         order by due.due_at limit $3 for update of due skip locked)
+      returning s.tenant_id, s.payment_id`,
+    [batchId, options.leaseMs, options.limit],
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id }));
+}
+
+/**
+ * Writes what the facilitator said, and when it may be asked again. A reference, once known, is kept unless there is another one; an
+ * answer of /settle that comes after an id of its own is dropped, since from the id on its status is what counts.
+ */
+export async function recordAnswer(
+  sql: Sql,
+  batchId: string,
+  ref: PaymentRef,
+  answer: {
+    readonly of: 'settle' | 'status';
+    readonly said: NonNullable<Submission['said']>;
+    readonly reference: string | null;
+    readonly detail: string;
+    readonly refusals: number;
+    readonly dueInMs: number;
+  },
+): Promise<void> {
+  await sql.query(
+    `update facilitator_submission set said = $4, reference = coalesce($5, reference), detail = $6, refusals = $7,
+        answered_at = now(), due_at = now() + make_interval(secs => $8::double precision / 1000)
+      where tenant_id = $1 and payment_id = $2 and batch_id = $3
+        and ($9 or said = 'refused' or reference is null or reference like '0x%')`,
+    [
+      ref.tenantId,
+      ref.paymentId,
+      batchId,
+      answer.said,
+      answer.reference,
+      answer.detail,
+      answer.refusals,
+      answer.dueInMs,
+      answer.of === 'status',
+    ],
+  );
+}
+
+/** Batches of a network that a facilitator carries and that are not done, in any order: when there are more, each has its turn. */
+export async function listOpenFacilitatorBatches(sql: Sql, network: string, limit: number): Promise<readonly string[]> {
+  const rows = await sql.query<{ batch_id: string }>(
+    `select batch_id from settlement_batch where network = $1 and relayer = $2 and state = 'open' order by random() limit $3`,
+    [network, FACILITATOR, limit],
+  );
+  return rows.map((row) => row.batch_id);
+}
+
+/** Forgets what was said of a payment that goes back, and opens its batch: it is handed over again. */
+export async function reopenSubmission(sql: Sql, ref: PaymentRef): Promise<void> {
+  await sql.query(
+    `with gone as (
+       update facilitator_submission set said = null, reference = null, refusals = 0, due_at = now()
+        where tenant_id = $1 and payment_id = $2 returning batch_id)
+     update settlement_batch set state = 'open', closed_at = null where batch_id in (select batch_id from gone)`,
+    [ref.tenantId, ref.paymentId],
+  );
+}
+
+/** Which of these payments wait for an id of a facilitator: the chain will never say what became of them. */
+export async function listByOwnId(sql: Sql, payments: readonly PaymentRef[]): Promise<ReadonlyMap<string, string>> {
+  if (payments.length === 0) return new Map();
+  const rows = await sql.query<{ payment_id: string; reference: string }>(
+    `select s.payment_id, s.reference from facilitator_submission s
+       join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id) using (tenant_id, payment_id)
+      where s.reference is not null and s.reference not like '0x%' and s.said <> 'refused'`,
+    [payments.map((ref) => ref.tenantId), payments.map((ref) => ref.paymentId)],
+  );
+  return new Map(rows.map((row) => [row.payment_id, row.reference]));
+}
+
+/** True when the network has a relayer key at work, which pays out splits. */
+export async function hasFlusher(sql: Sql, network: string): Promise<boolean> {
+  const rows = await sql.query('select 1 from relayer where network = $1 and paused_reason is null limit 1', [network]);
+  return rows.length > 0;
+}

@@ -1,0 +1,152 @@
+/** The SQL of what a restore lost: nonces of relayer keys that no batch holds, and the payments that stood at them on the chain. */
+import type { Sql } from '../../../db/database.ts';
+import type { AuthorizationKey } from './intake.ts';
+
+/** Nonces of a key, `from` to below `to`, that the chain counts and no batch holds. `since` is when the batch before them was made. */
+export interface NonceGap {
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly since: Date | null;
+}
+
+/** Gaps of a key below the chain's count, the lowest first: none while the ledger knows every transaction of the key since its first. */
+export async function listNonceGaps(sql: Sql, network: string, relayer: string, count: bigint): Promise<NonceGap[]> {
+  const rows = await sql.query<{ from: string; to: string; since: Date | null }>(
+    `with held as (
+       select held.nonce, batch.created_at from relayer_nonce as held join settlement_batch as batch using (batch_id)
+        where held.network = $1 and held.relayer = $2 and held.nonce < $3
+       union all
+       select first.nonce - 1, null from (
+         select coalesce((select min(nonce) from relayer_nonce where network = $1 and relayer = $2),
+           (select next_nonce from relayer where network = $1 and address = $2), 0) as nonce) as first
+     ), pairs as (
+       select nonce + 1 as "from", lead(nonce, 1, $3::bigint) over (order by nonce) as "to", created_at as since from held
+     ) select * from pairs where "to" > "from" order by "from" limit 1000`,
+    [network, relayer, count.toString()],
+  );
+  return rows.map(({ from, to, since }) => ({ from: BigInt(from), to: BigInt(to), since }));
+}
+
+/** A payment that a key of ours settled, and that the ledger does not know. */
+export interface LostSettlement extends AuthorizationKey {
+  readonly txHash: `0x${string}`;
+  readonly relayer: string;
+  readonly relayerNonce: bigint;
+  readonly blockNumber: bigint;
+  readonly blockTime: Date;
+  readonly payTo: string;
+  readonly amountMicro: bigint;
+  /** Payees of the value; micro, as text. */
+  readonly legs: readonly { readonly toAddress: string; readonly amountMicro: string }[];
+}
+
+/**
+ * Stores what was found, with the sites whose payments to its recipient are older; what is stored already, or has a payment, stays as it is.
+ * The sites are fixed here: a payment made since, or with a test key, which costs nothing, adds none.
+ */
+export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Promise<void> {
+  const rows = found.map((one) => ({
+    network: one.network,
+    asset: one.asset,
+    payer: one.payer,
+    nonce: one.nonce,
+    tx_hash: one.txHash,
+    relayer: one.relayer,
+    relayer_nonce: one.relayerNonce.toString(),
+    block_number: one.blockNumber.toString(),
+    block_time: one.blockTime,
+    pay_to: one.payTo,
+    amount_micro: one.amountMicro.toString(),
+    legs: one.legs,
+  }));
+  await sql.query(
+    `insert into lost_settlement (network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro,
+       legs, tenant_ids)
+     select network, asset, payer, nonce, tx_hash, relayer, relayer_nonce, block_number, block_time, pay_to, amount_micro, legs,
+       array(select distinct p.tenant_id from ledger.payment_intake as p where p.network = found.network and p.pay_to = found.pay_to
+         and p.mode = 'live' and p.accepted_at < found.block_time)
+       from jsonb_populate_recordset(null::lost_settlement, $1::jsonb) as found
+      where not exists (select 1 from authorization_claim as a
+         where a.digest = authorization_digest(found.network, found.asset, found.payer, found.nonce))
+     on conflict do nothing`,
+    [JSON.stringify(rows)],
+  );
+}
+
+type Row = Record<string, unknown> & {
+  readonly network: string;
+  readonly asset: string;
+  readonly payer: string;
+  readonly nonce: string;
+  readonly tx_hash: `0x${string}`;
+  readonly relayer: string;
+  readonly relayer_nonce: string;
+  readonly block_number: string;
+  readonly block_time: Date;
+  readonly pay_to: string;
+  readonly amount_micro: string;
+  readonly legs: LostSettlement['legs'];
+  readonly tenant_ids: string[];
+};
+
+/** What is lost on a network and was not shown again since, the oldest first; with the sites that sold under the recipient before. */
+export async function listLost(
+  sql: Sql,
+  network: string,
+  limit: number,
+): Promise<(LostSettlement & { readonly tenantIds: readonly string[] })[]> {
+  const rows = await sql.query<Row>(
+    `select * from lost_settlement as lost
+      where network = $1 and not exists (select 1 from authorization_claim as a
+         where a.digest = authorization_digest(lost.network, lost.asset, lost.payer, lost.nonce))
+      order by block_number, relayer_nonce, payer, nonce limit $2`,
+    [network, limit],
+  );
+  return rows.map((row) => ({ ...lostFromRow(row), tenantIds: row.tenant_ids }));
+}
+
+/** Who shows an authorization for a purchase. */
+export interface Claimant {
+  /** The site that sells. */
+  readonly tenantId: string;
+  /** The account that buys a licence; null for a page. */
+  readonly accountId: string | null;
+}
+
+/**
+ * The lost settlement of an authorization, if it was found within the last `hours`, its site sold under the recipient before (or no site
+ * did), and its account is that of the payer's wallet; null when there is none.
+ */
+export async function findLost(
+  sql: Sql,
+  key: AuthorizationKey,
+  { tenantId, accountId }: Claimant,
+  hours: number,
+): Promise<LostSettlement | null> {
+  const [row] = await sql.query<Row>(
+    `select * from lost_settlement as lost where network = $1 and asset = $2 and payer = $3 and nonce = $4
+        and found_at > now() - $5 * interval '1 hour'
+        and (tenant_ids = '{}' or $6 = any (tenant_ids))
+        and ($7::uuid is null or exists (select 1 from buyer_account where account_id = $7 and wallet = lost.payer))`,
+    [key.network, key.asset, key.payer, key.nonce, hours, tenantId, accountId],
+  );
+  return row ? lostFromRow(row) : null;
+}
+
+function lostFromRow(row: Row): LostSettlement {
+  const { network, asset, payer, nonce, relayer, legs } = row;
+  return {
+    network,
+    asset,
+    payer,
+    nonce,
+    relayer,
+    legs,
+    txHash: row.tx_hash,
+    relayerNonce: BigInt(row.relayer_nonce),
+    blockNumber: BigInt(row.block_number),
+    blockTime: row.block_time,
+    payTo: row.pay_to,
+    amountMicro: BigInt(row.amount_micro),
+  };
+}

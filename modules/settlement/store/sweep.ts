@@ -1,0 +1,213 @@
+import type { Database, Sql } from '../../../db/database.ts';
+import { isInStates, isSettledWithBatch, SETTLED_ALONE } from '../../../db/paymentStates.ts';
+import type { Proven } from '../rules/finality.ts';
+import { isFinalTogether } from '../rules/finality.ts';
+import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
+import { carriedBySql, evidenceFromRow, intakeOf, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import type { Batch } from './relayer.ts';
+import { returnPayments } from './returning.ts';
+
+type Row = PaymentRow & Record<string, unknown>;
+
+/**
+ * True while the sweeper may find something to do on a network: payments or batches that are not through, what is watched, blocked
+ * recipients, a count of a relayer key in doubt. One statement of a few index entries, however much there is.
+ */
+export async function hasWork(sql: Sql, network: string): Promise<boolean> {
+  const [row] = await sql.query<{ busy: boolean }>(
+    `select exists (select from settlement_batch where network = $1 and state <> 'safe')
+         or exists (select from settlement_batch where network = $1 and final_at is null and kind <> 'flush')
+         or exists (select from payment_state where network = $1 and stage = 'under_way')
+         or exists (select from payment_state where network = $1 and stage = 'held')
+         or exists (select from payment_state where network = $1 and ${SETTLED_ALONE})
+         or exists (select from payment_state where network = $1 and watch_side is not null)
+         or exists (select from blocked_payee where network = $1)
+         or exists (select from relayer where network = $1 and seen_nonce is not null) as busy`,
+    [network],
+  );
+  return row?.busy === true;
+}
+
+/** Accepted payments that nothing has picked up for a while, oldest first (safety 7). */
+export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: number, limit: number): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    `${ofStates(`select * from payment_state where network = $1 and mode = 'live' and stage = 'under_way' and state = 'accepted'
+        and batch_id is null and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
+      order by accepted_at limit $3`)}`,
+    [network, olderThanMs, limit],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/** A query for the payments of some states, which are found by their own indexes, in their order. */
+function ofStates(query: string): string {
+  return `select ${PAYMENT_COLUMNS} from (${query}) as s cross join lateral ${intakeOf('s')} as i`;
+}
+
+/** A batch on its way to final. */
+export interface UnfinalBatch {
+  readonly batchId: string;
+  /** How many payments it will make final. */
+  readonly settled: number;
+}
+
+/** Batches with payments to make final, or with nothing left to do, those looked at longest ago first. */
+export async function listUnfinalBatches(sql: Sql, network: string, limit: number): Promise<UnfinalBatch[]> {
+  const rows = await sql.query<{ batch_id: string; settled: number }>(
+    `select b.batch_id, of_it.settled from settlement_batch as b cross join lateral (
+         select count(*)::int as settled from unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
+           join payment_state as s using (tenant_id, payment_id) where s.batch_id = b.batch_id and ${isSettledWithBatch('s')}) as of_it
+      where b.network = $1 and b.final_at is null and b.kind <> 'flush' and (of_it.settled > 0 or b.state = 'safe')
+      order by coalesce(b.checked_at, b.created_at) limit $2`,
+    [network, limit],
+  );
+  return rows.map((row) => ({ batchId: row.batch_id, settled: row.settled }));
+}
+
+/** The payments that these batches make final. */
+export async function listSettledIn(sql: Sql, batchIds: readonly string[]): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    `${carriedBySql(PAYMENT_COLUMNS, 'any ($1::uuid[])')} and ${isSettledWithBatch('s')} order by s.batch_id, s.tenant_id, s.payment_id`,
+    [[...batchIds]],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/**
+ * Notes that batches were looked at now, and makes final those of which all is judged to be at the safe block (`isFinalTogether`): one
+ * row a batch. Their rows are locked first, so that nothing settles in a batch between the question and the answer. Returns the final
+ * ones; a second call changes nothing.
+ */
+export async function finaliseBatches(
+  database: Database,
+  batchIds: readonly string[],
+  judgedSafe: readonly Proven[],
+): Promise<ReadonlySet<string>> {
+  return database.transaction(async (sql) => {
+    const batches = await sql.query<{ batch_id: string; state: Batch['state'] }>(
+      'select batch_id, state from settlement_batch where batch_id = any ($1::uuid[]) and final_at is null order by batch_id for update',
+      [[...batchIds]],
+    );
+    const settled = await listProvenIn(sql, batchIds);
+    const final = batches.filter(({ batch_id: id, state }) =>
+      isFinalTogether(state === 'safe', settled.get(id) ?? [], judgedSafe),
+    );
+    const ids = final.map(({ batch_id: id }) => id);
+    await sql.query(
+      `update settlement_batch set checked_at = now(), final_at = case when batch_id = any ($2::uuid[]) then now() end
+        where batch_id = any ($1::uuid[])`,
+      [batches.map(({ batch_id: id }) => id), ids],
+    );
+    return new Set(ids);
+  });
+}
+
+/** What proves the payments that these batches make final, by batch. */
+async function listProvenIn(sql: Sql, batchIds: readonly string[]): Promise<ReadonlyMap<string, readonly Proven[]>> {
+  const rows = await sql.query<
+    Pick<PaymentRow, 'payment_id' | 'tx_hash' | 'log_position' | 'block_number'> & { batch_id: string }
+  >(
+    `select s.payment_id, s.batch_id, s.tx_hash, s.log_position, s.block_number from settlement_batch as b
+       cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
+       join payment_state as s using (tenant_id, payment_id)
+      where b.batch_id = any ($1::uuid[]) and s.batch_id = b.batch_id and ${isSettledWithBatch('s')}`,
+    [[...batchIds]],
+  );
+  const proven = rows.map((row) => ({ batchId: row.batch_id, paymentId: row.payment_id, evidence: evidenceFromRow(row) }));
+  return Map.groupBy(proven, ({ batchId }) => batchId);
+}
+
+/** What proves a payment, as it was read. */
+export function provenOf({ paymentId, facts }: Pick<Payment, 'paymentId' | 'facts'>): Proven {
+  return { paymentId, evidence: facts.evidence };
+}
+
+/** Settled payments that no batch makes final, those looked at longest ago first. */
+export async function listUnfinalAlone(sql: Sql, network: string, limit: number): Promise<Payment[]> {
+  const rows = await sql.query<Row>(
+    `${ofStates(`select * from payment_state where network = $1 and ${SETTLED_ALONE} order by coalesce(checked_at, accepted_at) limit $2`)}
+      order by coalesce(s.checked_at, s.accepted_at)`,
+    [network, limit],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/**
+ * Payments whose money may still move although nothing of ours carries them: failed, superseded, expired and reviewed ones
+ * that are watched, held ones, and sent ones that no live batch decided within `sentMs`, such as those that a reorg took back without
+ * bytes of ours (safety 3). Those looked at longest ago come first, at most `limit` that bytes of ours carried, as many others, and as many
+ * of those on their way: rows that cost nobody anything to make cannot keep the others from their turn. Only those on their way are
+ * sorted, which their gas keeps few.
+ */
+export async function listWatched(sql: Sql, network: string, limit: number, sentMs: number): Promise<Payment[]> {
+  const turn = (which: string): string =>
+    `(select * from payment_state where network = $1 and ${which}
+      order by coalesce(checked_at, accepted_at) limit $2)`;
+  const sent = `stage = 'under_way' and state = 'broadcast' and watched and mode = 'live'
+        and accepted_at < now() - make_interval(secs => $3::double precision / 1000)`;
+  const turns = [turn("watch_side = 'carried'"), turn("watch_side = 'unsent'"), turn(sent)];
+  // A join keeps no order: what bytes of ours carried comes first, and of each side what waits longest.
+  const order = 'order by (s.batch_id is null), coalesce(s.checked_at, s.accepted_at)';
+  const rows = await sql.query<Row>(`${ofStates(turns.join(' union all '))} ${order}`, [network, limit, sentMs]);
+  return rows.map(paymentFromRow);
+}
+
+/** Final payments that transactions prove, by the claims on their transfers; those of closed months are brought back, to be judged like any other. */
+export async function listFinalProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
+  const closed = await sql.query<{ tenant_id: string; payment_id: string }>(
+    `select tenant_id, payment_id from transfer_claim as c where c.network = $1 and c.tx_hash = any ($2::text[])
+       and not exists (select from payment_state as s where s.tenant_id = c.tenant_id and s.payment_id = c.payment_id)`,
+    [network, [...txHashes]],
+  );
+  await returnPayments(
+    sql,
+    closed.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id })),
+  );
+  const rows = await sql.query<Row>(
+    `select ${PAYMENT_COLUMNS} from transfer_claim as c join payment_state as s using (tenant_id, payment_id)
+       join payment_intake as i using (tenant_id, payment_id)
+      where c.network = $1 and c.tx_hash = any ($2::text[]) and ${isInStates('s', ['final'])} and s.mode = 'live'
+      order by s.tenant_id, s.payment_id`,
+    [network, [...txHashes]],
+  );
+  return rows.map(paymentFromRow);
+}
+
+/** Notes that payments were looked at now. */
+export async function touchChecked(sql: Sql, refs: readonly PaymentRef[]): Promise<void> {
+  if (refs.length === 0) return;
+  await sql.query(
+    `with seen as (
+       select tenant_id, payment_id from payment_state as s join unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, payment_id)
+         using (tenant_id, payment_id) order by tenant_id, payment_id for update of s)
+     update payment_state as s set checked_at = now() from seen
+      where s.tenant_id = seen.tenant_id and s.payment_id = seen.payment_id`,
+    [refs.map((ref) => ref.tenantId), refs.map((ref) => ref.paymentId)],
+  );
+}
+
+/** Recipients marked as unpayable, those checked longest ago first, with the legs of a split. */
+export async function listBlocked(
+  sql: Sql,
+  network: string,
+  limit: number,
+): Promise<{ payTo: `0x${string}`; legWords: string[] | null }[]> {
+  const rows = await sql.query<{ pay_to: string; leg_words: string[] | null }>(
+    `select blocked_payee.pay_to, max(split.leg_words) as leg_words from blocked_payee
+       left join split on split.network = blocked_payee.network and split.pay_to = blocked_payee.pay_to
+      where blocked_payee.network = $1 group by blocked_payee.pay_to, blocked_payee.checked_at
+      order by blocked_payee.checked_at limit $2`,
+    [network, limit],
+  );
+  return rows.map((row) => ({ payTo: row.pay_to as `0x${string}`, legWords: row.leg_words }));
+}
+
+/** Notes that a recipient was looked at and still cannot be paid, so that the next ones have their turn. */
+export async function touchBlocked(sql: Sql, network: string, payTo: string): Promise<void> {
+  await sql.query('update blocked_payee set checked_at = now() where network = $1 and pay_to = $2', [network, payTo]);
+}
+
+/** Lifts the mark of a recipient that can be paid again. */
+export async function unblockPayee(sql: Sql, network: string, payTo: string): Promise<void> {
+  await sql.query('delete from blocked_payee where network = $1 and pay_to = $2', [network, payTo]);
+}

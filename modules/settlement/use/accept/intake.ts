@@ -1,0 +1,101 @@
+import type { Database } from '../../../../db/database.ts';
+import { isTransientError, retryConflicts } from '../../../../db/database.ts';
+import { findAccountsWithCode } from '../../../../platform/chain/calls/codeSize.ts';
+import { listBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
+import type { Network } from '../../../../platform/chain/network.ts';
+import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
+import { gathered } from '../../../../platform/pacing/gather.ts';
+import type { Address } from '../../../kernel/money/legs.ts';
+import type { Authorization } from '../../../kernel/x402/payload.ts';
+import type { AdmissionAsk, AdmissionFacts } from '../../store/admission.ts';
+import { readAdmissions } from '../../store/admission.ts';
+import type { AuthorizationKey, Intake, IntakeItem } from '../../store/intake.ts';
+import { insertPayments, listByAuthorization } from '../../store/intake.ts';
+import { purchaseText } from '../../store/lock.ts';
+import type { Payment, PaymentRef, StoredLicence } from '../../store/payment.ts';
+import { fixLicences } from '../../store/payment.ts';
+
+/** Whose nonce is looked at. */
+type NonceAsk = Pick<Authorization, 'from' | 'nonce'> & { readonly network: Network };
+
+/** A payment, and the licence it would be answered with. */
+interface LicenceEntry {
+  readonly ref: PaymentRef;
+  readonly licence: StoredLicence;
+}
+
+const LIMIT = 100;
+const isOutage = isTransientError;
+
+/** The payment that holds an authorization, of any tenant; null when it was never shown to us. Calls at one time share a query. */
+export const findKnown: (database: Database, key: AuthorizationKey) => Promise<Payment | null> = gathered(listByAuthorization, {
+  limit: LIMIT,
+  concurrency: 1,
+  isOutage,
+});
+
+/** What the chain said of a nonce before its payment had a row. */
+export interface NonceLook {
+  readonly blockNumber: bigint;
+  readonly used: boolean;
+}
+
+/**
+ * Looks at a nonce before its payment is stored, without its signature (safety 2): seen unused here, whatever uses it on chain
+ * later came after our look. Calls at one time share a question, never one that was sent before they asked. All of one connection
+ * are of its network. Throws ServiceError `chain_unavailable` in an outage.
+ */
+export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gathered(
+  async (rpc: Rpc, asks: readonly NonceAsk[]) => {
+    const [{ network }] = asks as [NonceAsk];
+    const pairs = asks.map(({ from: payer, nonce }) => ({ payer, nonce }));
+    const { blockNumber, used } = await lookAtNonces(rpc, network, pairs);
+    return used.map((isUsed) => ({ blockNumber, used: isUsed }));
+  },
+  { limit: 200, concurrency: 1, isOutage: () => true },
+);
+
+/** What an account holds of a network's asset, in micro. Calls at one time share a question. Throws ServiceError `chain_unavailable` in an outage. */
+export const findBalance: (rpc: Rpc, ask: { readonly network: Network; readonly account: Address }) => Promise<bigint> = gathered(
+  (rpc: Rpc, asks: readonly { readonly network: Network; readonly account: Address }[]) =>
+    listBalances(
+      rpc,
+      (asks[0] as { readonly network: Network }).network,
+      asks.map(({ account }) => account),
+    ),
+  { limit: 200, concurrency: 1, isOutage: () => true, same: ({ account }) => account },
+);
+
+/** Whether an account has code. Calls at one time share a question: any signature that is not its key's asks it, whoever made it up. */
+export const findWithCode: (rpc: Rpc, account: Address) => Promise<boolean> = gathered(
+  async (rpc: Rpc, accounts: readonly Address[]) => {
+    const withCode = await findAccountsWithCode(rpc, accounts);
+    return accounts.map((account) => withCode.has(account));
+  },
+  { limit: 200, concurrency: 1, isOutage: () => true, same: (account) => account },
+);
+
+/** What speaks against taking a payment. Calls at one time share a query. */
+export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<AdmissionFacts> = gathered(
+  (database, asks) => readAdmissions(database, asks),
+  { limit: LIMIT, concurrency: 1, isOutage },
+);
+
+type Store = (database: Database, item: IntakeItem) => Promise<Intake>;
+const byPurchase = ({ payment }: IntakeItem): string => purchaseText(payment);
+const storeMost: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart: byPurchase });
+/** Payments of accounts wait for the lock of their account; in runs of their own they keep nobody else waiting. */
+const storeSpendings: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart: byPurchase });
+
+/**
+ * Stores a payment, or gives the one that holds its authorization. Calls at one time share a database transaction; two of one
+ * purchase never do, since the second must see the first. Resolves after the commit.
+ */
+export const store: Store = (database, item) =>
+  item.payment.spenders?.length ? storeSpendings(database, item) : storeMost(database, item);
+
+/** Fixes the licence of a payment if none is fixed yet, and gives the one that stands (safety 13). Calls at one time share a statement. */
+export const fixLicence: (database: Database, entry: LicenceEntry) => Promise<StoredLicence> = gathered(
+  (database, entries) => retryConflicts(() => fixLicences(database, entries)),
+  { limit: LIMIT, concurrency: 1, isOutage },
+);

@@ -1,0 +1,82 @@
+import type { Database } from '../../../../db/database.ts';
+import { atLedger } from '../../../../db/outage.ts';
+import type { Network } from '../../../../platform/chain/network.ts';
+import { storedAgent } from '../../../gate/rules/agent.ts';
+import { labelAgent } from '../../../gate/use/agentLabels.ts';
+import type { ErrorDetails, FailureReason } from '../../../kernel/errors.ts';
+import type { Metrics } from '../../../kernel/metrics.ts';
+import type { CrossingKind, ObservedAgent } from '../../../kernel/terms.ts';
+import type { PaymentRefusal } from '../../../kernel/x402/authorization.ts';
+import { recordRefusalRow } from '../../store/recordCrossings.ts';
+import { encodeSettlementResponse, PaymentError } from './receipt.ts';
+
+/** A payment as its answer names it. */
+export interface Presented {
+  readonly network: Pick<Network, 'id' | 'v1Name'>;
+  /** 2 for one that could not be read. */
+  readonly x402Version: 1 | 2;
+  /** Empty for one that could not be read. */
+  readonly payer: string;
+}
+
+/** What was tried with it, as the one observation of its refusal tells. */
+export interface Attempt extends Presented {
+  readonly tenantId: string;
+  readonly mode: 'live' | 'mock';
+  readonly host: string;
+  readonly slug: string;
+  readonly kind: CrossingKind;
+  /** The price it would have paid; null when no valid quote named one. */
+  readonly micro: bigint | null;
+  readonly agent: ObservedAgent;
+  /** The site's own key presented it, or its payer signed it. For anything else nobody answers: a stranger could fill a site's audit with it. */
+  readonly isVouched: boolean;
+}
+
+/** Why a payment is not settled. A quote that ran out has a code of its own, and counts as authorization_invalid. */
+export type Refusal = Omit<PaymentRefusal, 'reason'> & { readonly reason: FailureReason | 'quote_expired' };
+
+/** The network's name in the payer's version of x402. */
+export function networkName({ network, x402Version }: Pick<Presented, 'network' | 'x402Version'>): string {
+  return (x402Version === 1 ? network.v1Name : null) ?? network.id;
+}
+
+/**
+ * Refuses a payment that has no row: writes its one `payment-failed` observation and makes its 402. A test key's payment is
+ * answered and never written, and so is what nobody vouches for. Every call is one refused attempt. Throws database_unavailable when the observation cannot be written.
+ */
+export async function refuse(
+  deps: { readonly database: Database; readonly metrics?: Metrics },
+  attempt: Attempt,
+  refusal: Refusal,
+): Promise<PaymentError> {
+  const { tenantId, mode, host, slug, kind, micro, isVouched } = attempt;
+  const reason = refusal.reason === 'quote_expired' ? 'authorization_invalid' : refusal.reason;
+  const record = async (): Promise<void> => {
+    const label = await labelAgent(deps.database, { tenantId, agent: attempt.agent, atMs: Date.now() });
+    await recordRefusalRow(deps.database, {
+      tenantId,
+      host,
+      slug,
+      kind,
+      micro,
+      reason,
+      agent: storedAgent(attempt.agent, label),
+    });
+  };
+  if (mode === 'live' && isVouched) await atLedger(record);
+  return paymentError(deps, attempt, refusal);
+}
+
+/** The 402 of a payment that is not settled, or not yet, counted as an answer: make one for each answer, and throw it. */
+export function paymentError(
+  { metrics }: { readonly metrics?: Metrics },
+  presented: Presented,
+  told: Omit<Refusal, 'reason'> & { readonly reason: Refusal['reason'] | 'settlement_pending'; readonly transaction?: string },
+  details: ErrorDetails = {},
+): PaymentError {
+  metrics?.count('svc.settle.outcome', 1, { reason: told.reason });
+  const { raw: errorReason, transaction = '' } = told;
+  const response = { success: false, errorReason, transaction, network: networkName(presented), payer: presented.payer };
+  return new PaymentError(told.reason, told.sentence, encodeSettlementResponse(response), details);
+}

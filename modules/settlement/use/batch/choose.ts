@@ -1,0 +1,86 @@
+import { openRoom } from '../../../../platform/chain/calls/calldata.ts';
+import { isClaimable } from '../../../kernel/payment/state.ts';
+import { isStruck, NEW_PAYER, payerRoom } from '../../rules/payerLimits.ts';
+import type { Picked, PickRules, WaitingPayment } from '../../rules/pickBatch.ts';
+import { pickBatch } from '../../rules/pickBatch.ts';
+import { listBlockedPayees } from '../../store/admission.ts';
+import type { Occurrence } from '../../store/applyEvents.ts';
+import { applyEvents } from '../../store/applyEvents.ts';
+import type { Payment, PaymentRef } from '../../store/payment.ts';
+import { listPayments, refOf } from '../../store/payment.ts';
+import { findLastKind, readPayers } from '../../store/queue.ts';
+import type { Chain, SettlementDeps } from '../deps.ts';
+import { examine } from './examine.ts';
+
+/** What should go out next. */
+export interface Choice {
+  /** Payments of one payer kind and router that fit into one batch and that the chain would take now. */
+  readonly chosen: readonly Payment[];
+  /** Payments that need another batch, at most a batch's number. */
+  readonly left: readonly PaymentRef[];
+  /** True when something was decided on the way: looking again would not find the same. */
+  readonly hasMoved: boolean;
+}
+
+const MOST_LEFT = 100;
+/** Where no more than so many wait, all of them are read before it is known which are chosen: that saves a lone payment a round trip. */
+const READ_EARLY = 20;
+const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
+
+/**
+ * Chooses the payments of a network's next batch from those that wait (`pickBatch`), and looks at those before they are sent, at no others: what
+ * a hostile site has waiting costs nobody a simulation. Where more than half of them fall out, the batch is filled up once. Outages
+ * throw, nothing is decided.
+ */
+export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, waiting: readonly WaitingPayment[]): Promise<Choice> {
+  if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
+  const read = (payments: readonly WaitingPayment[]) => readAll(deps, network.id, payments);
+  const [payers, last, early] = await Promise.all([
+    readPayers(
+      deps.database,
+      network.id,
+      waiting.map(({ payer }) => payer),
+    ),
+    findLastKind(deps.database, network.id),
+    waiting.length <= READ_EARLY ? read(waiting) : null,
+  ]);
+  const recordOf = ({ payer }: WaitingPayment) => payers.get(payer) ?? NEW_PAYER;
+  const struck = waiting.filter((payment) => isStruck(recordOf(payment)));
+  const rules: PickRules = { openRoom, payerRoom: (payment) => payerRoom(payment.payerKind, recordOf(payment)), last };
+  const look = async (picked: Picked) => {
+    const { rows, blocked } = early ?? (await read(picked.picked));
+    const ids = new Set(picked.picked.map(({ paymentId }) => paymentId));
+    const claimable = rows.filter((row) => ids.has(row.paymentId) && isClaimable(row));
+    const { sendable, occurrences, transfers } = await examine({ deps, network, rpc }, claimable, blocked);
+    return { sendable, ...(await applyEvents(deps.database, occurrences, transfers)) };
+  };
+  const refused = await applyEvents(deps.database, struck.map(strikeOut));
+  const first = pickBatch(waiting, rules);
+  const looked = await look(first);
+  const passed = new Set(looked.sendable.map(({ paymentId }) => paymentId));
+  const taken = first.picked.filter(({ paymentId }) => passed.has(paymentId));
+  const isThin = 2 * taken.length < first.picked.length && first.left.length > 0;
+  const second = isThin ? pickBatch(first.left, { ...rules, taken }) : null;
+  const more = second ? await look(second) : null;
+  const sendable = [...looked.sendable, ...(more?.sendable ?? [])];
+  const chosen = sendable.filter(
+    ({ payerKind, router }) => payerKind === sendable[0]?.payerKind && router === sendable[0].router,
+  );
+  const released = [...refused.released, ...looked.released, ...(more?.released ?? [])];
+  const changed = [refused, looked, more].some((applied) => (applied?.changed.length ?? 0) > 0);
+  const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];
+  return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved: changed };
+}
+
+/** Payments as they stand, and which of their recipients are known not to take money. */
+async function readAll({ database }: SettlementDeps, networkId: string, payments: readonly WaitingPayment[]) {
+  const payTos = payments.map(({ payTo }) => payTo);
+  const [rows, blocked] = await Promise.all([listPayments(database, payments), listBlockedPayees(database, networkId, payTos)]);
+  return { rows, blocked };
+}
+
+/** Taken in before its payer's payments began to fail: it is not sent after them (safety 19). */
+function strikeOut({ tenantId, paymentId }: WaitingPayment): Occurrence {
+  const event = { type: 'refused', reason: 'settlement_failed' } as const;
+  return { tenantId, paymentId, event, rawReason: 'payer_struck', sentence: SENTENCE_STRUCK };
+}

@@ -1,0 +1,90 @@
+import { raiseAlert } from '../../../../db/alerts.ts';
+import { planBatch } from '../../../../platform/chain/calls/calldata.ts';
+import type { Prechecked } from '../../../../platform/chain/precheck.ts';
+import { precheck } from '../../../../platform/chain/precheck.ts';
+import type { GroupSimulation } from '../../../../platform/chain/router/payees.ts';
+import { findBlockedPayees, simulateGroups } from '../../../../platform/chain/router/payees.ts';
+import type { Simulation } from '../../../kernel/payment/sight.ts';
+import { blockPayee } from '../../store/admission.ts';
+import type { Payment } from '../../store/payment.ts';
+import type { Chain } from '../deps.ts';
+import { batchItem } from './batchItem.ts';
+
+/** What executing a payment now would do, and what the look showed besides. */
+export interface Simulated {
+  readonly check: Prechecked;
+  /** Null when the nonce is used already: then its log tells, not a simulation. */
+  readonly simulation: Simulation | null;
+}
+
+/**
+ * Simulates payments on the chain as it is now, with the groups that several authors' payments make: one read for balance, nonce and
+ * transfer, and one for the recipients. A recipient that cannot be paid is marked, so that quotes stop offering it (safety 18). By
+ * payment id. Throws `chain_unavailable`.
+ */
+export async function simulate(call: Chain, payments: readonly Payment[]): Promise<ReadonlyMap<string, Simulated>> {
+  const splits = payments.filter((payment) => payment.legWords !== null);
+  const [checks, groups] = await Promise.all([
+    precheck(call.rpc, call.network, payments.map(batchItem)),
+    simulatePayees(call, splits),
+  ]);
+  const unpayable = groups.filter((group) => group.kind === 'payee_reverts');
+  for (const { payTo, revert } of unpayable) await markPayee(call, payTo, revert ?? 'transfer reverts', payments);
+  const blocked = new Set(unpayable.map((group) => group.payTo));
+  const found = new Map<string, Simulated>();
+  for (const [index, payment] of payments.entries()) {
+    const check = checks[index];
+    if (check) found.set(payment.paymentId, { check, simulation: await simulationOf(call, payment, check, blocked) });
+  }
+  return found;
+}
+
+async function simulationOf(
+  call: Chain,
+  payment: Payment,
+  { outcome }: Prechecked,
+  blocked: ReadonlySet<string>,
+): Promise<Simulation | null> {
+  if (outcome.kind === 'nonce_used') return null;
+  const isOther = outcome.kind === 'refused' && outcome.reason !== 'settlement_failed';
+  if (!isOther && blocked.has(payment.payTo)) return { kind: 'payee_blocked' };
+  if (outcome.kind === 'passed') return outcome;
+  return !isOther && (await isPayeeBlocked(call, payment)) ? { kind: 'payee_blocked' } : outcome;
+}
+
+/** Simulates the groups that payments make, whatever their payer kind and router, all of them (safety 4, 18). */
+async function simulatePayees({ rpc, network }: Chain, payments: readonly Payment[]): Promise<readonly GroupSimulation[]> {
+  const simulations: GroupSimulation[] = [];
+  for (const together of Map.groupBy(payments, ({ payerKind, router }) => `${payerKind} ${router}`).values()) {
+    const routed = { ...network, router: together[0]?.router ?? network.router };
+    let left = together.map(batchItem);
+    while (left.length > 0) {
+      const plan = planBatch(left, routed);
+      simulations.push(...(await simulateGroups(rpc, routed, plan.groups)));
+      const leftOut = new Set(plan.leftOut);
+      left = left.filter((item) => leftOut.has(item.paymentId));
+    }
+  }
+  return simulations;
+}
+
+/** A transfer to one wallet that the token refuses without naming a cause: is it the payee that it refuses? */
+async function isPayeeBlocked(call: Chain, payment: Payment): Promise<boolean> {
+  if (payment.legWords !== null) return false;
+  const refused = await findBlockedPayees(call.rpc, call.network, [payment.payTo]);
+  if (refused.length === 0) return false;
+  await markPayee(call, payment.payTo, 'the token refuses transfers to it', [payment]);
+  return true;
+}
+
+/** Marks a recipient as unpayable and alerts the tenants that sell to it; one that is marked already stays as it is. */
+export async function markPayee(
+  { deps, network }: Pick<Chain, 'deps' | 'network'>,
+  payTo: string,
+  detail: string,
+  payments: readonly Payment[],
+): Promise<void> {
+  if (!(await blockPayee(deps.database, network.id, payTo, detail.slice(0, 500)))) return;
+  const tenants = new Set(payments.filter((payment) => payment.payTo === payTo).map((payment) => payment.tenantId));
+  for (const tenantId of tenants) await raiseAlert(deps.database, 'payee_blocked', `${network.id} ${payTo}`, tenantId);
+}

@@ -1,0 +1,74 @@
+import { sweepHeld } from '../../store/held.ts';
+import type { PaymentRef } from '../../store/payment.ts';
+import { refOf } from '../../store/payment.ts';
+import { hasWork, listStaleAccepted } from '../../store/sweep.ts';
+import { BATCH_LIMIT } from '../batchQueue.ts';
+import type { SettlementDeps } from '../deps.ts';
+import { railSweeps } from '../rails/rails.ts';
+import { budgetOf } from './budget.ts';
+import { recheckPayees } from './payees.ts';
+import { watchAuthorizations, watchSettled } from './watch.ts';
+
+/** Payments that need a batch: of one network and payer kind each, at most a batch's size. */
+export interface SweptBatch {
+  readonly network: string;
+  readonly payments: readonly PaymentRef[];
+}
+
+const STALE_AFTER_MS = 2_000;
+/** What one step of a sweep may take: none keeps the others from their turn for longer than this. */
+const STEP_MS = 10_000;
+
+/**
+ * Finds accepted payments that no live workflow holds (safety 7): what a crashed process or an outage left behind. The
+ * caller starts a batch for each list; starting one too many is harmless, since claims decide.
+ */
+export async function sweepAccepted(deps: SettlementDeps, networkId: string): Promise<readonly SweptBatch[]> {
+  const stale = await listStaleAccepted(deps.database, networkId, STALE_AFTER_MS, 10 * BATCH_LIMIT);
+  const kinds = Map.groupBy(stale, ({ payerKind }) => payerKind);
+  return [...kinds.values()].flatMap((payments) => chunk(networkId, payments.map(refOf)));
+}
+
+/** The same where anything is open at all; `isIdle` where a round over the network would find nothing, by one small query. */
+export async function findAccepted(
+  deps: SettlementDeps,
+  networkId: string,
+): Promise<{ readonly batches: readonly SweptBatch[]; readonly isIdle: boolean }> {
+  if (!(await hasWork(deps.database, networkId))) return { batches: [], isIdle: true };
+  return { batches: await sweepAccepted(deps, networkId), isIdle: false };
+}
+
+/**
+ * One round over a network (safety 3, 4, 7, 8, 18): batches first, then settled evidence, then watched authorizations and
+ * blocked recipients. Each step stands alone and has a budget of time, so that neither an outage nor a flood of one kind of row keeps
+ * the others from running. Returns what needs a batch.
+ */
+export async function sweepNetwork(deps: SettlementDeps, networkId: string): Promise<readonly SweptBatch[]> {
+  const stale = await sweepAccepted(deps, networkId);
+  const rest: PaymentRef[] = [];
+  const budget = () => budgetOf(STEP_MS);
+  const steps = [
+    ...railSweeps(deps, networkId, budget),
+    () => watchSettled(deps, networkId, budget()),
+    () => watchAuthorizations(deps, networkId, budget()),
+    () => sweepHeld(deps.database, networkId, 100),
+    () => recheckPayees(deps, networkId),
+  ];
+  for (const [step, run] of steps.entries()) {
+    try {
+      rest.push(...(await run()));
+    } catch (error) {
+      deps.log.warn({ networkId, step, error: String(error) }, 'a sweep step failed; it runs again with the next sweep');
+    }
+  }
+  const known = new Set(stale.flatMap((batch) => batch.payments.map((payment) => payment.paymentId)));
+  const extra = rest.filter((payment) => !known.has(payment.paymentId)).map(refOf);
+  return [...stale, ...chunk(networkId, extra)];
+}
+
+function chunk(network: string, payments: readonly PaymentRef[]): SweptBatch[] {
+  const chunks: SweptBatch[] = [];
+  for (let at = 0; at < payments.length; at += BATCH_LIMIT)
+    chunks.push({ network, payments: payments.slice(at, at + BATCH_LIMIT) });
+  return chunks;
+}

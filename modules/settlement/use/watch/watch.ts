@@ -1,0 +1,228 @@
+import { isChainUnavailable } from '../../../../platform/chain/rpc/rpc.ts';
+import type { Hex } from '../../../kernel/x402/payload.ts';
+import type { Payment, PaymentRef } from '../../store/payment.ts';
+import type { UnfinalBatch } from '../../store/sweep.ts';
+import {
+  finaliseBatches,
+  listFinalProvenBy,
+  listSettledIn,
+  listUnfinalAlone,
+  listUnfinalBatches,
+  listWatched,
+  provenOf,
+  touchChecked,
+} from '../../store/sweep.ts';
+import type { Lookup, Round } from '../batch/round.ts';
+import { ROUND_LIMIT, runBlindRound, runRound, writeSafe } from '../batch/round.ts';
+import type { Chain, RoundDeps, SettlementDeps } from '../deps.ts';
+import { chainOf } from '../deps.ts';
+import { railWords } from '../rails/rails.ts';
+import { sendBatch } from '../relayer/broadcast.ts';
+import type { Budget } from './budget.ts';
+import { UNBOUNDED } from './budget.ts';
+
+/** Unfinal batches of a sweep: a transaction to read each. */
+const BATCH_LIMIT = 200;
+/** Settled payments of a sweep, in batches and apart: it keeps up with what a queue can settle. */
+const SETTLED_LIMIT = 2_000;
+/** Watched payments of a round, of those that bytes of ours carried, and of the others. */
+const WATCHED_LIMIT = 600;
+/** A live batch decides what it sent by then; until then looking at its payments one by one would only be twice the work. */
+const SENT_MS = 5_000;
+/** Rounds that may fail one after another before the rest is left to the next sweep. */
+const MOST_FAILURES = 3;
+
+/**
+ * Reads the evidence of settled payments again: at the safe block they become final, those of a batch by one row of their batch; gone,
+ * they go back and their bytes go out again; moved to another block, the evidence moves with them (safety 3, 5). Returns payments that
+ * need a batch.
+ */
+export async function watchSettled(
+  deps: SettlementDeps,
+  networkId: string,
+  budget: Budget = UNBOUNDED,
+): Promise<readonly PaymentRef[]> {
+  const call = chainOf(deps, networkId);
+  const batches = packed(await listUnfinalBatches(deps.database, networkId, BATCH_LIMIT));
+  const ofBatches = await eachRound(call, batches, budget, {
+    payments: (some) =>
+      listSettledIn(
+        deps.database,
+        some.map(({ batchId }) => batchId),
+      ),
+    run: (some, payments) => watchBatches(call, some, payments),
+  });
+  const alone = chunks(await listUnfinalAlone(deps.database, networkId, SETTLED_LIMIT));
+  return [
+    ...ofBatches,
+    ...(await eachRound(
+      call,
+      alone,
+      budget,
+      ownTurns(call, (payments) => settledRound(call, payments)),
+    )),
+  ];
+}
+
+/** One look at everything that is settled in some batches: what is safe makes its batch final, or itself where another is not. */
+async function watchBatches(
+  call: Chain<SettlementDeps>,
+  batches: readonly UnfinalBatch[],
+  payments: readonly Payment[],
+): Promise<readonly PaymentRef[]> {
+  const { database } = call.deps;
+  const rounds: Round[] = [];
+  for (const some of chunks(payments)) rounds.push(await settledRound(call, some, { leaveSafe: true }));
+  const safe = rounds.flatMap((round) => round.safe);
+  const ids = batches.map(({ batchId }) => batchId);
+  const final = await finaliseBatches(
+    database,
+    ids,
+    safe.map(({ lookup }) => provenOf(lookup.payment)),
+  );
+  const others = safe.filter(({ lookup }) => !final.has(lookup.payment.facts.batchId ?? ''));
+  for (const some of chunks(others)) rounds.push(await writeSafe(call, some));
+  return rounds.flatMap((round) => round.released);
+}
+
+/** One round over settled payments; bytes of those that went back go out again. */
+async function settledRound(
+  call: Chain<SettlementDeps>,
+  payments: readonly Payment[],
+  options: { readonly leaveSafe?: true } = {},
+): Promise<Round> {
+  const lookups = await lookupsOf(call, payments);
+  const round = await runRound(call, lookups, { atSafe: false, ...options });
+  for (const batchId of reopened(lookups, round)) await sendBatch(call.deps, call.network, call.rpc, batchId);
+  return round;
+}
+
+/**
+ * Watches authorizations that may still move money although we answered otherwise, until they cannot any more: used ones
+ * are judged by their log, unused ones end when a safe block is past `validBefore` (safety 3). Returns payments that
+ * need a batch.
+ */
+export async function watchAuthorizations(
+  deps: SettlementDeps,
+  networkId: string,
+  budget: Budget = UNBOUNDED,
+): Promise<readonly PaymentRef[]> {
+  const call = chainOf(deps, networkId);
+  const watched = await listWatched(deps.database, networkId, WATCHED_LIMIT, SENT_MS);
+  const run = async (payments: readonly Payment[]) => runRound(call, await lookupsOf(call, payments), { atSafe: true });
+  return eachRound(call, chunks(watched), budget, ownTurns(call, run));
+}
+
+/**
+ * Reads again the evidence of the final payments that these transactions prove: for transactions that the chain shows no more, or
+ * elsewhere (settled ones are with the sweeper). Where it is gone there is a correction (safety 5); what must go out again is left to
+ * the sweeper, too. A second call changes nothing. Throws chain_unavailable.
+ */
+export async function recheckTransactions(deps: RoundDeps, networkId: string, txHashes: readonly string[]): Promise<void> {
+  const call = chainOf(deps, networkId);
+  const payments = await listFinalProvenBy(deps.database, networkId, txHashes);
+  for (const some of chunks(payments)) {
+    await runRound(call, some.map(lookupOf), { atSafe: false });
+  }
+}
+
+/** Looks at one payment now, as the sweeper would, and writes what is decided. A second call changes nothing. Throws chain_unavailable. */
+export async function lookAgain(deps: SettlementDeps, payment: Payment): Promise<void> {
+  const call = chainOf(deps, payment.network);
+  await runRound(call, await lookupsOf(call, [payment]), { atSafe: true });
+}
+
+/** What is done with each part of a list. */
+interface Turn<T> {
+  /** Its payments, for the clocks where no node answers. */
+  readonly payments: (some: readonly T[]) => readonly Payment[] | Promise<readonly Payment[]>;
+  /** A round over it; notes that it had its turn. Returns payments that need a batch. */
+  readonly run: (some: readonly T[], payments: readonly Payment[]) => Promise<readonly PaymentRef[]>;
+}
+
+/**
+ * Rounds over a list in parts, those looked at longest ago first. A round that the chain gives no answer for leaves its payments to the
+ * clocks and keeps no other from its turn; they come first the next time.
+ */
+async function eachRound<T>(
+  call: Chain<SettlementDeps>,
+  parts: Iterable<readonly T[]>,
+  budget: Budget,
+  turn: Turn<T>,
+): Promise<readonly PaymentRef[]> {
+  const released: PaymentRef[] = [];
+  let failures = 0;
+  for (const some of parts) {
+    if (budget.isSpent() || failures >= MOST_FAILURES) break;
+    const payments = await turn.payments(some);
+    try {
+      released.push(...(await turn.run(some, payments)));
+      failures = 0;
+    } catch (error) {
+      if (!isChainUnavailable(error)) throw error;
+      failures += 1;
+      released.push(...(await runBlindRound(call, payments)).released);
+      call.deps.log.warn(
+        { payments: payments.length, error: String(error) },
+        'payments could not be checked; they are checked again later',
+      );
+    }
+  }
+  return released;
+}
+
+/** Payments that have turns of their own. */
+function ownTurns(call: Chain<SettlementDeps>, run: (payments: readonly Payment[]) => Promise<Round>): Turn<Payment> {
+  return {
+    payments: (some) => some,
+    run: async (some) => {
+      const round = await run(some);
+      await touchChecked(call.deps.database, some);
+      return round.released;
+    },
+  };
+}
+
+function* chunks<T>(list: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < list.length; at += ROUND_LIMIT) yield list.slice(at, at + ROUND_LIMIT);
+}
+
+/** Whole batches that fill a round together, until the sweep has enough; one that holds more has its own. */
+function* packed(batches: readonly UnfinalBatch[]): Generator<readonly UnfinalBatch[]> {
+  let some: UnfinalBatch[] = [];
+  let payments = 0;
+  let total = 0;
+  for (const batch of batches) {
+    total += batch.settled;
+    if (total > SETTLED_LIMIT && total > batch.settled) break;
+    if (some.length > 0 && payments + batch.settled > ROUND_LIMIT) {
+      yield some;
+      [some, payments] = [[], 0];
+    }
+    some.push(batch);
+    payments += batch.settled;
+  }
+  if (some.length > 0) yield some;
+}
+
+/** With what the rails say of them. */
+async function lookupsOf(call: Chain<SettlementDeps>, payments: readonly Payment[]): Promise<readonly Lookup[]> {
+  const words = await railWords(call.deps, payments);
+  return payments.map((payment) => {
+    const rail = words.get(payment.paymentId);
+    return { ...lookupOf(payment), ...(rail && { rail }) };
+  });
+}
+
+function lookupOf(payment: Payment): Lookup {
+  const proof = payment.facts.evidence?.txHash;
+  return { payment, hashes: proof?.startsWith('0x') ? [proof as Hex] : [] };
+}
+
+/** The batches whose bytes go out again: they were opened with the decision. */
+function reopened(lookups: readonly Lookup[], round: Round): ReadonlySet<string> {
+  const wanted = new Set(round.resend.map(({ paymentId }) => paymentId));
+  return new Set(
+    lookups.flatMap(({ payment }) => (wanted.has(payment.paymentId) && payment.facts.batchId ? [payment.facts.batchId] : [])),
+  );
+}

@@ -1,0 +1,66 @@
+import { slugOf } from '../../../kernel/pages/resource.ts';
+import type { CrossingKind } from '../../../kernel/terms.ts';
+import type { CheckDeps } from '../../../licences/use/check.ts';
+import { checkLicence } from '../../../licences/use/check.ts';
+import { presentPricing } from '../../../quotes/use/issue.ts';
+import type { HoldingDeps } from '../../../settlement/use/reread/holding.ts';
+import { findHolding } from '../../../settlement/use/reread/holding.ts';
+import type { PageDeps } from './fetch.ts';
+import { requireSitePage } from './fetch.ts';
+import type { Relayed } from './relay.ts';
+import { relayPage } from './relay.ts';
+
+/** What reading again needs. */
+export type HeldDeps = PageDeps & HoldingDeps & CheckDeps;
+
+/** A page that somebody may have bought before: an account, by what it bought, or whoever has a licence for it, and calls from this address. */
+export interface HeldRequest {
+  readonly url: string;
+  /** `read` unless told. */
+  readonly kind?: CrossingKind;
+  readonly by: { readonly accountId: string } | { readonly licence: string; readonly address: string };
+}
+
+/** The licence that opens the page now, with the page; or that nothing of it is held. */
+export type HeldPage =
+  | { readonly held: true; readonly license: string; readonly expiresAtMs: number | null; readonly relay: Relayed }
+  | { readonly held: false };
+
+/**
+ * Until when an account may read a page again without paying, epoch ms; null where nothing of it is held. What `readHeld` finds, without a licence
+ * and without the page. Throws invalid_resource, not_found, database_unavailable.
+ */
+export async function findHeldUntil(
+  deps: HoldingDeps & Parameters<typeof requireSitePage>[0],
+  { url, kind, accountId }: { readonly url: string; readonly kind: CrossingKind; readonly accountId: string },
+): Promise<number | null> {
+  const { site, resource } = await requireSitePage(deps, url);
+  const holding = await findHolding(deps, { tenant: site.tenant, mode: 'live' }, { resource, kind, buyer: { accountId } });
+  return holding && holding.expiresAtSeconds * 1_000;
+}
+
+/**
+ * Reads a page again that was paid for: by a licence made anew for what the account holds, or by the licence that is handed in, which is checked as
+ * the site would check it. Never charges, and takes no payment; a second call gives another token of the same licence. Throws invalid_resource,
+ * not_found, signing_key_unavailable and outages; what the site does is told in the answer.
+ */
+export async function readHeld(deps: HeldDeps, { url, kind = 'read', by }: HeldRequest): Promise<HeldPage> {
+  const { site, resource } = await requireSitePage(deps, url);
+  const { tenant } = site;
+  if ('licence' in by) {
+    const slug = slugOf(presentPricing(tenant).articlePrefixes, resource.path) ?? resource.path.slice(1);
+    const question = { license: by.licence, resource: resource.url, slug, kind };
+    if (!(await checkLicence(deps, { tenant, key: { mode: 'live' } }, question))) return { held: false };
+    return {
+      held: true,
+      license: by.licence,
+      expiresAtMs: null,
+      relay: await relayPage(deps, { url, licence: by.licence, who: `address ${by.address}` }),
+    };
+  }
+  const holding = await findHolding(deps, { tenant, mode: 'live' }, { resource, kind, buyer: by });
+  if (!holding) return { held: false };
+  const license = await holding.mint();
+  const relay = await relayPage(deps, { url, licence: license, who: `account ${by.accountId}` });
+  return { held: true, license, expiresAtMs: holding.expiresAtSeconds * 1_000, relay };
+}

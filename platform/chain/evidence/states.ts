@@ -1,0 +1,67 @@
+import type { Address } from '../../../modules/kernel/money/legs.ts';
+import type { Hex } from '../../../modules/kernel/x402/payload.ts';
+import type { Call } from '../calls/multicall.ts';
+import { aggregate, blockNumberCall } from '../calls/multicall.ts';
+import { authorizationStateCall, balanceOfCall } from '../calls/tokenCalls.ts';
+import type { Network } from '../network.ts';
+import type { Rpc } from '../rpc/rpc.ts';
+import { chainUnavailable, RpcError } from '../rpc/rpc.ts';
+
+/** Which of up to 200 (payer, nonce) pairs are used at a block, in one call. Throws ServiceError in an outage. */
+export async function listUsedNonces(
+  rpc: Rpc,
+  network: Pick<Network, 'asset'>,
+  pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
+  block: Hex | 'latest' = 'latest',
+): Promise<boolean[]> {
+  const calls = pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce));
+  const states = await readAll(rpc, calls, block);
+  return states.map((state) => state === 1n);
+}
+
+/**
+ * Which of up to 200 (payer, nonce) pairs are used, and at which block that was seen, of one state. Carries no signature, so it
+ * may come before the payment rows (safety 2). Throws ServiceError in an outage.
+ */
+export async function lookAtNonces(
+  rpc: Rpc,
+  network: Pick<Network, 'asset' | 'blockNumberFrom'>,
+  pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
+): Promise<{ readonly blockNumber: bigint; readonly used: readonly boolean[] }> {
+  const calls = pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce));
+  const [head, ...states] = await readAll(rpc, [blockNumberCall(network), ...calls]);
+  if (head === undefined) throw chainUnavailable(rpc.networkId);
+  return { blockNumber: head, used: states.map((state) => state === 1n) };
+}
+
+function stateCall(asset: Address, payer: Address, nonce: Hex): Call {
+  return { target: asset, callData: authorizationStateCall(payer, nonce) };
+}
+
+/** Token balances of up to 200 accounts, in micro, in one call. */
+export async function listBalances(rpc: Rpc, network: Pick<Network, 'asset'>, accounts: readonly Address[]): Promise<bigint[]> {
+  return [
+    ...(await readAll(
+      rpc,
+      accounts.map((account) => ({ target: network.asset, callData: balanceOfCall(account) })),
+    )),
+  ];
+}
+
+/** A relayer's transaction count at the safe block; null where the node knows no such block. Throws `chain_unavailable`. */
+export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<bigint | null> {
+  try {
+    return BigInt(await rpc.request<string>('eth_getTransactionCount', [address, 'safe']));
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+}
+
+/** The words that reads which cannot fail on a token of ours return; one that does fail is an outage. */
+async function readAll(rpc: Rpc, calls: readonly Call[], block: Hex | 'latest' = 'latest'): Promise<readonly bigint[]> {
+  if (calls.length === 0) return [];
+  const results = await aggregate(rpc, calls, block);
+  if (!results?.every((result) => result.success && result.returnData.length === 66)) throw chainUnavailable(rpc.networkId);
+  return results.map((result) => BigInt(result.returnData));
+}

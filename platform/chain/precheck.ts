@@ -1,0 +1,183 @@
+/**
+ * Would these payments go through now? One `eth_call` for a whole batch: block number and all reads first, then every
+ * transfer simulated on the state the ones before it left, so that two payments of one payer with money for one are told
+ * apart as they would be on chain. Payers with code run alone, under their gas cap, and their money is counted as it goes.
+ */
+import type { FailureReason } from '../../modules/kernel/errors.ts';
+import { diagnoseRevert } from '../../modules/kernel/x402/failure.ts';
+import type { Authorization, Hex } from '../../modules/kernel/x402/payload.ts';
+import { findAccountsWithCode } from './calls/codeSize.ts';
+import type { Call, CallResult } from './calls/multicall.ts';
+import { aggregate, blockNumberCall, readCall } from './calls/multicall.ts';
+import { authorizationStateCall, balanceOfCall, transferCall } from './calls/tokenCalls.ts';
+import { CONTRACT_AUTH_GAS, transferGas } from './gas/gas.ts';
+import type { Network } from './network.ts';
+import { NEAR_BLOCKS } from './rpc/choice.ts';
+import type { Rpc } from './rpc/rpc.ts';
+import { chainUnavailable, isEvmRefusal, quantity } from './rpc/rpc.ts';
+import type { PayerKind } from './signature/contractWallet.ts';
+
+/** One payment to look at. */
+export interface PrecheckItem {
+  readonly paymentId: string;
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+  readonly payerKind: PayerKind;
+}
+
+/** What the chain says of a payment that has not been sent. `nonce_used` decides nothing: look for its evidence. */
+export type PrecheckOutcome =
+  | { readonly kind: 'passed' }
+  | { readonly kind: 'nonce_used' }
+  | { readonly kind: 'refused'; readonly reason: FailureReason; readonly raw: string };
+
+/** The result for one payment, on the state of `blockNumber`. `payerKind` is `contract` where the payer has code. */
+export interface Prechecked {
+  readonly paymentId: string;
+  readonly payerKind: PayerKind;
+  readonly blockNumber: bigint;
+  readonly nonceUsed: boolean;
+  readonly balance: bigint;
+  readonly outcome: PrecheckOutcome;
+}
+
+/** Reverted with this data, or passed (null). */
+type Simulation = { readonly revert: Hex | null };
+
+/**
+ * Checks a batch (at most 100 payments), results in the order given. Reads only; a second call may answer otherwise. Sends
+ * signatures to the node: the payment rows must stand before (safety 2). Throws ServiceError `chain_unavailable`.
+ *
+ * A node that fell behind since it was last looked at never decides against a buyer: what it refuses is asked again of the one with the newest
+ * block, and where that, too, answers from further back than a node near the best one may be, it is an outage.
+ */
+export async function precheck(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
+  const checks = await checkOnce(rpc, network, items);
+  if (!checks.some(isRefused)) return checks;
+  const newest = (await rpc.newestBlock?.()) ?? null;
+  if (newest === null || checks.every(({ blockNumber }) => blockNumber >= newest)) return checks;
+  const again = await checkOnce(rpc, network, items);
+  if (again.some((check) => isRefused(check) && check.blockNumber + NEAR_BLOCKS < newest)) throw chainUnavailable(rpc.networkId);
+  return again;
+}
+
+function isRefused({ outcome }: Prechecked): boolean {
+  return outcome.kind === 'refused';
+}
+
+async function checkOnce(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
+  if (items.length === 0) return [];
+  const declared = new Set(items.filter(({ payerKind }) => payerKind === 'plain'));
+  const [withCode, early] = await Promise.all([
+    findAccountsWithCode(
+      rpc,
+      items.map(({ authorization }) => authorization.from),
+    ),
+    readBatch(rpc, network, items, declared),
+  ]);
+  const plain = new Set([...declared].filter(({ authorization }) => !withCode.has(authorization.from)));
+  // A payer with code inside the shared call may have burnt the others' gas: that call is not worth anything then.
+  const [batch, alone] = await Promise.all([
+    plain.size === declared.size ? early : readBatch(rpc, network, items, plain),
+    Promise.all(items.map((item) => (plain.has(item) ? null : simulateAlone(rpc, network, item)))),
+  ]);
+  if (batch === null) throw chainUnavailable(rpc.networkId);
+  const spent = new Map<string, bigint>();
+  return items.map((item, at) => {
+    const { nonceUsed, balance, simulation } = batch.of(item);
+    const payerKind: PayerKind = plain.has(item) ? 'plain' : 'contract';
+    const { from, value } = item.authorization;
+    const before = spent.get(from) ?? 0n;
+    const judged = judge(item, payerKind, { nonceUsed, balance, simulation: alone[at] ?? simulation });
+    // Simulated alone, each payment of a wallet with code finds the money that the one before it takes.
+    const outcome = judged.kind === 'passed' && before + value > balance ? SHORT : judged;
+    if (outcome.kind === 'passed') spent.set(from, before + value);
+    return { paymentId: item.paymentId, payerKind, blockNumber: batch.blockNumber, nonceUsed, balance, outcome };
+  });
+}
+
+const SHORT: PrecheckOutcome = {
+  kind: 'refused',
+  reason: 'insufficient_funds',
+  raw: 'invalid_exact_evm_insufficient_balance',
+};
+
+function judge(item: PrecheckItem, payerKind: PayerKind, { nonceUsed, balance, simulation }: ItemReads): PrecheckOutcome {
+  if (nonceUsed) return { kind: 'nonce_used' };
+  if (simulation.revert === null) return { kind: 'passed' };
+  if (balance < item.authorization.value) return SHORT;
+  const { reason, raw } = diagnoseRevert(simulation.revert);
+  // Nothing but a wallet's own code, or its appetite for gas, reverts without data here.
+  if (payerKind === 'contract' && simulation.revert === '0x') return { kind: 'refused', reason: 'authorization_invalid', raw };
+  return { kind: 'refused', reason, raw };
+}
+
+/** What the chain said of an item. */
+interface ItemReads {
+  readonly nonceUsed: boolean;
+  readonly balance: bigint;
+  readonly simulation: Simulation;
+}
+
+interface BatchReads {
+  readonly blockNumber: bigint;
+  of(item: PrecheckItem): ItemReads;
+}
+
+/** All reads, then the simulations of `simulated`; null when the call as a whole ran out of gas. */
+async function readBatch(
+  rpc: Rpc,
+  network: Network,
+  items: readonly PrecheckItem[],
+  simulated: ReadonlySet<PrecheckItem>,
+): Promise<BatchReads | null> {
+  const order = items.filter((item) => simulated.has(item));
+  const reads = items.flatMap((item) => readsOf(network, item));
+  const simulations = order.map((item): Call => ({ target: network.asset, callData: transferCall(item) }));
+  const results = await aggregate(rpc, [blockNumberCall(network), ...reads, ...simulations]);
+  if (results === null) return null;
+  const at = (index: number): CallResult => {
+    const result = results[index];
+    if (!result) throw chainUnavailable(rpc.networkId);
+    return result;
+  };
+  const position = new Map(items.map((item, index) => [item, 1 + 2 * index]));
+  const simulationAt = new Map(order.map((item, index) => [item, 1 + 2 * items.length + index]));
+  return {
+    blockNumber: read(rpc, at(0)),
+    of(item) {
+      const first = position.get(item) ?? 0;
+      const simulation = simulationAt.get(item);
+      const result = simulation === undefined ? null : at(simulation);
+      return {
+        nonceUsed: read(rpc, at(first)) === 1n,
+        balance: read(rpc, at(first + 1)),
+        simulation: { revert: result === null || result.success ? null : result.returnData },
+      };
+    },
+  };
+}
+
+function readsOf(network: Network, { authorization: { from, nonce } }: PrecheckItem): readonly Call[] {
+  return [
+    { target: network.asset, callData: authorizationStateCall(from, nonce) },
+    { target: network.asset, callData: balanceOfCall(from) },
+  ];
+}
+
+/** The one word of a read that cannot fail on a chain that is there. */
+function read(rpc: Rpc, result: CallResult): bigint {
+  if (!result.success || result.returnData.length !== 66) throw chainUnavailable(rpc.networkId);
+  return BigInt(result.returnData);
+}
+
+async function simulateAlone(rpc: Rpc, network: Network, item: PrecheckItem): Promise<Simulation> {
+  const data = transferCall(item);
+  try {
+    await readCall(rpc, { to: network.asset, data, gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });
+    return { revert: null };
+  } catch (error) {
+    if (isEvmRefusal(error)) return { revert: error.data ?? '0x' };
+    throw error;
+  }
+}

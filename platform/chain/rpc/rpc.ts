@@ -1,0 +1,130 @@
+/**
+ * JSON-RPC to a chain's nodes: health by URL decides who is asked (rpc/choice.ts), and a silent node is overtaken by the next. What a
+ * node *answers* is returned or thrown as RpcError; when no node may or does answer, ServiceError `chain_unavailable` (safety 15: an
+ * outage is never a payment failure).
+ */
+import { isServiceError, ServiceError } from '../../../modules/kernel/errors.ts';
+import type { Network } from '../network.ts';
+import { chooseNodes, questionOf } from './choice.ts';
+import { finalityTag, quantity } from './finality.ts';
+import { firstAnswer, firstTaken } from './hedge.ts';
+import type { NodeReport } from './pool.ts';
+import { NodePool } from './pool.ts';
+import { isEvmRefusal, Outage, openTransport, RpcError } from './transport.ts';
+
+export { isEvmRefusal, quantity, RpcError };
+
+/** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
+export interface Rpc {
+  readonly networkId: string;
+  /** URLs that can be asked; one unless told (`hasOthers`). */
+  readonly urlCount?: number;
+  /**
+   * One call, answered by the first of the nodes that may answer it; throws RpcError for an error answer, ServiceError
+   * `chain_unavailable` when no node answers, or when none knows the present well enough to answer about it.
+   */
+  request<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<T>;
+  /** The same call to every URL; those that answer, by their place from 0. Throws `chain_unavailable` when none does. */
+  each<T>(method: string, params: readonly unknown[]): Promise<readonly { readonly index: number; readonly result: T }[]>;
+  /** Looks at every node and says how it is; never rejects. */
+  nodes?(): Promise<readonly NodeReport[]>;
+  /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
+  newestBlock?(): Promise<bigint | null>;
+  /** The lowest base fee that a node shows in its newest block, wei, at most two blocks old; null: none is known. Never rejects. */
+  baseFee?(): Promise<bigint | null>;
+  close(): Promise<void>;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+/** How long a node may be silent before the next one is asked besides: above what a healthy one takes. */
+export const HEDGE_MS = 250;
+const SEND_METHOD = 'eth_sendRawTransaction';
+const LOOK_LIMIT_MS = 1_500;
+const BLOCK_TIME_MS = 2_000;
+
+/** Opens connections lazily; `timeoutMs` (3,000 unless told) holds for each URL. */
+export function createRpc(
+  network: Pick<Network, 'id' | 'rpcUrls'> & Partial<Pick<Network, 'blockTimeMs' | 'finality'>>,
+  options: { readonly timeoutMs?: number } = {},
+): Rpc {
+  const { id, rpcUrls, blockTimeMs = BLOCK_TIME_MS, finality = 'safe' } = network;
+  const timeoutMs = options.timeoutMs ?? 3_000;
+  const transport = openTransport(timeoutMs);
+  const settings = { chainId: chainIdOf(id), blockTimeMs, lookLimitMs: Math.min(timeoutMs, LOOK_LIMIT_MS), finality };
+  const pool = new NodePool(rpcUrls, transport.ask, settings, HEDGE_MS);
+  /** What is asked at `safe` is asked at the network's finality. Below a head that is not known yet, nothing is. */
+  const atFinality = (params: readonly unknown[]): readonly unknown[] => {
+    if (finality === 'safe' || !params.includes('safe')) return params;
+    return params.map((param) => (param === 'safe' ? finalityTag(finality, pool.knownHead()) : param));
+  };
+  return {
+    networkId: id,
+    urlCount: rpcUrls.length,
+    close: () => transport.close(),
+    nodes: () => pool.report(),
+    newestBlock: () => pool.newestBlock(),
+    baseFee: () => pool.ready().then(() => pool.lowestBaseFee()),
+    async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
+      await pool.ready();
+      const limitMs = own.timeoutMs ?? timeoutMs;
+      const given = atFinality(params);
+      const tries = chooseNodes(pool.nodes, questionOf(method, params)).map((node) => () => node.ask<T>(method, given, limitMs));
+      try {
+        // A node may take a transaction and drop it: the same bytes go to all.
+        return await (method === SEND_METHOD ? firstTaken(tries) : firstAnswer(tries, HEDGE_MS));
+      } catch (error) {
+        throw error instanceof Outage ? chainUnavailable(id) : error;
+      }
+    },
+    async each<T>(method: string, params: readonly unknown[]) {
+      if (typeof finality === 'number' && params.includes('safe')) await pool.ready();
+      const given = atFinality(params);
+      const asked = rpcUrls.map((url) => transport.ask<T>(url, method, given, timeoutMs));
+      const answers = (await Promise.allSettled(asked)).flatMap((answer, index) =>
+        answer.status === 'fulfilled' ? [{ index, result: answer.value }] : [],
+      );
+      if (answers.length === 0) throw chainUnavailable(id);
+      return answers;
+    },
+  };
+}
+
+/** The number in a CAIP-2 id, such as 8453 in `eip155:8453`; null where there is none. */
+function chainIdOf(id: string): number | null {
+  const [, number] = /^eip155:(\d+)$/.exec(id) ?? [];
+  return number === undefined ? null : Number(number);
+}
+
+/** The error of an outage, with the seconds to wait. */
+export function chainUnavailable(networkId: string): ServiceError {
+  return new ServiceError('chain_unavailable', `no node of ${networkId} answers; try again`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+/** True for the error of an outage. */
+export function isChainUnavailable(error: unknown): boolean {
+  return isServiceError(error) && error.code === 'chain_unavailable';
+}
+
+/** For what an outage leaves unknown: `fallback` in place of `chain_unavailable`; whatever else is thrown stays thrown. */
+export function whereAway<T>(fallback: T): (error: unknown) => T {
+  return (error) => {
+    if (!isChainUnavailable(error)) throw error;
+    return fallback;
+  };
+}
+
+/** True where a node's word can be compared with another's. */
+export function hasOthers({ urlCount = 1 }: Pick<Rpc, 'urlCount'>): boolean {
+  return urlCount > 1;
+}
+
+/** A read that every node can answer: an error answer is `chain_unavailable`, too. */
+export async function askNode<T>(rpc: Rpc, method: string, params: readonly unknown[]): Promise<T> {
+  try {
+    return await rpc.request<T>(method, params);
+  } catch (error) {
+    throw error instanceof RpcError ? chainUnavailable(rpc.networkId) : error;
+  }
+}

@@ -1,7 +1,0 @@
-import type { MailDeps } from './mails.ts';
-
-/** What the anomaly services work with. */
-export interface AnomalyDeps extends MailDeps {
-  /** Epoch ms. */
-  readonly clock: () => number;
-}

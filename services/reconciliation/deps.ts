@@ -1,4 +1,0 @@
-import type { SettlementDeps } from '../settlement/deps.ts';
-
-/** What the reconciler runs with: the chain and the database, no key. */
-export type ReconcileDeps = Pick<SettlementDeps, 'database' | 'networks' | 'rpcOf' | 'log' | 'now'>;
