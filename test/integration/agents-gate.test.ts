@@ -49,9 +49,17 @@ async function gatedSite() {
     },
   });
   const url = `https://${site.host}/articles/solo?a=1`;
-  const rule = (headers: Readonly<Record<string, string>>) => {
+  /** Rules on a request for a page that the site has. */
+  const rule = async (headers: Readonly<Record<string, string>>) => {
     const fields: Record<string, string> = { 'user-agent': BROWSER, host: site.host, ...headers };
-    return gate.rule({ method: 'GET', target: '/articles/solo?a=1', header: (name) => fields[name], original: null });
+    const ruling = await gate.rule({
+      method: 'GET',
+      target: '/articles/solo?a=1',
+      header: (name) => fields[name],
+      original: null,
+    });
+    if (ruling.act !== 'look') return ruling;
+    return await ruling.look.sale.finish({ status: 200, type: 'text/html', bytes: 1_000, chunks: [] });
   };
   const sign = async (more: Partial<Signing> = {}) => {
     const signed = await signedRequest({ agent, url, field: FIELD, atMs: api.deps.clock(), ...more });

@@ -129,8 +129,8 @@ test('each part shows what needs a look, as SQL has it, and no other site’s', 
     charged: { priceUsdc: expect.not.stringMatching('0.000001') },
   });
   const pretended = await database.query(
-    `select agent, sum(count)::int as "masqueradeAttempts" from observation where tenant_id = $1 and sig_invalid and at >= now() - interval '7 days'
-     group by 1 order by 2 desc, 1`,
+    `select agent, sum(count)::int as "masqueradeAttempts" from observation where tenant_id = $1 and sig_invalid and classified_as = 'agent'
+       and at >= now() - interval '7 days' group by 1 order by 2 desc, 1`,
     [tenantId],
   );
   expect(seen.masqueraded).toEqual(pretended.slice(0, 5));

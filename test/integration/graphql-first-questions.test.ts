@@ -105,7 +105,7 @@ test('the agents that earned most are those with the largest sums of paid reques
   const { nodes } = (await ask('earnedByAgent')).agents;
   const rows = await sql(
     `select agent, ${microOf("verdict = 'paid'")} as "earnedMicro", ${hitsOf("verdict = 'paid'")} as paid, ${HITS} as hits
-     from observation where tenant_id = $1 and at >= now() - interval '7 days' group by agent
+     from observation where tenant_id = $1 and classified_as = 'agent' and at >= now() - interval '7 days' group by agent
      order by sum(count * micro) filter (where verdict = 'paid') desc nulls last, agent limit 10`,
   );
   expect(nodes).toEqual(rows);

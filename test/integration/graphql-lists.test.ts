@@ -159,12 +159,12 @@ test('an agent is found by exactly the name it is shown under, wherever agents a
   for (const [agent, hits] of [...agents.nodes, ...audit.breakdown.nodes].map((row) => [row.agent ?? row.key, row.hits])) {
     const { data } = await graph.ask(
       site.key,
-      `query ($agent: String) { tenant { audit(window: ${window}, agent: $agent) { totals { observations } }
-         observations(filter: { window: ${window}, agent: $agent }) { totalCount nodes { agent } } } }`,
+      `query ($agent: String) { tenant { audit(window: ${window}, agent: $agent) { totals { agentHits } }
+         observations(filter: { window: ${window}, agent: $agent, classifiedAs: AGENT }) { totalCount nodes { agent } } } }`,
       { agent },
     );
     const { totals } = data.tenant.audit;
-    expect([agent, totals.observations, data.tenant.observations.totalCount]).toEqual([agent, hits, hits]);
+    expect([agent, totals.agentHits, data.tenant.observations.totalCount]).toEqual([agent, hits, hits]);
     expect(data.tenant.observations.nodes.every((row: { agent: string }) => row.agent === agent)).toBe(true);
   }
   for (const { key: agent, grossMicro } of earnings.breakdown.nodes) {

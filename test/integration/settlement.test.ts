@@ -68,7 +68,9 @@ test('a sale and a refusal have the label of the agent that paid, as its visits 
   const agent = { ua: 'Mozilla/5.0 (compatible; NewBot/2.0)' };
   await pay(world, terms, await paymentFor(world, payer, terms), { agent });
   const misfit = await paymentFor(world, payer, terms, { value: 1n });
-  await expect(pay(world, terms, misfit, { agent })).rejects.toMatchObject({ code: 'authorization_invalid' });
+  await expect(pay(world, terms, misfit, { agent, keyId: crypto.randomUUID() })).rejects.toMatchObject({
+    code: 'authorization_invalid',
+  });
   const said = (slug: string) =>
     world.database.query(
       `select 'crossing' as of, agent, null as ua from crossing where slug = $1

@@ -25,6 +25,7 @@ async function pointsOfScreens(): Promise<ReadonlyMap<string, readonly number[]>
     priceUsdc: '0.02',
     price: '0.02',
     asksPrice: true,
+    hasBefore: true,
     paymentId: 'x',
     jti: 'x',
     endpointId: 'x',

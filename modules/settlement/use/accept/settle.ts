@@ -221,7 +221,8 @@ function no(deps: SettleDeps, request: SettleRequest, network: Network, refusal:
 
 /** The same before it is known that its payer signed. */
 function noUnsigned(deps: SettleDeps, request: SettleRequest, network: Network, refusal: Refusal): Promise<PaymentError> {
-  return refuse(deps, { ...attemptOf(request, network), isVouched: request.keyId !== null }, refusal);
+  const isVouched = request.keyId !== null || request.purchase !== undefined;
+  return refuse(deps, { ...attemptOf(request, network), isVouched }, refusal);
 }
 
 function attemptOf({ tenantId, mode, agent, payment, terms }: SettleRequest, network: Network): Omit<Attempt, 'isVouched'> {

@@ -29,7 +29,7 @@ export interface Attempt extends Presented {
   /** The price it would have paid; null when no valid quote named one. */
   readonly micro: bigint | null;
   readonly agent: ObservedAgent;
-  /** The site's own key presented it, or its payer signed it. For anything else nobody answers: a stranger could fill a site's audit with it. */
+  /** The site's own key or the account that buys presented it, or its payer signed it. Else nobody answers for it: a stranger could fill a site's audit. */
   readonly isVouched: boolean;
 }
 

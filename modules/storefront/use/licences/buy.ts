@@ -127,7 +127,7 @@ async function readPayment(deps: BuyDeps, call: PurchaseCall, request: Understoo
     kind,
     micro: null,
     agent,
-    isVouched: false,
+    isVouched: true,
   } as const;
   const payer = { x402Version: read?.x402Version ?? 2, payer: read?.authorization.from ?? '' } as const;
   return refuse(deps, { ...asked, network: deps.networks.first, ...payer }, refusal);
