@@ -324,13 +324,19 @@ test('what settles while its caller waits has its licence from its settlement on
   }
 
   const { settings } = world.settleDeps;
-  const { answer, first } = await buy('gone', { settings: { ...settings, waitMs: 1 } });
-  expect(first).toMatchObject({ code: 'settlement_pending' });
-  await expect.poll(async () => (await licenceOf('gone'))?.settled).toBe(true);
-  expect(await licenceOf('gone')).toEqual(none);
+  // On a busy machine a payment may settle within the millisecond that its caller waits: another one is tried then.
+  const gone = async (tries = 10): Promise<{ slug: string; answer: () => Promise<unknown> }> => {
+    const slug = `gone-${tries}`;
+    const { answer, first } = await buy(slug, { settings: { ...settings, waitMs: 1 } });
+    if (first instanceof Error || tries === 0) expect(first).toMatchObject({ code: 'settlement_pending' });
+    return first instanceof Error ? { slug, answer } : gone(tries - 1);
+  };
+  const { slug, answer } = await gone();
+  await expect.poll(async () => (await licenceOf(slug))?.settled).toBe(true);
+  expect(await licenceOf(slug)).toEqual(none);
   const receipt = await answer();
   expect(await answer()).toEqual(receipt);
-  expect((await licenceOf('gone'))?.life).toBe('600');
+  expect((await licenceOf(slug))?.life).toBe('600');
 
   // A key that was retired while its caller waited signs nothing more.
   const { kid } = world.settleDeps.signer.current();
