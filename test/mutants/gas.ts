@@ -82,8 +82,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/relayer/flush.ts',
-        search: 'const part = (10n * gasLimit) / BigInt(payers.length);',
-        replace: 'const part = payers.length > 0 ? 0n * gasLimit : 1n;\n    if (part === 0n) return new Map();',
+        search: 'gasShares: sharesOf(flushes),',
+        replace: 'gasShares: sharesOf(flushes.slice(flushes.length)),',
       },
     ],
     test: { file: gas, name: worth },
