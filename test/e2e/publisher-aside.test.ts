@@ -86,6 +86,14 @@ beforeAll(async () => {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => response.json({ bytes }));
   });
+  // One article in the forms that its readers ask for.
+  app.get('/articles/forms/:slug', (request, response) => {
+    if (request.headers.range?.includes(','))
+      return void response.status(206).type('multipart/byteranges; boundary=B').send(`--B\r\n\r\n${TEXT}\r\n--B--`);
+    if (request.query['format'] === 'json' || request.headers.accept === 'application/json') return void response.json({ TEXT });
+    const types = ['application/octet-stream', 'text/csv', 'application/xml', 'text/x-component', 'application/msword'];
+    return void response.type(types.find((type) => type === request.headers.accept) ?? 'text/html').send(TEXT);
+  });
   app.get('/articles/empty', (_request, response) => void response.type('html').end());
   app.get('/articles/:slug.json', (request, response) => void response.json({ slug: request.params.slug, text: TEXT }));
   app.all(['/articles/:slug', '/articles/:slug/:file'], (request, response) =>
@@ -182,6 +190,22 @@ test.each([
     expect([status, text.includes('The whole text'), headers.has('payment-required')]).toEqual([402, false, true]);
     if (!['GET', 'HEAD'].includes(method)) expect(JSON.parse(text).error).toBe('Payment required: pay with GET');
   }
+});
+
+test.each([
+  ['/articles/forms/f1', { range: 'bytes=0-0,1-99999' }],
+  ['/articles/forms/f2', { accept: 'application/json' }],
+  ['/articles/forms/f3?format=json', {}],
+  ['/articles/forms/f4', { accept: 'application/octet-stream' }],
+  ['/articles/forms/f5', { accept: 'text/csv' }],
+  ['/articles/forms/f6', { accept: 'application/xml' }],
+  ['/articles/forms/f7', { accept: 'text/x-component' }],
+  ['/articles/forms/f8', { accept: 'application/msword' }],
+  ['/articles/forms/health-report.pdf', {}],
+  ['/articles/forms/healthcare-2026', { range: 'bytes=0-9' }],
+] as const)('a page that nobody has asked for yet is not had as %s with %o', async (path, headers) => {
+  const response = await fetch(`${url}${path}`, { headers: { 'user-agent': GPT, host: site.host, ...headers } });
+  expect([response.status, (await response.text()).includes('The whole text')]).toEqual([402, false]);
 });
 
 test('a page is made once to see that it is one, and not again for those who do not pay', async () => {

@@ -39,11 +39,24 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/core/aside.ts`,
-        search: 'if (isByName) return DOCUMENT.test(type);',
-        replace: 'if (isByName) return false;',
+        search: "if (asked === 'name') return DOCUMENT.test(type);",
+        replace: "if (asked === 'name') return false;",
       },
     ],
     test: { file: aside, name: 'GET /articles/p7.png is no way round' },
+  },
+  {
+    id: 'gate-gives-pages-in-another-form',
+    rule: 15,
+    bug: 'whoever asks for a page as JSON, or in parts, has it for nothing',
+    edits: [
+      {
+        file: `${src}/core/aside.ts`,
+        search: "return asked === 'method' ? PAGE.test(type) : !NO_PAGE.test(type);",
+        replace: 'return PAGE.test(type);',
+      },
+    ],
+    test: { file: aside, name: 'a page that nobody has asked for yet' },
   },
   {
     id: 'gate-gives-pages-by-their-method',

@@ -21,7 +21,8 @@ export function contentSettlement(options: PublisherOptions<IncomingMessage> = {
     if (ruling.act === 'serve' && ruling.headers) forceHeaders(response, ruling.headers);
     if (ruling.act === 'look') lookAtAnswer(response, ruling.look);
     if (ruling.act === 'sell') holdPage(response, ruling.sale, { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
-    if (ruling.act === 'sell' || (ruling.act === 'serve' && ruling.headers))
+    // A part of a page, or a page in parts, cannot be told from what is none.
+    if (ruling.act === 'sell' || ruling.act === 'look' || (ruling.act === 'serve' && ruling.headers))
       for (const name of PARTIAL) delete request.headers[name];
     next();
   };

@@ -19,7 +19,7 @@ export function contentSettlement(options: FetchOptions = {}) {
       try {
         if (gate.letsThrough(seen)) return await handler(request, ...rest);
         const ruling = await gate.rule(seen);
-        if (ruling.act === 'look') return (await lookAt(ruling.look, request, () => handler(request, ...rest))).answer;
+        if (ruling.act === 'look') return (await lookAt(ruling.look, request, (whole) => handler(whole, ...rest))).answer;
         return await follow(gate, ruling, request, (whole) => handler(whole, ...rest));
       } finally {
         // Workers stop a program between requests: what waits leaves now.

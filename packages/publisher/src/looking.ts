@@ -3,6 +3,7 @@
  * is not looked at again for ten minutes, and at most 64 unpaid looks wait at once; above it pages are offered unseen.
  */
 import type { Answer } from './answers.ts';
+import type { Asked } from './core/aside.ts';
 import { ACKNOWLEDGEMENT_BYTES, isAcknowledgement, mayBePage } from './core/aside.ts';
 import { Lru } from './core/lru.ts';
 import type { Page } from './knowing/pages.ts';
@@ -16,6 +17,8 @@ export const LOOK_BYTES = ACKNOWLEDGEMENT_BYTES;
 
 /** A look at one answer. */
 export interface Look {
+  /** What is looked at has the name or the method of no page. */
+  readonly isAside: boolean;
   /** False for the head of what is no page for certain: it goes out untouched. */
   mayBePage(status: number, type: string): boolean;
   /** Hears of the answer; gives what goes out instead if it is a page. `abandon` ends a look. */
@@ -44,6 +47,10 @@ export interface Looks {
 export function openLooks({ now }: { readonly now: () => number }): Looks {
   const pages = new Lru<number>(KNOWN);
   const isKnown = ({ resource }: Page): boolean => (pages.get(resource) ?? Number.NEGATIVE_INFINITY) > now() - KNOWN_MS;
+  const askedAs = ({ page, method, isAside }: Pick<Looking, 'page' | 'method' | 'isAside'>): Asked => {
+    if (method !== 'GET' && method !== 'HEAD') return 'method';
+    return isAside && !isKnown(page) ? 'name' : 'page';
+  };
   let waiting = 0;
   return {
     open: ({ page, method, isAside, instead, onOwn }) => {
@@ -60,8 +67,8 @@ export function openLooks({ now }: { readonly now: () => number }): Looks {
         return bytes > 0 && (!isAside || isKnown(page) || !isAcknowledgement(chunks));
       };
       return {
-        mayBePage: (status, type) =>
-          mayBePage({ status, type }, page.path, isAside && (method === 'GET' || method === 'HEAD') && !isKnown(page)),
+        isAside,
+        mayBePage: (status, type) => mayBePage({ status, type }, askedAs({ page, method, isAside })),
         sale: {
           finish: async (made) => {
             const answer = isPage(made) ? await instead() : null;

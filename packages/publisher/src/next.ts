@@ -23,7 +23,7 @@ export type NextProxy = ((request: Request, event?: Event) => Promise<Response |
   readonly route: ReturnType<typeof forFetch>;
 };
 
-/** Where the site cannot ask itself, a page is offered unseen. */
+/** What stands for a page that is offered unseen. */
 const unseen = (): Response => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
 
 /** Opens the gate. Throws TypeError for options that cannot be used, at the first request. */
@@ -40,7 +40,9 @@ export function contentSettlement(options: NextOptions = {}): NextProxy {
       const ruling = await gate.rule(seen);
       if (ruling.act === 'serve' && !ruling.headers) return undefined;
       if (ruling.act === 'look') {
-        const { answer, isOwn } = await lookAt(ruling.look, request, () => passes.pageFor(request).catch(unseen));
+        // A page is offered unseen: to make it twice costs a site more than to offer a price for nothing.
+        const make = ruling.look.isAside ? (whole: Request) => passes.pageFor(whole).catch(unseen) : unseen;
+        const { answer, isOwn } = await lookAt(ruling.look, request, make);
         return isOwn ? undefined : answer;
       }
       return await follow(gate, ruling, request, passes.pageFor);

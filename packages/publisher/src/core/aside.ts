@@ -6,8 +6,10 @@
 const FILES =
   'css|m?js|map|xml|rss|atom|rdf|ico|png|jpe?g|gif|webp|avif|svg|bmp|woff2?|[ot]tf|eot|mp[34]|m4[av]|web[mp]|og[gv]|wav|vtt|webmanifest|wasm';
 const NAMES =
-  '(?:app-)?ads\\.txt|humans\\.txt|security\\.txt|manifest\\.json|feed\\.json|_?health[^/]*|live(?:z|ness)?|ready(?:z|ness)?|ping|heartbeat|metrics';
-const ASIDE = new RegExp(`/(?:${NAMES})$|\\.(?:${FILES})$`, 'i');
+  '(?:app-)?ads\\.txt|humans\\.txt|security\\.txt|manifest\\.json|feed\\.json|_?health(?:z|[-_]?checks?)?|live(?:z|ness)?|ready(?:z|ness)?|ping|heartbeat|metrics';
+/** Where sites answer programs of their own. */
+const INTERFACES = '(?:api|graphql|wp-json)';
+const ASIDE = new RegExp(`^/${INTERFACES}(?:/|$)|/(?:${NAMES})$|\\.(?:${FILES})$`, 'i');
 
 /**
  * True for a plain path that is no page by its name: nobody is asked what it costs before the site has answered. The name alone gives nothing
@@ -26,14 +28,21 @@ export interface Head {
 
 const DOCUMENT = /^(?:text\/html|application\/xhtml\+xml)\b/i;
 const PAGE = /^(?:text\/(?:html|plain|(?:x-)?markdown)|application\/(?:xhtml\+xml|pdf|epub\+zip))\b|^$/i;
-const JSON_TYPE = /^application\/(?:[\w.]+\+)?json\b/i;
+const NO_PAGE =
+  /^(?:(?:image|font)\/|text\/(?:css|(?:java|ecma)script|event-stream)\b|application\/(?:(?:x-)?(?:java|ecma)script|(?:rss|atom)\+xml|manifest\+json|wasm|font-[\w-]+|vnd\.ms-fontobject)\b)/i;
 
-/** True for a head under which a page may come. `isByName`: what has the name of no page is one only as a document. */
-export function mayBePage({ status, type }: Head, path: string, isByName: boolean): boolean {
+/** How an address was asked for: as a page may be, under the name of none, or with a method that gets none. */
+export type Asked = 'page' | 'name' | 'method';
+
+/**
+ * True for a head under which a page may come. Where a page is asked for, everything is one but what no page is made of: a reader chooses by
+ * headers and query in which form a site answers, and none of them is free. Under the name of none only a document is a page, and after
+ * another method what is a page by its type.
+ */
+export function mayBePage({ status, type }: Head, asked: Asked): boolean {
   if (status < 200 || status > 299 || status === 204 || status === 205) return false;
-  if (isByName) return DOCUMENT.test(type);
-  // Of JSON only what a page's address ends in: the same page in another form. An API answers its own callers.
-  return PAGE.test(type) || (JSON_TYPE.test(type) && /\.json$/i.test(path));
+  if (asked === 'name') return DOCUMENT.test(type);
+  return asked === 'method' ? PAGE.test(type) : !NO_PAGE.test(type);
 }
 
 /** More bytes than this are no acknowledgement. */

@@ -39,7 +39,7 @@ export function responseOf({ status, headers, body }: Answer): Response {
 }
 
 /** The request for all of the page, whatever the reader holds already. */
-function wholeOf(request: Request): Request {
+export function wholeOf(request: Request): Request {
   if (!PARTIAL.some((name) => request.headers.has(name))) return request;
   const headers = new Headers(request.headers);
   for (const name of PARTIAL) headers.delete(name);
