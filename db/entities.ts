@@ -1,193 +1,47 @@
-import { AlertMail, AnomalyRule } from './entities/anomalies.ts';
-import { AccountAlert, AccountApproval, AccountSpending, AccountSpent } from './entities/budgets.ts';
-import {
-  ApiKey,
-  ApiKeyHash,
-  BuyerAccount,
-  BuyerKey,
-  ConsoleSession,
-  OauthClient,
-  OwnerToken,
-  SigningKey,
-  UsedOnce,
-} from './entities/credentials.ts';
-import { AgentDirectory, AgentName, HostLiveness, Observation } from './entities/gate.ts';
-import { HostCaution, HostChallenge, HostCheckBucket, HostClaim, TenantHost } from './entities/hosts.ts';
-import { Crossing, Leg, UnannouncedCrossing } from './entities/ledger.ts';
-import {
-  AccessScope,
-  AccountLicence,
-  AccountNotice,
-  DeniedLicence,
-  Licence,
-  LicenceOffer,
-  LicencePage,
-  OpenLicenceOffer,
-} from './entities/licences.ts';
-import {
-  ArchivedChainTransfer,
-  ArchivedCrossing,
-  ArchivedLeg,
-  ArchivedMonth,
-  ArchivedPaymentIntake,
-  ArchivedPaymentState,
-  LedgerChainTransfer,
-  LedgerCrossing,
-  LedgerCrossingPart,
-  LedgerLeg,
-  LedgerPayment,
-  LedgerPaymentIntake,
-  LedgerPaymentState,
-} from './entities/months.ts';
-import { OperatorAlert, OperatorAuditLog, RetentionProgress } from './entities/operator.ts';
-import { ReceiptBody } from './entities/receipts.ts';
-import { ChainCursor, ChainTransfer, LostSettlement } from './entities/reconciliation.ts';
-import {
-  BlockedPayee,
-  FacilitatorSubmission,
-  GasUsage,
-  NetworkGasUsage,
-  PayerStrike,
-  Relayer,
-  RelayerNonce,
-  RelayerTransaction,
-  SettlementBatch,
-  Split,
-  SplitLeg,
-  SplitSeller,
-} from './entities/relayer.ts';
-import { CrossingDay, CrossingHour, CrossingMonth, CrossingPart, ObservationDay, ObservationMonth } from './entities/reports.ts';
-import { DiscoveryListing, SearchedPage } from './entities/search.ts';
-import {
-  AuthorizationClaim,
-  IdempotencyKey,
-  Payment,
-  PaymentIntake,
-  PaymentState,
-  TransferClaim,
-} from './entities/settlement.ts';
-import {
-  AccessEpoch,
-  AuditLog,
-  CreditsCopy,
-  CreditsToken,
-  ImportedPage,
-  Member,
-  MemberInviteHash,
-  Tenant,
-  TenantPricing,
-} from './entities/tenants.ts';
-import { UsageReport } from './entities/usage.ts';
-import {
-  Delivery,
-  DeliveryAttempt,
-  EndpointLease,
-  EventWindow,
-  WebhookEndpoint,
-  WebhookEvent,
-  WebhookEventLeg,
-  WebhookSecret,
-} from './entities/webhooks.ts';
+import { EntitySchema } from '@mikro-orm/postgresql';
+import * as anomalies from './entities/anomalies.ts';
+import * as budgets from './entities/budgets.ts';
+import * as credentials from './entities/credentials.ts';
+import * as gate from './entities/gate.ts';
+import * as hosts from './entities/hosts.ts';
+import * as ledger from './entities/ledger.ts';
+import * as licences from './entities/licences.ts';
+import * as months from './entities/months.ts';
+import * as operator from './entities/operator.ts';
+import * as receipts from './entities/receipts.ts';
+import * as reconciliation from './entities/reconciliation.ts';
+import * as relayer from './entities/relayer.ts';
+import * as reports from './entities/reports.ts';
+import * as search from './entities/search.ts';
+import * as settlement from './entities/settlement.ts';
+import * as tenants from './entities/tenants.ts';
+import * as usage from './entities/usage.ts';
+import * as webhooks from './entities/webhooks.ts';
 
-/** Every table of the ledger and every view of it, in the order of their files: the one place where TypeScript names a column. */
-export const ENTITIES = [
-  AlertMail,
-  AnomalyRule,
-  AccountAlert,
-  AccountApproval,
-  AccountSpending,
-  AccountSpent,
-  ApiKey,
-  ApiKeyHash,
-  BuyerAccount,
-  BuyerKey,
-  ConsoleSession,
-  OauthClient,
-  OwnerToken,
-  SigningKey,
-  UsedOnce,
-  AgentDirectory,
-  AgentName,
-  HostLiveness,
-  Observation,
-  HostCaution,
-  HostChallenge,
-  HostCheckBucket,
-  HostClaim,
-  TenantHost,
-  Crossing,
-  Leg,
-  UnannouncedCrossing,
-  AccessScope,
-  AccountLicence,
-  AccountNotice,
-  DeniedLicence,
-  Licence,
-  LicenceOffer,
-  LicencePage,
-  OpenLicenceOffer,
-  ArchivedChainTransfer,
-  ArchivedCrossing,
-  ArchivedLeg,
-  ArchivedMonth,
-  ArchivedPaymentIntake,
-  ArchivedPaymentState,
-  LedgerChainTransfer,
-  LedgerCrossing,
-  LedgerCrossingPart,
-  LedgerLeg,
-  LedgerPayment,
-  LedgerPaymentIntake,
-  LedgerPaymentState,
-  OperatorAlert,
-  OperatorAuditLog,
-  RetentionProgress,
-  ReceiptBody,
-  ChainCursor,
-  ChainTransfer,
-  LostSettlement,
-  BlockedPayee,
-  FacilitatorSubmission,
-  GasUsage,
-  NetworkGasUsage,
-  PayerStrike,
-  Relayer,
-  RelayerNonce,
-  RelayerTransaction,
-  SettlementBatch,
-  Split,
-  SplitLeg,
-  SplitSeller,
-  CrossingDay,
-  CrossingHour,
-  CrossingMonth,
-  CrossingPart,
-  ObservationDay,
-  ObservationMonth,
-  DiscoveryListing,
-  SearchedPage,
-  AuthorizationClaim,
-  IdempotencyKey,
-  Payment,
-  PaymentIntake,
-  PaymentState,
-  TransferClaim,
-  AccessEpoch,
-  AuditLog,
-  CreditsCopy,
-  CreditsToken,
-  ImportedPage,
-  Member,
-  MemberInviteHash,
-  Tenant,
-  TenantPricing,
-  UsageReport,
-  Delivery,
-  DeliveryAttempt,
-  EndpointLease,
-  EventWindow,
-  WebhookEndpoint,
-  WebhookEvent,
-  WebhookEventLeg,
-  WebhookSecret,
-] as const;
+/** What the files of entities export: each entity, and the columns that entities share. */
+const all = {
+  ...anomalies,
+  ...budgets,
+  ...credentials,
+  ...gate,
+  ...hosts,
+  ...ledger,
+  ...licences,
+  ...months,
+  ...operator,
+  ...receipts,
+  ...reconciliation,
+  ...relayer,
+  ...reports,
+  ...search,
+  ...settlement,
+  ...tenants,
+  ...usage,
+  ...webhooks,
+};
+
+/** One of the entities, with what its type tells of its table. */
+export type Entity = Extract<(typeof all)[keyof typeof all], EntitySchema>;
+
+/** Every table of the ledger and every view of it: the one place where TypeScript names a column. */
+export const ENTITIES: readonly Entity[] = Object.values(all).filter((one) => one instanceof EntitySchema);

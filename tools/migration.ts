@@ -34,7 +34,7 @@ if (statements.length === 0) {
 
 /** Statements of public tables alone: what is closed and shown together with it follows by hand. */
 async function differenceOf(url: string): Promise<string[]> {
-  const tables = ENTITIES.filter(({ meta }) => meta.schema === undefined && meta.view !== true);
+  const tables = ENTITIES.filter(({ meta }) => !meta.tableName.includes('.') && meta.view !== true);
   const orm = new MikroORM({
     clientUrl: url,
     entities: [...tables],

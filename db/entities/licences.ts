@@ -72,32 +72,39 @@ export const Licence = defineEntity({
   },
 });
 
+/** Columns of an offer that a payment names, and of one that nobody paid for yet. */
+const offered = {
+  tenantId: p.uuid().primary(),
+  offerId: p.uuid().primary(),
+  accountId: p.uuid(),
+  requestHash: p.text(),
+  host: p.text(),
+  patterns: p.array(),
+  terms: p.array(),
+  kind: p.text().$type<CrossingKind>(),
+  periodFrom: p.datetime(3),
+  periodUntil: p.datetime(3),
+  priceMicro: p.bigint('string'),
+  legs: p.json(),
+  legWords: p.array().nullable(),
+  payTo: p.text(),
+  network: p.text(),
+  asset: p.text(),
+  router: p.text(),
+  holder: p.text().nullable(),
+  expiresAt: p.datetime(3),
+};
+
 export const LicenceOffer = defineEntity({
   name: 'LicenceOffer',
   tableName: 'licence_offer',
-  properties: {
-    tenantId: p.uuid().primary(),
-    offerId: p.uuid().primary(),
-    accountId: p.uuid(),
-    requestHash: p.text(),
-    host: p.text(),
-    patterns: p.array(),
-    terms: p.array(),
-    kind: p.text().$type<CrossingKind>(),
-    periodFrom: p.datetime(3),
-    periodUntil: p.datetime(3),
-    priceMicro: p.bigint('string'),
-    pages: p.json(),
-    legs: p.json(),
-    legWords: p.array().nullable(),
-    payTo: p.text(),
-    network: p.text(),
-    asset: p.text(),
-    router: p.text(),
-    holder: p.text().nullable(),
-    createdAt: p.datetime(3).defaultRaw('now()'),
-    expiresAt: p.datetime(3),
-  },
+  properties: { ...offered, pages: p.json(), createdAt: p.datetime(3).defaultRaw('now()') },
+});
+
+export const OpenLicenceOffer = defineEntity({
+  name: 'OpenLicenceOffer',
+  tableName: 'open_licence_offer',
+  properties: { ...offered, pageCount: p.integer(), pagesDigest: p.text() },
 });
 
 export const LicencePage = defineEntity({
@@ -109,33 +116,5 @@ export const LicencePage = defineEntity({
     path: p.text().primary(),
     slug: p.text(),
     micro: p.bigint('string'),
-  },
-});
-
-export const OpenLicenceOffer = defineEntity({
-  name: 'OpenLicenceOffer',
-  tableName: 'open_licence_offer',
-  properties: {
-    tenantId: p.uuid().primary(),
-    offerId: p.uuid().primary(),
-    accountId: p.uuid(),
-    requestHash: p.text(),
-    host: p.text(),
-    patterns: p.array(),
-    terms: p.array(),
-    kind: p.text().$type<CrossingKind>(),
-    periodFrom: p.datetime(3),
-    periodUntil: p.datetime(3),
-    priceMicro: p.bigint('string'),
-    pageCount: p.integer(),
-    pagesDigest: p.text(),
-    legs: p.json(),
-    legWords: p.array().nullable(),
-    payTo: p.text(),
-    network: p.text(),
-    asset: p.text(),
-    router: p.text(),
-    holder: p.text().nullable(),
-    expiresAt: p.datetime(3),
   },
 });

@@ -7,8 +7,7 @@ import { paymentIntake, paymentState, shownState } from './settlement.ts';
 
 export const ArchivedMonth = defineEntity({
   name: 'ArchivedMonth',
-  tableName: 'month',
-  schema: 'archive',
+  tableName: 'archive.month',
   properties: {
     month: p.date().primary(),
     state: p.text().$type<'attached' | 'detached'>().defaultRaw("'attached'::text"),
@@ -35,43 +34,37 @@ const archivedState = {
 
 export const ArchivedChainTransfer = defineEntity({
   name: 'ArchivedChainTransfer',
-  tableName: 'chain_transfer',
-  schema: 'archive',
+  tableName: 'archive.chain_transfer',
   properties: { ...chainTransfer, blockTime: p.datetime(3).primary() },
 });
 
 export const ArchivedCrossing = defineEntity({
   name: 'ArchivedCrossing',
-  tableName: 'crossing',
-  schema: 'archive',
+  tableName: 'archive.crossing',
   properties: { ...crossing, at: p.datetime(3).primary() },
 });
 
 export const ArchivedLeg = defineEntity({
   name: 'ArchivedLeg',
-  tableName: 'leg',
-  schema: 'archive',
+  tableName: 'archive.leg',
   properties: { ...leg, at: p.datetime(3).primary() },
 });
 
 export const ArchivedPaymentIntake = defineEntity({
   name: 'ArchivedPaymentIntake',
-  tableName: 'payment_intake',
-  schema: 'archive',
+  tableName: 'archive.payment_intake',
   properties: archivedIntake,
 });
 
 export const ArchivedPaymentState = defineEntity({
   name: 'ArchivedPaymentState',
-  tableName: 'payment_state',
-  schema: 'archive',
+  tableName: 'archive.payment_state',
   properties: archivedState,
 });
 
 export const LedgerChainTransfer = defineEntity({
   name: 'LedgerChainTransfer',
-  tableName: 'chain_transfer',
-  schema: 'ledger',
+  tableName: 'ledger.chain_transfer',
   view: true,
   expression: MIGRATED,
   properties: chainTransfer,
@@ -79,8 +72,7 @@ export const LedgerChainTransfer = defineEntity({
 
 export const LedgerCrossing = defineEntity({
   name: 'LedgerCrossing',
-  tableName: 'crossing',
-  schema: 'ledger',
+  tableName: 'ledger.crossing',
   view: true,
   expression: MIGRATED,
   properties: crossing,
@@ -88,8 +80,7 @@ export const LedgerCrossing = defineEntity({
 
 export const LedgerLeg = defineEntity({
   name: 'LedgerLeg',
-  tableName: 'leg',
-  schema: 'ledger',
+  tableName: 'ledger.leg',
   view: true,
   expression: MIGRATED,
   properties: leg,
@@ -97,8 +88,7 @@ export const LedgerLeg = defineEntity({
 
 export const LedgerPaymentIntake = defineEntity({
   name: 'LedgerPaymentIntake',
-  tableName: 'payment_intake',
-  schema: 'ledger',
+  tableName: 'ledger.payment_intake',
   view: true,
   expression: MIGRATED,
   properties: paymentIntake,
@@ -106,8 +96,7 @@ export const LedgerPaymentIntake = defineEntity({
 
 export const LedgerPaymentState = defineEntity({
   name: 'LedgerPaymentState',
-  tableName: 'payment_state',
-  schema: 'ledger',
+  tableName: 'ledger.payment_state',
   view: true,
   expression: MIGRATED,
   properties: paymentState,
@@ -115,8 +104,7 @@ export const LedgerPaymentState = defineEntity({
 
 export const LedgerPayment = defineEntity({
   name: 'LedgerPayment',
-  tableName: 'payment',
-  schema: 'ledger',
+  tableName: 'ledger.payment',
   view: true,
   expression: MIGRATED,
   properties: { ...shownState, ...paymentIntake },
@@ -124,8 +112,7 @@ export const LedgerPayment = defineEntity({
 
 export const LedgerCrossingPart = defineEntity({
   name: 'LedgerCrossingPart',
-  tableName: 'crossing_part',
-  schema: 'ledger',
+  tableName: 'ledger.crossing_part',
   view: true,
   expression: MIGRATED,
   properties: crossingPart,
