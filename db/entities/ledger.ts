@@ -34,7 +34,7 @@ export const leg = {
   share: p.float().columnType('double precision'),
   host: p.text(),
   slug: p.text(),
-  kind: p.text(),
+  kind: p.text().$type<CrossingKind>(),
   at: p.datetime(3),
 };
 

@@ -28,12 +28,12 @@ const OutcomeName = words<SpendingOutcome>('SpendingOutcome', 'What became of wh
 const SpendingType = builder.objectRef<Spending>('Spending').implement({
   description: 'A payment that counts, or counted, against the account.',
   fields: (t) => ({
-    at: t.field({ type: 'EpochMs', description: 'When it was taken in.', resolve: ({ atMs }) => atMs }),
+    at: t.field({ type: 'EpochMs', description: 'When it was taken in.', resolve: ({ at }) => at }),
     host: t.exposeString('host', { description: 'Of which site.' }),
     resource: t.exposeString('resource', { description: 'The URL that was paid for.' }),
     kind: t.field({ type: CrossingKind, description: 'A read or a citation.', resolve: ({ kind }) => kind }),
     purpose: t.field({ type: PaymentPurpose, description: 'A page or a licence.', resolve: ({ purpose }) => purpose }),
-    amountMicro: t.field({ type: 'Micro', description: 'How much.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'How much.', resolve: ({ amountMicro }) => amountMicro }),
     outcome: t.field({ type: OutcomeName, description: 'What became of it.', resolve: ({ outcome }) => outcome }),
     paymentState: t.field({
       type: PaymentState,

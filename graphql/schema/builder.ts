@@ -15,10 +15,10 @@ export interface Types {
   DefaultFieldNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
-    /** Micro-USDC. */
-    Micro: { Input: bigint; Output: bigint };
-    /** Epoch milliseconds. */
-    EpochMs: { Input: number; Output: number };
+    /** Micro-USDC; a column of the ledger holds the same as text. */
+    Micro: { Input: bigint; Output: bigint | string };
+    /** Epoch milliseconds; a column of the ledger holds the moment itself. */
+    EpochMs: { Input: number; Output: number | Date };
   };
   AuthScopes: {
     /** A key with this scope on a plan with API access, or an owner. */

@@ -34,7 +34,7 @@ builder.scalarType('EpochMs', {
   description:
     'A moment: milliseconds since 1970-01-01T00:00:00Z, as a number. Given, it may be ISO 8601 with an offset too: ' +
     '"2026-11-01T00:00:00+01:00".',
-  serialize: (value) => value,
+  serialize: (value) => (value instanceof Date ? value.getTime() : value),
   parseValue: timeOf,
   parseLiteral: (node) => timeOf(node.kind === Kind.INT ? Number(node.value) : node.kind === Kind.STRING ? node.value : null),
 });

@@ -71,24 +71,24 @@ KeyType.implement({
     prefix: t.exposeString('prefix', { description: 'How it begins.' }),
     last4: t.exposeString('last4', { description: 'Its last four characters.' }),
     scopes: t.field({ type: [KeyScope], description: 'What it may do.', resolve: ({ scopes }) => scopes as 'tenant.read'[] }),
-    createdAt: t.field({ type: 'EpochMs', description: 'When it was minted.', resolve: ({ createdAtMs }) => createdAtMs }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was minted.', resolve: ({ createdAt }) => createdAt }),
     expiresAt: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'When it ends.',
-      resolve: ({ expiresAtMs }) => expiresAtMs,
+      resolve: ({ expiresAt }) => expiresAt,
     }),
     lastUsedAt: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'When it was last let in, to the minute; null: never.',
-      resolve: ({ lastUsedAtMs }) => lastUsedAtMs,
+      resolve: ({ lastUsedAt }) => lastUsedAt,
     }),
     revokedAt: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'When it was revoked.',
-      resolve: ({ revokedAtMs }) => revokedAtMs,
+      resolve: ({ revokedAt }) => revokedAt,
     }),
   }),
 });
@@ -135,12 +135,12 @@ AuditLogType.implement({
   description: 'One change an owner made.',
   fields: (t) => ({
     entryId: t.exposeID('entryId', { description: 'Its id.' }),
-    at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ atMs }) => atMs }),
+    at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ at }) => at }),
     actorId: t.exposeString('actorId', { description: 'Who.' }),
     actorVia: t.field({
       type: ActorViaName,
       description: 'How they had signed in.',
-      resolve: ({ actorVia }) => actorVia as 'oidc',
+      resolve: ({ actorVia }) => actorVia,
     }),
     action: t.exposeString('action', { description: 'What they did, for example `key.mint`.' }),
     target: t.exposeString('target', { nullable: true, description: 'To what; null: the site.' }),

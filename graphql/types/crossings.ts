@@ -34,11 +34,11 @@ CrossingType.implement({
     micro: t.field({ type: 'Micro', description: 'What was paid.', resolve: ({ micro }) => micro }),
     payer: t.string({ description: 'The address that signed the payment.', resolve: ({ payer }) => shownWallet(payer) }),
     agent: t.exposeString('agent', { description: 'The agent’s label, as in the audit.' }),
-    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ atMs }) => atMs }),
+    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ at }) => at }),
     recordedAt: t.field({
       type: 'EpochMs',
       description: 'When the row was written.',
-      resolve: ({ recordedAtMs }) => recordedAtMs,
+      resolve: ({ recordedAt }) => recordedAt,
     }),
     legs: t.loadableList({
       type: LegType,
@@ -62,7 +62,11 @@ LegType.implement({
   description: 'One author’s share of one crossing: a line of a statement.',
   fields: (t) => ({
     toAddress: t.string({ description: 'The wallet that is paid.', resolve: ({ toAddress }) => shownWallet(toAddress) }),
-    micro: t.field({ type: 'Micro', description: 'Its amount; negative in a correction.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its amount; negative in a correction.',
+      resolve: ({ amountMicro }) => amountMicro,
+    }),
     role: t.field({ type: LegRole, description: 'Whose it is.', resolve: ({ role }) => role }),
     authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where the credits named one.' }),
     share: t.exposeFloat('share', { description: 'The author’s part of the price, 0 … 1.' }),
@@ -74,7 +78,7 @@ LegType.implement({
       description: 'What was bought; a licence’s slug is no page.',
       resolve: ({ purpose }) => purpose,
     }),
-    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ atMs }) => atMs }),
+    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ at }) => at }),
     crossing: t.loadable({
       type: CrossingType,
       nullable: true,

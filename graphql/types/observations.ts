@@ -59,13 +59,13 @@ ObservationType.implement({
     verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),
     sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description: 'True when a signature was presented and failed.' }),
     micro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
-    at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ atMs }) => atMs }),
+    at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ at }) => at }),
   }),
 });
 
 identified(ObservationType, {
   reads: 'audit.read',
-  idOf: ({ observationId, atMs }) => `${observationId} ${atMs}`,
+  idOf: ({ observationId, at }) => `${observationId} ${at.getTime()}`,
   find: findObservation,
 });
 

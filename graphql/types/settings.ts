@@ -126,7 +126,7 @@ PageType.implement({
     importedAt: t.field({
       type: 'EpochMs',
       description: 'When it was imported last.',
-      resolve: ({ importedAtMs }) => importedAtMs,
+      resolve: ({ importedAt }) => importedAt,
     }),
   }),
 });

@@ -39,10 +39,10 @@ const UsageReportType = builder.objectRef<UsageReportShown>('UsageReport').imple
     withinTerms: t.boolean({
       nullable: true,
       description: 'Whether the terms of the licence allow it; null for a page bought alone, which has no terms.',
-      resolve: ({ isWithinTerms }) => isWithinTerms,
+      resolve: ({ withinTerms }) => withinTerms,
     }),
-    at: t.field({ type: 'EpochMs', description: 'When, as the buyer says.', resolve: ({ atMs }) => atMs }),
-    reportedAt: t.field({ type: 'EpochMs', description: 'When it was reported.', resolve: ({ reportedAtMs }) => reportedAtMs }),
+    at: t.field({ type: 'EpochMs', description: 'When, as the buyer says.', resolve: ({ at }) => at }),
+    reportedAt: t.field({ type: 'EpochMs', description: 'When it was reported.', resolve: ({ reportedAt }) => reportedAt }),
   }),
 });
 

@@ -23,7 +23,7 @@ const AttemptType = builder.objectRef<Attempt>('DeliveryAttempt').implement({
   description: 'One try of a delivery.',
   fields: (t) => ({
     attempt: t.exposeInt('attempt', { description: 'Which try it was, counted from 1.' }),
-    startedAt: t.field({ type: 'EpochMs', description: 'When it began.', resolve: ({ startedAtMs }) => startedAtMs }),
+    startedAt: t.field({ type: 'EpochMs', description: 'When it began.', resolve: ({ startedAt }) => startedAt }),
     durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
     status: t.exposeInt('status', { nullable: true, description: 'The HTTP status the receiver answered.' }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why it failed; null: delivered.' }),
@@ -41,14 +41,14 @@ DeliveryType.implement({
     redelivery: t.exposeInt('redelivery', {
       description: '0: made with the event; else which one of those asked for, counted from 1.',
     }),
-    attemptCount: t.exposeInt('attemptCount', { description: 'How often it was tried.' }),
-    dueAt: t.field({ type: 'EpochMs', description: 'When it is, or was, due.', resolve: ({ dueAtMs }) => dueAtMs }),
-    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+    attemptCount: t.exposeInt('attempts', { description: 'How often it was tried.' }),
+    dueAt: t.field({ type: 'EpochMs', description: 'When it is, or was, due.', resolve: ({ dueAt }) => dueAt }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
     decidedAt: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'When it was delivered or given up.',
-      resolve: ({ decidedAtMs }) => decidedAtMs,
+      resolve: ({ decidedAt }) => decidedAt,
     }),
     event: t.loadable({
       type: EventObject,
@@ -83,7 +83,7 @@ EventObject.implement({
     eventId: t.exposeID('eventId', { description: 'Its id.' }),
     type: t.field({ type: EventTypeName, description: 'What happened.', resolve: ({ type }) => type }),
     host: t.exposeString('host', { nullable: true, description: 'On which host; null: the site.' }),
-    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
     detailed: t.exposeString('detailed', { description: 'The JSON text of its data with every leg.' }),
     summary: t.exposeString('summary', { description: 'The JSON text of its data with sums alone.' }),
     chatLine: t.string({
@@ -114,11 +114,11 @@ EndpointType.implement({
       description: 'Its whole URL, which for a chat is a secret: for owners alone.',
       authScopes: { owner: true },
     }),
-    channel: t.field({ type: EndpointChannel, description: 'What it takes.', resolve: ({ channel }) => channel as 'raw' }),
+    channel: t.field({ type: EndpointChannel, description: 'What it takes.', resolve: ({ channel }) => channel }),
     profile: t.field({
       type: EndpointProfile,
       description: 'How much it is told.',
-      resolve: ({ profile }) => profile as 'detailed',
+      resolve: ({ profile }) => profile,
     }),
     eventTypes: t.field({
       type: [EventTypeName],
@@ -137,22 +137,22 @@ EndpointType.implement({
       type: DisabledReasonName,
       nullable: true,
       description: 'Why it is not.',
-      resolve: ({ disabledReason }) => disabledReason as 'owner' | null,
+      resolve: ({ disabledReason }) => disabledReason,
     }),
     failuresInRow: t.exposeInt('failuresInRow', { description: 'Failed attempts since the last success.' }),
     failingSince: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'Since when every attempt failed.',
-      resolve: ({ failingSinceMs }) => failingSinceMs,
+      resolve: ({ failingSince }) => failingSince,
     }),
     cooledUntil: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'Until when it is left alone.',
-      resolve: ({ cooledUntilMs }) => cooledUntilMs,
+      resolve: ({ cooledUntil }) => cooledUntil,
     }),
-    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAtMs }) => createdAtMs }),
+    createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
   }),
 });
 

@@ -156,12 +156,12 @@ function sumsBody({ payments, settledMicro, openMicro }: SpendingSums) {
 function spendingBody(row: Spending) {
   const { host, resource, kind, purpose, outcome, paymentState, reason, network, nonce, txHash } = row;
   return {
-    at: row.atMs,
+    at: row.at.getTime(),
     host,
     resource,
     kind,
     purpose,
-    amountMicro: microToJson(row.micro),
+    amountMicro: microToJson(BigInt(row.amountMicro)),
     outcome,
     paymentState,
     reason,

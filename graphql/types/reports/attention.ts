@@ -39,13 +39,13 @@ const HostType = builder.objectRef<HostToLookAt>('HostToLookAt').implement({
       type: 'EpochMs',
       nullable: true,
       description: 'Since when it is proven; null: it is not.',
-      resolve: ({ verifiedAtMs }) => verifiedAtMs,
+      resolve: ({ verifiedAt }) => verifiedAt,
     }),
     failingSince: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'Since when its rechecks fail.',
-      resolve: ({ failingSinceMs }) => failingSinceMs,
+      resolve: ({ failingSince }) => failingSince,
     }),
     lastReason: t.field({
       type: CheckReasonName,

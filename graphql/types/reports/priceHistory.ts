@@ -11,7 +11,7 @@ const ChangeType = builder.objectRef<PriceChange>('PriceChange').implement({
   description: 'A price that the site set. Quotes made before stay good for their life.',
   fields: (t) => ({
     version: t.exposeInt('version', { description: 'Version of the site that it came with.' }),
-    at: t.field({ type: 'EpochMs', description: 'Since when it is quoted.', resolve: ({ atMs }) => atMs }),
+    at: t.field({ type: 'EpochMs', description: 'Since when it is quoted.', resolve: ({ at }) => at }),
     from: t.field({
       type: PricesType,
       nullable: true,

@@ -84,7 +84,7 @@ export async function hostsToLookAt(deps: ReadingDeps, tenantId: string): Promis
   return rows.flatMap(({ row }) => {
     const status = byHost.get(row.host);
     if (!status) return [];
-    const needsLook = status.attention || row.failingSinceMs !== null || (status.failedOpenAtMs ?? 0) >= sinceMs;
+    const needsLook = status.attention || row.failingSince !== null || (status.failedOpenAtMs ?? 0) >= sinceMs;
     return needsLook ? [{ ...row, status }] : [];
   });
 }

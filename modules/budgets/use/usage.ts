@@ -85,14 +85,14 @@ export async function* exportSpending(
 
 function cellsOf(row: Spending): string[] {
   return [
-    new Date(row.atMs).toISOString(),
-    String(row.atMs),
+    row.at.toISOString(),
+    String(row.at.getTime()),
     row.host,
     row.resource,
     row.kind,
     row.purpose,
-    String(row.micro),
-    formatUsdc(row.micro),
+    row.amountMicro,
+    formatUsdc(BigInt(row.amountMicro)),
     row.outcome,
     row.paymentState,
     row.reason ?? '',

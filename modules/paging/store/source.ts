@@ -2,14 +2,12 @@
  * Lists for analysts: one statement a page by keyset, one to count, and one for a whole batch of keys. A source says what a list is
  * made of; every statement begins with the tenant, so nothing of another site is ever in reach.
  */
-
+import type { SelectType } from 'kysely';
 import { Binder } from '../../../db/binder.ts';
 import type { Sql } from '../../../db/database.ts';
+import { columnOf } from '../../../db/statement.ts';
+import type { Tables } from '../../../db/tables.ts';
 import type { Span } from '../../kernel/time/window.ts';
-
-/** One row as Postgres gave it, by column; `read` of a source gives it its types. */
-// biome-ignore lint/suspicious/noExplicitAny: what a column holds is what the statement says
-export type Cells = Readonly<Record<string, any>>;
 
 /** How a list may be ordered: a column that is never null, its type, and which way. */
 export interface Ordering {
@@ -29,9 +27,48 @@ interface Key {
   readonly time?: { readonly column: string; readonly knownBy: string; readonly key: string };
 }
 
+/** What a list shows: a select list, and, as a type alone, the row that Postgres answers it with. */
+export interface Shown<Row> {
+  readonly text: string;
+  readonly row?: Row;
+}
+
+/** A row of what is shown. */
+export type RowOf<S> = S extends Shown<infer Row> ? Row : never;
+
+type Column<T extends keyof Tables> = keyof Tables[T] & string;
+type Columns<T extends keyof Tables, C extends Column<T>> = { readonly [K in C]: SelectType<Tables[T][K]> };
+
+/** Columns of the table that `from` names with its alias, such as `delivery d`: each is what its entity says, by the name of its property. */
+export function columnsOf<T extends keyof Tables, const C extends Column<T>>(
+  from: `${T} ${string}`,
+  properties: readonly C[],
+): Shown<Columns<T, C>> {
+  const alias = from.slice(from.indexOf(' ') + 1);
+  return { text: properties.map((property) => `${alias}.${columnOf(property)} as "${property}"`).join(', ') };
+}
+
+/** The same of a table that is joined where it has a row: each may be null. */
+export function columnsOfAny<T extends keyof Tables, const C extends Column<T>>(
+  from: `${T} ${string}`,
+  properties: readonly C[],
+): Shown<{ readonly [K in C]: Columns<T, C>[K] | null }> {
+  return { text: columnsOf(from, properties).text };
+}
+
+/** What SQL works out, in words that name each by its property: `Row` says what that is. */
+export function workedOut<Row>(text: string): Shown<Row> {
+  return { text };
+}
+
+/** All that two select lists show. */
+export function both<One, Other>(one: Shown<One>, other: Shown<Other>): Shown<One & Other> {
+  return { text: `${one.text}, ${other.text}` };
+}
+
 /** Where a list is read from. `Filter` says which rows; a row comes back as `Row`. */
 export interface Source<Row, Filter> {
-  readonly columns: string;
+  readonly columns: Shown<Row>;
   readonly from: string;
   /** The tenant's column. */
   readonly tenant: string;
@@ -42,7 +79,6 @@ export interface Source<Row, Filter> {
   readonly keys: Readonly<Record<string, Key>>;
   /** Conditions besides the tenant's, which `tenant` is the parameter of. */
   readonly where: (binder: Binder, filter: Filter, tenant: string) => readonly string[];
-  readonly read: (row: Cells) => Row;
   /** How many rows a filter has, from the rollups and exact, where they know all that it asks for; null where only rows tell. */
   readonly tally?: (sql: Sql, tenantId: string, filter: Filter) => Promise<number> | null;
 }
@@ -77,12 +113,12 @@ export async function listFrom<Row, Filter>(
   const tenant = binder.bind(tenantId);
   const conditions = [`${source.tenant} = ${tenant}`, ...source.where(binder, filter, tenant), ...isAfter(binder, source, page)];
   const order = orderOf(source, page.ordering);
-  const rows = await sql.query<Cells>(
-    `select ${source.columns}, ${placeOf(source, page.ordering)} from ${source.from}
+  const rows = await sql.query<Beside & Row>(
+    `select ${source.columns.text}, ${placeOf(source, page.ordering)} from ${source.from}
       where ${conditions.join(' and ')} order by ${order} limit ${binder.bind(page.limit)}`,
     binder.values,
   );
-  return rows.map((row) => placed(source, row));
+  return rows.map(placed);
 }
 
 function isAfter<Row, Filter>(binder: Binder, { id }: Source<Row, Filter>, { ordering, after }: PageOf): string[] {
@@ -102,8 +138,20 @@ function placeOf<Row, Filter>({ id }: Source<Row, Filter>, { column }: Ordering)
   return `(${column})::text as sort_value, (${id.column})::text as sort_id`;
 }
 
-function placed<Row, Filter>(source: Source<Row, Filter>, row: Cells): Placed<Row> {
-  return { row: source.read(row), position: { value: String(row['sort_value']), id: String(row['sort_id']) } };
+/** A row with what statements of lists say beside it: its place, the key it was asked for by. */
+interface Beside {
+  readonly sort_value: string;
+  readonly sort_id: string;
+  readonly batch_key: string;
+  readonly batch_place: string;
+}
+
+function rowOf<Row>({ sort_value: _value, sort_id: _id, batch_key: _key, batch_place: _place, ...row }: Beside & Row): Row {
+  return row as Row;
+}
+
+function placed<Row>(row: Beside & Row): Placed<Row> {
+  return { row: rowOf<Row>(row), position: { value: row.sort_value, id: row.sort_id } };
 }
 
 /** How many rows a list has: from the rollups where the source can, else row by row. */
@@ -145,17 +193,17 @@ export async function listByKeys<Row, Filter>(
   const by = keyOf(source, key);
   const times = by.time && (await timesOf(sql, by, tenantId, values));
   if (times?.length === 0) return new Map();
-  const rows = await sql.query<Cells>(
+  const rows = await sql.query<Beside & Row>(
     `select * from (
-       select ${source.columns}, (${by.column})::text as batch_key,
+       select ${source.columns.text}, (${by.column})::text as batch_key,
          row_number() over (partition by ${by.column} order by ${source.id.column}) as batch_place
        from ${source.from} where ${source.tenant} = $1 and ${by.column} = any($2::${by.type}[])
          ${by.time ? `and ${by.time.column} = any($4::timestamptz[])` : ''}
      ) found where batch_place <= $3 order by batch_key, batch_place`,
     [tenantId, values, each, ...(times ? [times] : [])],
   );
-  const groups = Map.groupBy(rows, (row) => String(row['batch_key']));
-  return new Map([...groups].map(([value, members]) => [value, members.map(source.read)]));
+  const groups = Map.groupBy(rows, ({ batch_key: value }) => value);
+  return new Map([...groups].map(([value, members]) => [value, members.map(rowOf<Row>)]));
 }
 
 /** A page of the rows of each key, by key, all in one statement: see `listFrom`. */
@@ -176,15 +224,15 @@ export async function listPagesByKeys<Row, Filter>(
     ...source.where(binder, filter, tenant),
     ...isAfter(binder, source, page),
   ];
-  const rows = await sql.query<Cells>(
+  const rows = await sql.query<Beside & Row>(
     `select wanted.value::text as batch_key, found.* from ${wanted} cross join lateral (
-       select ${source.columns}, ${placeOf(source, page.ordering)}, row_number() over (order by ${order}) as batch_place
+       select ${source.columns.text}, ${placeOf(source, page.ordering)}, row_number() over (order by ${order}) as batch_place
        from ${source.from} where ${conditions.join(' and ')} order by ${order} limit ${binder.bind(page.limit)}
      ) found order by batch_key, batch_place`,
     binder.values,
   );
-  const groups = Map.groupBy(rows, (row) => String(row['batch_key']));
-  return new Map([...groups].map(([value, members]) => [value, members.map((row) => placed(source, row))]));
+  const groups = Map.groupBy(rows, ({ batch_key: value }) => value);
+  return new Map([...groups].map(([value, members]) => [value, members.map(placed<Row>)]));
 }
 
 /** Rows of a site that hang on keys of one kind. */

@@ -1,21 +1,8 @@
 import { Binder } from '../../../db/binder.ts';
 import type { Sql } from '../../../db/database.ts';
 import type { Span } from '../../kernel/time/window.ts';
-import type { Source } from '../../paging/store/source.ts';
-import { equals, isWithin, timeOf } from '../../paging/store/source.ts';
-
-/** A report of use as its site reads it. */
-export interface UsageReportRow {
-  readonly reportId: string;
-  readonly licenceJti: string;
-  readonly host: string;
-  readonly slug: string;
-  readonly use: string;
-  readonly count: number;
-  readonly isWithinTerms: boolean | null;
-  readonly atMs: number;
-  readonly reportedAtMs: number;
-}
+import type { RowOf, Source } from '../../paging/store/source.ts';
+import { columnsOf, equals, isWithin } from '../../paging/store/source.ts';
 
 /** Which reports. */
 export interface UsageFilter {
@@ -28,9 +15,23 @@ export interface UsageFilter {
   readonly window?: Span;
 }
 
+const USAGE_REPORT = columnsOf('usage_report u', [
+  'reportId',
+  'licenceJti',
+  'host',
+  'slug',
+  'use',
+  'count',
+  'withinTerms',
+  'at',
+  'reportedAt',
+]);
+/** A report of use as its site reads it. */
+export type UsageReportRow = RowOf<typeof USAGE_REPORT>;
+
 /** Reports of use of a site. */
 export const USAGE_REPORTS: Source<UsageReportRow, UsageFilter> = {
-  columns: 'u.report_id, u.licence_jti, u.host, u.slug, u.use, u.count, u.within_terms, u.at, u.reported_at',
+  columns: USAGE_REPORT,
   from: 'usage_report u',
   tenant: 'u.tenant_id',
   id: { column: 'u.report_id', type: 'uuid' },
@@ -48,17 +49,6 @@ export const USAGE_REPORTS: Source<UsageReportRow, UsageFilter> = {
     ...equals(binder, 'u.within_terms', filter.withinTerms),
     ...isWithin(binder, 'u.at', filter.window),
   ],
-  read: (row) => ({
-    reportId: row['report_id'],
-    licenceJti: row['licence_jti'],
-    host: row['host'],
-    slug: row['slug'],
-    use: row['use'],
-    count: row['count'],
-    isWithinTerms: row['within_terms'],
-    atMs: timeOf(row['at']),
-    reportedAtMs: timeOf(row['reported_at']),
-  }),
 };
 
 /** What was reported of one use; `key` is a licence's jti or a page's slug. */

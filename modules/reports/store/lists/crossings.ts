@@ -1,27 +1,11 @@
 import type { Binder } from '../../../../db/binder.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { Source } from '../../../paging/store/source.ts';
-import { equals, isBetween, isWithin, timeOf } from '../../../paging/store/source.ts';
+import type { RowOf, Source } from '../../../paging/store/source.ts';
+import { both, columnsOf, equals, isBetween, isWithin, workedOut } from '../../../paging/store/source.ts';
 import type { CrossingPurpose } from '../earnings/crossings.ts';
 import { isBought, purposeOf, standing } from '../earnings/crossings.ts';
 import { tallyCrossings, tallyLegs } from './tally.ts';
-
-/** A crossing as analysts see it. */
-export interface CrossingRow {
-  readonly crossingId: string;
-  readonly paymentId: string;
-  readonly sequence: number;
-  readonly host: string;
-  readonly slug: string;
-  readonly kind: CrossingKind;
-  readonly micro: bigint;
-  readonly payer: string;
-  readonly agent: string;
-  readonly purpose: CrossingPurpose;
-  readonly atMs: number;
-  readonly recordedAtMs: number;
-}
 
 /** Which crossings. */
 export interface CrossingFilter {
@@ -45,10 +29,28 @@ export interface CrossingFilter {
 
 const UUID = 'uuid' as const;
 
+const CROSSING = both(
+  columnsOf('ledger.crossing c', [
+    'crossingId',
+    'paymentId',
+    'sequence',
+    'host',
+    'slug',
+    'kind',
+    'micro',
+    'payer',
+    'agent',
+    'at',
+    'recordedAt',
+  ]),
+  workedOut<{ readonly purpose: CrossingPurpose }>(`${purposeOf('c.slug')} as purpose`),
+);
+/** A crossing as analysts see it. */
+export type CrossingRow = RowOf<typeof CROSSING>;
+
 /** Crossings of a site. */
 export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
-  columns: `c.crossing_id, c.payment_id, c.sequence, c.host, c.slug, c.kind, c.micro, c.payer, c.agent, c.at, c.recorded_at,
-    ${purposeOf('c.slug')} as purpose`,
+  columns: CROSSING,
   from: 'ledger.crossing c',
   tenant: 'c.tenant_id',
   id: { column: 'c.crossing_id', type: UUID },
@@ -73,20 +75,6 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     ...hasLeg(binder, 'author_id', filter.authorId),
     ...(filter.includeCorrected ? [] : [standing(tenant)]),
   ],
-  read: (row) => ({
-    crossingId: row['crossing_id'],
-    paymentId: row['payment_id'],
-    sequence: row['sequence'],
-    host: row['host'],
-    slug: row['slug'],
-    kind: row['kind'],
-    payer: row['payer'],
-    agent: row['agent'],
-    purpose: row['purpose'],
-    micro: BigInt(row['micro']),
-    atMs: timeOf(row['at']),
-    recordedAtMs: timeOf(row['recorded_at']),
-  }),
   tally: tallyCrossings,
 };
 
@@ -96,23 +84,6 @@ function hasLeg(binder: Binder, column: 'to_address' | 'author_id', value: strin
   return [
     `exists (select 1 from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.${column} = ${binder.bind(value)})`,
   ];
-}
-
-/** One leg as analysts see it. */
-export interface LegRow {
-  readonly legId: string;
-  readonly crossingId: string;
-  readonly paymentId: string;
-  readonly toAddress: string;
-  readonly micro: bigint;
-  readonly role: 'author' | 'coauthor' | 'platform';
-  readonly authorId: string | null;
-  readonly share: number;
-  readonly host: string;
-  readonly slug: string;
-  readonly kind: CrossingKind;
-  readonly purpose: CrossingPurpose;
-  readonly atMs: number;
 }
 
 /** Which legs. */
@@ -134,17 +105,38 @@ export interface LegFilter {
   readonly includeCorrected?: boolean;
 }
 
+const LEG_ID = "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))";
+const LEG = both(
+  columnsOf('ledger.leg l', [
+    'crossingId',
+    'paymentId',
+    'toAddress',
+    'amountMicro',
+    'role',
+    'authorId',
+    'share',
+    'host',
+    'slug',
+    'kind',
+    'at',
+  ]),
+  workedOut<{ readonly legId: string; readonly purpose: CrossingPurpose }>(
+    `${LEG_ID} as "legId", ${purposeOf('l.slug')} as purpose`,
+  ),
+);
+/** One leg as analysts see it. */
+export type LegRow = RowOf<typeof LEG>;
+
 /**
  * Legs of a site's crossings. A leg's time is its crossing's: one author's legs are found by the index of theirs, all legs by that of
  * the crossings.
  */
 function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
   return {
-    columns: `l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0') as leg_id, l.crossing_id, l.payment_id, l.to_address,
-      l.amount_micro, l.role, l.author_id, l.share, l.host, l.slug, l.kind, l.at, ${purposeOf('l.slug')} as purpose`,
+    columns: LEG,
     from: 'ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id',
     tenant: 'l.tenant_id',
-    id: { column: "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))", type: 'text' },
+    id: { column: LEG_ID, type: 'text' },
     orderings: {
       NEWEST: { column: at, type: 'timestamptz', direction: 'desc' },
       OLDEST: { column: at, type: 'timestamptz', direction: 'asc' },
@@ -165,21 +157,6 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
       ...(filter.includeCorrected ? [] : [standing(tenant)]),
     ],
-    read: (row) => ({
-      legId: row['leg_id'],
-      crossingId: row['crossing_id'],
-      paymentId: row['payment_id'],
-      toAddress: row['to_address'],
-      role: row['role'],
-      authorId: row['author_id'],
-      share: row['share'],
-      host: row['host'],
-      slug: row['slug'],
-      kind: row['kind'],
-      purpose: row['purpose'],
-      micro: BigInt(row['amount_micro']),
-      atMs: timeOf(row['at']),
-    }),
     tally: tallyLegs,
   };
 }

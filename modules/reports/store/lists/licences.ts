@@ -1,26 +1,7 @@
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { Source } from '../../../paging/store/source.ts';
-import { equals, isBetween, isWithin, timeOf, timeOrNull } from '../../../paging/store/source.ts';
-
-/** A licence a site sold. */
-export interface SoldLicenceRow {
-  readonly jti: string;
-  readonly paymentId: string;
-  readonly accountId: string;
-  readonly host: string;
-  readonly patterns: readonly string[];
-  readonly terms: readonly string[];
-  readonly kind: CrossingKind;
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly micro: bigint;
-  readonly holder: string | null;
-  readonly pages: number;
-  readonly boughtAtMs: number;
-  readonly revokedAtMs: number | null;
-  readonly revokedReason: 'revoked' | 'payment_reverted' | null;
-}
+import type { RowOf, Source } from '../../../paging/store/source.ts';
+import { both, columnsOf, equals, isBetween, isWithin, workedOut } from '../../../paging/store/source.ts';
 
 /** Which licences. */
 export interface SoldLicenceFilter {
@@ -37,11 +18,33 @@ export interface SoldLicenceFilter {
   readonly inForceAtMs?: number;
 }
 
+const SOLD = both(
+  columnsOf('licence s', [
+    'jti',
+    'paymentId',
+    'accountId',
+    'host',
+    'patterns',
+    'terms',
+    'kind',
+    'periodFrom',
+    'periodUntil',
+    'priceMicro',
+    'holder',
+    'boughtAt',
+    'revokedAt',
+    'revokedReason',
+  ]),
+  workedOut<{ readonly pages: number }>(
+    '(select count(*)::int from licence_page g where g.tenant_id = s.tenant_id and g.jti = s.jti) as pages',
+  ),
+);
+/** A licence a site sold. */
+export type SoldLicenceRow = RowOf<typeof SOLD>;
+
 /** Licences a site sold. */
 export const SOLD_LICENCES: Source<SoldLicenceRow, SoldLicenceFilter> = {
-  columns: `s.jti, s.payment_id, s.account_id, s.host, s.patterns, s.terms, s.kind, s.period_from, s.period_until, s.price_micro,
-    s.holder, s.bought_at, s.revoked_at, s.revoked_reason,
-    (select count(*) from licence_page g where g.tenant_id = s.tenant_id and g.jti = s.jti) as pages`,
+  columns: SOLD,
   from: 'licence s',
   tenant: 's.tenant_id',
   id: { column: 's.jti', type: 'uuid' },
@@ -63,58 +66,26 @@ export const SOLD_LICENCES: Source<SoldLicenceRow, SoldLicenceFilter> = {
     ...(filter.untilMs === undefined ? [] : [`s.period_until < ${binder.bind(new Date(filter.untilMs))}::timestamptz`]),
     ...(filter.inForceAtMs === undefined ? [] : inForce(binder.bind(new Date(filter.inForceAtMs)))),
   ],
-  read: (row) => ({
-    jti: row['jti'],
-    paymentId: row['payment_id'],
-    accountId: row['account_id'],
-    host: row['host'],
-    patterns: row['patterns'],
-    terms: row['terms'],
-    kind: row['kind'],
-    holder: row['holder'],
-    pages: Number(row['pages']),
-    revokedReason: row['revoked_reason'],
-    micro: BigInt(row['price_micro']),
-    fromMs: timeOf(row['period_from']),
-    untilMs: timeOf(row['period_until']),
-    boughtAtMs: timeOf(row['bought_at']),
-    revokedAtMs: timeOrNull(row['revoked_at']),
-  }),
 };
 
 function inForce(at: string): string[] {
   return ['s.revoked_at is null', `s.period_from <= ${at}::timestamptz`, `s.period_until > ${at}::timestamptz`];
 }
 
-/** A page that a licence grants. */
-export interface LicencePageRow {
-  readonly slug: string;
-  /** Percent-encoded. */
-  readonly path: string;
-  readonly micro: bigint;
-}
+const LICENCE_PAGE = columnsOf('licence_page g', ['slug', 'path', 'micro']);
+/** A page that a licence grants; its path is percent-encoded. */
+export type LicencePageRow = RowOf<typeof LICENCE_PAGE>;
 
 /** Pages of licences. */
 export const LICENCE_PAGES: Source<LicencePageRow, Record<never, never>> = {
-  columns: 'g.slug, g.path, g.micro',
+  columns: LICENCE_PAGE,
   from: 'licence_page g',
   tenant: 'g.tenant_id',
   id: { column: 'g.path', type: 'text' },
   orderings: { PATH: { column: 'g.path', type: 'text', direction: 'asc' } },
   keys: { licence: { column: 'g.jti', type: 'uuid' } },
   where: () => [],
-  read: (row) => ({ slug: row['slug'], path: row['path'], micro: BigInt(row['micro']) }),
 };
-
-/** A page of the catalogue that the owner imported. */
-export interface ImportedPageShown {
-  readonly slug: string;
-  readonly path: string;
-  readonly title: string | null;
-  /** JSON text; null: nobody can be paid for it. */
-  readonly credits: string | null;
-  readonly importedAtMs: number;
-}
 
 /** Which pages. */
 export interface ImportedPageFilter {
@@ -123,9 +94,16 @@ export interface ImportedPageFilter {
   readonly under?: string | null | undefined;
 }
 
+const IMPORTED_PAGE = both(
+  columnsOf('imported_page i', ['slug', 'path', 'title', 'importedAt']),
+  workedOut<{ readonly credits: string | null }>('i.credits::text as credits'),
+);
+/** A page of the catalogue that the owner imported. `credits` is JSON text; null: nobody can be paid for it. */
+export type ImportedPageShown = RowOf<typeof IMPORTED_PAGE>;
+
 /** Imported pages of a site. */
 export const IMPORTED_PAGES: Source<ImportedPageShown, ImportedPageFilter> = {
-  columns: 'i.slug, i.path, i.title, i.credits::text as credits, i.imported_at',
+  columns: IMPORTED_PAGE,
   from: 'imported_page i',
   tenant: 'i.tenant_id',
   id: { column: 'i.slug', type: 'text' },
@@ -135,11 +113,4 @@ export const IMPORTED_PAGES: Source<ImportedPageShown, ImportedPageFilter> = {
     ...equals(binder, 'i.slug', filter.slug),
     ...(filter.under === undefined || filter.under === null ? [] : [`starts_with(i.path, ${binder.bind(filter.under)})`]),
   ],
-  read: (row) => ({
-    slug: row['slug'],
-    path: row['path'],
-    title: row['title'],
-    credits: row['credits'],
-    importedAtMs: timeOf(row['imported_at']),
-  }),
 };

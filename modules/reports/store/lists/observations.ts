@@ -1,29 +1,9 @@
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { Source } from '../../../paging/store/source.ts';
-import { equals, isBetween, isOneOf, isWithin, timeOf } from '../../../paging/store/source.ts';
+import type { RowOf, Source } from '../../../paging/store/source.ts';
+import { columnsOf, equals, isBetween, isOneOf, isWithin } from '../../../paging/store/source.ts';
 import { AGENT_NAME } from '../audit/observations.ts';
 import { tallyObservations } from './tally.ts';
-
-/** An observation as analysts see it. */
-export interface ObservationRow {
-  readonly observationId: string;
-  readonly paymentId: string | null;
-  readonly host: string;
-  readonly slug: string;
-  readonly kind: CrossingKind | null;
-  readonly verdict: string;
-  readonly classifiedAs: 'human' | 'agent';
-  readonly reason: string | null;
-  readonly agent: string;
-  readonly agentUa: string | null;
-  readonly classifyReason: string | null;
-  readonly verified: boolean | null;
-  readonly verifiedAgent: string | null;
-  readonly sigInvalid: boolean | null;
-  readonly micro: bigint | null;
-  readonly atMs: number;
-}
 
 /** Which observations. */
 export interface ObservationFilter {
@@ -45,10 +25,30 @@ export interface ObservationFilter {
   readonly window: Span;
 }
 
+const OBSERVATION = columnsOf('observation o', [
+  'observationId',
+  'paymentId',
+  'host',
+  'slug',
+  'kind',
+  'verdict',
+  'classifiedAs',
+  'reason',
+  'agent',
+  'agentUa',
+  'classifyReason',
+  'verified',
+  'verifiedAgent',
+  'sigInvalid',
+  'micro',
+  'at',
+]);
+/** An observation as analysts see it. */
+export type ObservationRow = RowOf<typeof OBSERVATION>;
+
 /** Observations of a site that stand. */
 export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
-  columns: `o.observation_id, o.payment_id, o.host, o.slug, o.kind, o.verdict, o.classified_as, o.reason, o.agent, o.agent_ua,
-    o.classify_reason, o.verified, o.verified_agent, o.sig_invalid, o.micro, o.at`,
+  columns: OBSERVATION,
   from: 'observation o',
   tenant: 'o.tenant_id',
   id: { column: 'o.observation_id', type: 'uuid' },
@@ -83,23 +83,5 @@ export const OBSERVATIONS: Source<ObservationRow, ObservationFilter> = {
          and k.verdict = o.verdict and k.count = -1 and k.observation_id > o.observation_id
          and ${isWithin(binder, 'k.at', filter.window).join(' and ')})`,
   ],
-  read: (row) => ({
-    observationId: row['observation_id'],
-    paymentId: row['payment_id'],
-    host: row['host'],
-    slug: row['slug'],
-    kind: row['kind'],
-    verdict: row['verdict'],
-    classifiedAs: row['classified_as'],
-    reason: row['reason'],
-    agent: row['agent'],
-    agentUa: row['agent_ua'],
-    classifyReason: row['classify_reason'],
-    verified: row['verified'],
-    verifiedAgent: row['verified_agent'],
-    sigInvalid: row['sig_invalid'],
-    micro: row['micro'] === null ? null : BigInt(row['micro']),
-    atMs: timeOf(row['at']),
-  }),
   tally: tallyObservations,
 };

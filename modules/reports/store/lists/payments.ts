@@ -2,54 +2,13 @@ import type { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
 import { isInStates, toldFinalAt, toldState } from '../../../../db/paymentStates.ts';
 import { sameText } from '../../../../db/sameText.ts';
-import type { FailureReason } from '../../../kernel/errors.ts';
 import type { PaymentState } from '../../../kernel/payment/state.ts';
 import { PAYMENT_STATES } from '../../../kernel/payment/state.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { Source } from '../../../paging/store/source.ts';
-import { equals, isBetween, isWithin, timeOf, timeOrNull } from '../../../paging/store/source.ts';
+import type { RowOf, Source } from '../../../paging/store/source.ts';
+import { both, columnsOf, equals, isBetween, isWithin, timeOf, timeOrNull, workedOut } from '../../../paging/store/source.ts';
 import { ownFee } from '../batches.ts';
-
-/** A payment as analysts see it: its state, what it buys, its evidence; never its signature. */
-export interface PaymentRow {
-  readonly paymentId: string;
-  readonly mode: 'live' | 'mock';
-  readonly settler: string;
-  readonly network: string;
-  readonly asset: string;
-  readonly payer: string;
-  readonly payTo: string;
-  readonly nonce: string;
-  /** Seconds since 1970, as the payer signed them; up to 2^256, so text. */
-  readonly validAfter: string;
-  readonly validBefore: string;
-  readonly payerKind: 'plain' | 'contract';
-  readonly x402Version: number;
-  readonly host: string;
-  readonly slug: string;
-  readonly resource: string;
-  readonly kind: CrossingKind;
-  readonly purpose: 'page' | 'licence';
-  readonly micro: bigint;
-  readonly agentUa: string | null;
-  readonly state: PaymentState;
-  readonly batchId: string | null;
-  readonly attempts: number;
-  readonly reason: FailureReason | null;
-  readonly rawReason: string | null;
-  readonly sentence: string | null;
-  readonly successorId: string | null;
-  readonly txHash: string | null;
-  readonly logPosition: number | null;
-  readonly blockNumber: bigint | null;
-  readonly blockTimeMs: number | null;
-  readonly acceptedAtMs: number;
-  readonly decidedAtMs: number | null;
-  readonly finalAtMs: number | null;
-  /** When a person closed its review; it is still under review. */
-  readonly reviewClosedAtMs: number | null;
-}
 
 /** Which payments. */
 export interface PaymentFilter {
@@ -79,12 +38,53 @@ function isOfPayer(binder: Binder, payer: string | null | undefined): readonly s
   return [sameText('p.payer', asked)];
 }
 
+const PAYMENT = both(
+  columnsOf('ledger.payment p', [
+    'paymentId',
+    'mode',
+    'settler',
+    'network',
+    'asset',
+    'payer',
+    'payTo',
+    'nonce',
+    'validAfter',
+    'validBefore',
+    'payerKind',
+    'x402Version',
+    'host',
+    'slug',
+    'resource',
+    'kind',
+    'purpose',
+    'amountMicro',
+    'batchId',
+    'attempts',
+    'reason',
+    'rawReason',
+    'sentence',
+    'successorId',
+    'txHash',
+    'logPosition',
+    'blockNumber',
+    'blockTime',
+    'acceptedAt',
+    'decidedAt',
+    'reviewClosedAt',
+  ]),
+  workedOut<{ readonly agentUa: string | null; readonly state: PaymentState; readonly finalAt: Date | null }>(
+    `p.agent ->> 'ua' as "agentUa", ${toldState('p')} as state, ${toldFinalAt('p')} as "finalAt"`,
+  ),
+);
+/**
+ * A payment as analysts see it: its state, what it buys, its evidence; never its signature. What a person closed the review of is still under
+ * review.
+ */
+export type PaymentRow = RowOf<typeof PAYMENT>;
+
 /** Payments of a site. */
 export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
-  columns: `p.payment_id, p.mode, p.settler, p.network, p.asset, p.payer, p.pay_to, p.nonce, p.valid_after::text,
-    p.valid_before::text, p.payer_kind, p.x402_version, p.host, p.slug, p.resource, p.kind, p.purpose, p.amount_micro,
-    p.agent ->> 'ua' as agent_ua, ${toldState('p')} as state, p.batch_id, p.attempts, p.reason, p.raw_reason, p.sentence, p.successor_id, p.tx_hash,
-    p.log_position, p.block_number, p.block_time, p.accepted_at, p.decided_at, ${toldFinalAt('p')} as final_at, p.review_closed_at`,
+  columns: PAYMENT,
   from: 'ledger.payment p',
   tenant: 'p.tenant_id',
   id: { column: 'p.payment_id', type: 'uuid' },
@@ -113,42 +113,6 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
     ...isBetween(binder, 'p.amount_micro', filter.minMicro, filter.maxMicro),
     ...isWithin(binder, 'p.accepted_at', filter.window),
   ],
-  read: (row) => ({
-    paymentId: row['payment_id'],
-    mode: row['mode'],
-    settler: row['settler'],
-    network: row['network'],
-    asset: row['asset'],
-    payer: row['payer'],
-    payTo: row['pay_to'],
-    nonce: row['nonce'],
-    validAfter: row['valid_after'],
-    validBefore: row['valid_before'],
-    payerKind: row['payer_kind'],
-    x402Version: row['x402_version'],
-    host: row['host'],
-    slug: row['slug'],
-    resource: row['resource'],
-    kind: row['kind'],
-    purpose: row['purpose'],
-    agentUa: row['agent_ua'],
-    state: row['state'],
-    batchId: row['batch_id'],
-    attempts: row['attempts'],
-    reason: row['reason'],
-    rawReason: row['raw_reason'],
-    sentence: row['sentence'],
-    successorId: row['successor_id'],
-    txHash: row['tx_hash'],
-    logPosition: row['log_position'],
-    micro: BigInt(row['amount_micro']),
-    blockNumber: row['block_number'] === null ? null : BigInt(row['block_number']),
-    blockTimeMs: timeOrNull(row['block_time']),
-    acceptedAtMs: timeOf(row['accepted_at']),
-    decidedAtMs: timeOrNull(row['decided_at']),
-    finalAtMs: timeOrNull(row['final_at']),
-    reviewClosedAtMs: timeOrNull(row['review_closed_at']),
-  }),
 };
 
 /** As constants, which the partial indexes want; what is no state is in no payment. */

@@ -1,13 +1,13 @@
 import type { Span } from '../../../kernel/time/window.ts';
 import type { Source } from '../../../paging/store/source.ts';
-import { isWithin, timeOf } from '../../../paging/store/source.ts';
+import { isWithin, workedOut } from '../../../paging/store/source.ts';
 import type { Prices } from '../../../pricing/rules/pricing.ts';
 
 /** A price that a site set. */
 export interface PriceChangeRow {
   /** Version of the pricing that it came with. */
   readonly version: number;
-  readonly atMs: number;
+  readonly at: Date;
   /** What it was; null: it is the site's first. */
   readonly from: Prices | null;
   readonly to: Prices;
@@ -41,9 +41,16 @@ const ENTRY = `lateral (select g.actor_id, g.actor_via from audit_log g
     and (not g.after ? 'citationMultiplier' or g.after ->> 'citationMultiplier' is not distinct from h.times)
   order by abs(extract(epoch from g.at - h.valid_from)), g.entry_id limit 1)`;
 
+/** `Prices`, by the columns of its two. */
+const pricesOf = (price: string, times: string): string =>
+  `json_build_object('priceUsdc', ${price}, 'citationMultiplier', ${times})`;
+
 /** Prices of a site as they were set, the first one included. */
 export const PRICE_CHANGES: Source<PriceChangeRow, PriceChangeFilter> = {
-  columns: 'h.version, h.valid_from, h.price, h.times, h.old_price, h.old_times, who.actor_id, who.actor_via',
+  columns: workedOut(
+    `h.version, h.valid_from as at, who.actor_id as "actorId", who.actor_via as "actorVia",
+     case when h.old_price is not null then ${pricesOf('h.old_price', 'h.old_times')} end as "from", ${pricesOf('h.price', 'h.times')} as "to"`,
+  ),
   from: `${VERSIONS} h left join ${ENTRY} who on true`,
   tenant: 'h.tenant_id',
   id: { column: "lpad(h.version::text, 10, '0')", type: 'text' },
@@ -56,12 +63,4 @@ export const PRICE_CHANGES: Source<PriceChangeRow, PriceChangeFilter> = {
     '(h.price, h.times) is distinct from (h.old_price, h.old_times)',
     ...isWithin(binder, 'h.valid_from', window),
   ],
-  read: (row) => ({
-    version: row['version'],
-    actorId: row['actor_id'],
-    actorVia: row['actor_via'],
-    atMs: timeOf(row['valid_from']),
-    from: row['old_price'] === null ? null : { priceUsdc: row['old_price'], citationMultiplier: row['old_times'] },
-    to: { priceUsdc: row['price'], citationMultiplier: row['times'] },
-  }),
 };

@@ -1,25 +1,7 @@
 import type { Sql } from '../../../../db/database.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { Source } from '../../../paging/store/source.ts';
-import { equals, isOneOf, isWithin, timeOf, timeOrNull } from '../../../paging/store/source.ts';
-import type { EventType } from '../../../webhooks/rules/event.ts';
-
-/** A webhook endpoint as its owner sees it, and how healthy it is; never its secret. */
-export interface EndpointShown {
-  readonly endpointId: string;
-  readonly url: string;
-  readonly channel: string;
-  readonly eventTypes: readonly string[];
-  readonly hostFilter: readonly string[] | null;
-  readonly profile: string;
-  readonly description: string;
-  readonly enabled: boolean;
-  readonly disabledReason: string | null;
-  readonly failuresInRow: number;
-  readonly failingSinceMs: number | null;
-  readonly cooledUntilMs: number | null;
-  readonly createdAtMs: number;
-}
+import type { RowOf, Source } from '../../../paging/store/source.ts';
+import { both, columnsOf, equals, isOneOf, isWithin, workedOut } from '../../../paging/store/source.ts';
 
 /** Which endpoints. */
 export interface EndpointFilter {
@@ -28,10 +10,27 @@ export interface EndpointFilter {
   readonly isFailing?: true;
 }
 
+const ENDPOINT = columnsOf('webhook_endpoint e', [
+  'endpointId',
+  'url',
+  'channel',
+  'eventTypes',
+  'hostFilter',
+  'profile',
+  'description',
+  'enabled',
+  'disabledReason',
+  'failuresInRow',
+  'failingSince',
+  'cooledUntil',
+  'createdAt',
+]);
+/** A webhook endpoint as its owner sees it, and how healthy it is; never its secret. */
+export type EndpointShown = RowOf<typeof ENDPOINT>;
+
 /** Endpoints of a site that are not deleted. */
 export const ENDPOINTS: Source<EndpointShown, EndpointFilter> = {
-  columns: `e.endpoint_id, e.url, e.channel, e.event_types, e.host_filter, e.profile, e.description, e.enabled, e.disabled_reason,
-    e.failures_in_row, e.failing_since, e.cooled_until, e.created_at`,
+  columns: ENDPOINT,
   from: 'webhook_endpoint e',
   tenant: 'e.tenant_id',
   id: { column: 'e.endpoint_id', type: 'uuid' },
@@ -42,33 +41,7 @@ export const ENDPOINTS: Source<EndpointShown, EndpointFilter> = {
     ...(filter.isFailing ? ["(e.disabled_reason in ('gone', 'failing') or e.enabled and e.failures_in_row > 0)"] : []),
     'e.deleted_at is null',
   ],
-  read: (row) => ({
-    endpointId: row['endpoint_id'],
-    url: row['url'],
-    channel: row['channel'],
-    eventTypes: row['event_types'],
-    hostFilter: row['host_filter'],
-    profile: row['profile'],
-    description: row['description'],
-    enabled: row['enabled'],
-    disabledReason: row['disabled_reason'],
-    failuresInRow: row['failures_in_row'],
-    failingSinceMs: timeOrNull(row['failing_since']),
-    cooledUntilMs: timeOrNull(row['cooled_until']),
-    createdAtMs: timeOf(row['created_at']),
-  }),
 };
-
-/** An event: the same id always carries the same data (invariant 8). */
-export interface EventRow {
-  readonly eventId: string;
-  readonly type: EventType;
-  readonly host: string | null;
-  /** The JSON text of each profile's data. */
-  readonly detailed: string;
-  readonly summary: string;
-  readonly createdAtMs: number;
-}
 
 /** Which events. */
 export interface EventFilter {
@@ -78,9 +51,16 @@ export interface EventFilter {
   readonly window?: Span;
 }
 
+const EVENT = both(
+  columnsOf('webhook_event v', ['eventId', 'type', 'host', 'createdAt']),
+  workedOut<{ readonly detailed: string; readonly summary: string }>('v.detailed::text, v.summary::text'),
+);
+/** An event: the same id always carries the same data (invariant 8), here the JSON text of each profile's. */
+export type EventRow = RowOf<typeof EVENT>;
+
 /** Events of a site. */
 export const EVENTS: Source<EventRow, EventFilter> = {
-  columns: 'v.event_id, v.type, v.host, v.detailed::text, v.summary::text, v.created_at',
+  columns: EVENT,
   from: 'webhook_event v',
   tenant: 'v.tenant_id',
   id: { column: 'v.event_id', type: 'text' },
@@ -95,29 +75,7 @@ export const EVENTS: Source<EventRow, EventFilter> = {
     ...equals(binder, 'v.host', filter.host),
     ...isWithin(binder, 'v.created_at', filter.window),
   ],
-  read: (row) => ({
-    eventId: row['event_id'],
-    type: row['type'],
-    host: row['host'],
-    detailed: row['detailed'],
-    summary: row['summary'],
-    createdAtMs: timeOf(row['created_at']),
-  }),
 };
-
-/** One event for one endpoint. */
-export interface DeliveryShown {
-  readonly deliveryId: string;
-  readonly eventId: string;
-  readonly endpointId: string;
-  readonly redelivery: number;
-  readonly state: 'pending' | 'delivered' | 'failed' | 'exhausted';
-  readonly reason: string | null;
-  readonly attemptCount: number;
-  readonly dueAtMs: number;
-  readonly createdAtMs: number;
-  readonly decidedAtMs: number | null;
-}
 
 /** Which deliveries. */
 export interface DeliveryFilter {
@@ -147,10 +105,24 @@ export async function countFailing(
   return Number(row?.count ?? 0);
 }
 
+const DELIVERY = columnsOf('delivery d', [
+  'deliveryId',
+  'eventId',
+  'endpointId',
+  'redelivery',
+  'state',
+  'reason',
+  'attempts',
+  'dueAt',
+  'createdAt',
+  'decidedAt',
+]);
+/** One event for one endpoint. */
+export type DeliveryShown = RowOf<typeof DELIVERY>;
+
 /** Deliveries of a site; their ids begin with the time. */
 export const DELIVERIES: Source<DeliveryShown, DeliveryFilter> = {
-  columns: `d.delivery_id, d.event_id, d.endpoint_id, d.redelivery, d.state, d.reason, d.attempts, d.due_at, d.created_at,
-    d.decided_at`,
+  columns: DELIVERY,
   from: 'delivery d',
   tenant: 'd.tenant_id',
   id: { column: 'd.delivery_id', type: 'text' },
@@ -167,45 +139,19 @@ export const DELIVERIES: Source<DeliveryShown, DeliveryFilter> = {
     ...(filter.isFailing == null ? [] : [filter.isFailing ? FAILING : `not (${FAILING})`]),
     ...isWithin(binder, 'd.created_at', filter.window),
   ],
-  read: (row) => ({
-    deliveryId: row['delivery_id'],
-    eventId: row['event_id'],
-    endpointId: row['endpoint_id'],
-    redelivery: row['redelivery'],
-    state: row['state'],
-    reason: row['reason'],
-    attemptCount: row['attempts'],
-    dueAtMs: timeOf(row['due_at']),
-    createdAtMs: timeOf(row['created_at']),
-    decidedAtMs: timeOrNull(row['decided_at']),
-  }),
 };
 
+const ATTEMPT = columnsOf('delivery_attempt a', ['attempt', 'startedAt', 'durationMs', 'status', 'reason', 'responseStart']);
 /** One try of a delivery. */
-export interface AttemptRow {
-  readonly attempt: number;
-  readonly startedAtMs: number;
-  readonly durationMs: number;
-  readonly status: number | null;
-  readonly reason: string | null;
-  readonly responseStart: string;
-}
+export type AttemptRow = RowOf<typeof ATTEMPT>;
 
 /** Attempts of a site's deliveries. */
 export const ATTEMPTS: Source<AttemptRow, object> = {
-  columns: 'a.attempt, a.started_at, a.duration_ms, a.status, a.reason, a.response_start',
+  columns: ATTEMPT,
   from: 'delivery_attempt a',
   tenant: 'a.tenant_id',
   id: { column: "(a.delivery_id || ':' || lpad(a.attempt::text, 5, '0'))", type: 'text' },
   orderings: { OLDEST: { column: 'a.started_at', type: 'timestamptz', direction: 'asc' } },
   keys: { delivery: { column: 'a.delivery_id', type: 'text' } },
   where: () => [],
-  read: (row) => ({
-    attempt: row['attempt'],
-    durationMs: row['duration_ms'],
-    status: row['status'],
-    reason: row['reason'],
-    responseStart: row['response_start'],
-    startedAtMs: timeOf(row['started_at']),
-  }),
 };

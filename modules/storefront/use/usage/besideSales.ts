@@ -5,12 +5,12 @@ import { listOf } from '../../../paging/use/pages.ts';
 import { readGroups } from '../../../reports/store/earnings/earnings.ts';
 import type { AskedWindow, ReportFrame, ReportSite } from '../../../reports/use/request.ts';
 import { readReport } from '../../../reports/use/request.ts';
-import type { UseSum } from '../../store/usageReports.ts';
+import type { UsageReportRow, UseSum } from '../../store/usageReports.ts';
 import { sumUsesOfLicences, sumUsesOfPages, USAGE_REPORTS } from '../../store/usageReports.ts';
 
 export type { UseSum };
 /** A report of use, with its site. */
-export type UsageReportShown = Owned<ReturnType<typeof USAGE_REPORTS.read>>;
+export type UsageReportShown = Owned<UsageReportRow>;
 
 /** Reports of use, one by one. */
 export const usageReports = listOf(USAGE_REPORTS);
