@@ -21,7 +21,13 @@ export interface QueryOf<T> {
 /** Answers of before, so that a screen one comes back to is there at once; forgotten with the session. */
 const MOST_KEPT = 40;
 const kept = new Map<string, { readonly data: unknown; readonly fetchedAt: number }>();
-onSignOut(() => kept.clear());
+/** Of whom and of when answers are: one that comes after a sign-out or a change is none to keep. */
+let era = 0;
+function forgetAll(): void {
+  era += 1;
+  kept.clear();
+}
+onSignOut(forgetAll);
 
 /** How old an answer may get while the page is looked at. */
 const FRESH_MS = 60_000;
@@ -46,13 +52,14 @@ export function useQuery<T>(document: string | null, variables: Variables = {}, 
     ({ quiet = false }: { readonly quiet?: boolean } = {}) => {
       if (document === null) return;
       const turn = ++newest.current;
+      const asOf = era;
       const isOurs = (): boolean => turn === newest.current;
       // What a failure says stays in place while it is asked again unbidden.
       hold((now) => (quiet && now.key === key ? now : before<T>(key, now)));
       send<T>(document, asked).then(
         ({ data, problem }) => {
           const fetchedAt = Date.now();
-          keep(key, data, fetchedAt);
+          if (problem === null && asOf === era) keep(key, data, fetchedAt);
           if (!isOurs()) return;
           failures.current = 0;
           hold({ key, state: 'ready', data, problem, fetchedAt });
@@ -185,7 +192,7 @@ const NOTHING_ADDED = { to: null, pages: [], isBusy: false, problem: null } as c
  */
 export async function change<T>(document: string, variables: Variables = {}): Promise<T> {
   const { data, problem } = await send<T>(document, withTenant(document, variables));
-  kept.clear();
+  forgetAll();
   if (problem !== null) throw problem;
   for (const field of Object.values(data as Record<string, unknown>)) {
     if (isRefusal(field)) throw new Problem(field.code, field.message, { parameter: field.parameter ?? null });

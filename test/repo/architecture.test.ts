@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { MODULES } from '../../.dependency-cruiser.mjs';
 import { listPaths } from '../../tools/check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -72,6 +73,7 @@ test('every bound of what a caller can make us spend or do names tests that are 
 test('the table of modules names every module', () => {
   const named = rowsUnder('ARCHITECTURE.md', '## Modules').flatMap((row) => /^`(.+)`$/.exec(row[1] ?? '')?.[1] ?? []);
   const there = new Set(listPaths().flatMap((path) => /^modules\/([^/]+)\//.exec(path)?.[1] ?? []));
+  expect(named).toEqual(MODULES);
   expect(named.toSorted()).toEqual([...there].toSorted());
 });
 

@@ -88,7 +88,8 @@ function raise(wei: bigint): bigint {
   return (wei * 5n + 3n) / 4n;
 }
 
-function least(a: bigint, b: bigint): bigint {
+/** The smaller of two amounts. */
+export function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 

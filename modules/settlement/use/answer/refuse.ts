@@ -29,7 +29,7 @@ export interface Attempt extends Presented {
   /** The price it would have paid; null when no valid quote named one. */
   readonly micro: bigint | null;
   readonly agent: ObservedAgent;
-  /** The site's own key or the account that buys presented it, or its payer signed it. Else nobody answers for it: a stranger could fill a site's audit. */
+  /** A site's key or the account that buys a licence presented it, or its payer signed it. Of anything else nothing is written. */
   readonly isVouched: boolean;
 }
 

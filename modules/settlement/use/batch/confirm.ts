@@ -76,8 +76,8 @@ export async function decideBatch(
     // Nothing to judge: a flush, or decided before. What it paid out is evidence all the same.
     await storeEvidence(call, await readReceipt(call.rpc, call.network, receipt));
   }
-  const kind = attempts.find(({ txHash }) => txHash === receipt.hash)?.kind ?? 'settle';
-  const fate = fateOf(kind, receipt.status);
+  const mined = attempts.find(({ txHash }) => txHash === receipt.hash);
+  const fate = fateOf(mined?.kind ?? 'settle', receipt.status);
   const { batchId } = batch;
   const lookups = open.map((payment) => ({
     payment,
@@ -86,7 +86,7 @@ export async function decideBatch(
     hashes: [receipt.hash],
   }));
   const round = await runRound(call, lookups, { atSafe: false, receipts: [receipt] });
-  await closeBatch(deps, batch, { receipt, kind, paymentCount: payments.length });
+  await closeBatch(deps, batch, { receipt, mined, paymentCount: payments.length });
   deps.crashAt('after_record');
   const decided = new Set(round.changed.map(({ paymentId }) => paymentId));
   const undecided = open.filter(({ paymentId }) => !decided.has(paymentId)).length;
