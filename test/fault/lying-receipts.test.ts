@@ -79,3 +79,20 @@ test('an authorization that two nodes show to be cancelled fails as before, and 
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
   expect(await alerts()).toEqual([]);
 });
+
+test('a node that tells of a fee that nobody signed closes no network for the day: the cost is believed up to what the bytes allowed', async () => {
+  await start({ urls: 1, lying: 0 });
+  const change = (reply: string): string => {
+    const answer = JSON.parse(reply) as { result: { l1Fee?: string } | null };
+    if (answer.result) answer.result.l1Fee = `0x${(10n ** 24n).toString(16)}`;
+    return JSON.stringify(answer);
+  };
+  lines[0]?.set('eth_getTransactionReceipt', { kind: 'alter', change });
+  const { payment } = await buy();
+  await look(world, await sendAll(world));
+  expect((await stateOf(world, payment))?.state).toMatch(/^(settled|final)$/);
+  const [day] = await world.database.query<{ gas_wei: string }>('select gas_wei::text from network_gas_usage');
+  expect(BigInt(day?.gas_wei ?? 0)).toBeGreaterThan(0n);
+  // A million coins were told.
+  expect(BigInt(day?.gas_wei ?? 0)).toBeLessThan(10n ** 18n);
+});

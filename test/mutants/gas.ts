@@ -357,4 +357,17 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: gas, name: 'a round pays out as many splits as a batch has gas for in one transaction' },
   },
+  {
+    id: 'false-receipt-spends-the-day',
+    rule: 19,
+    bug: 'what one node says a batch cost is charged as it is said',
+    edits: [
+      {
+        file: 'modules/settlement/use/relayer/gasUsage.ts',
+        search: '  const cost = least(told, most);',
+        replace: '  const cost = most > 0n ? told : most;',
+      },
+    ],
+    test: { file: 'test/fault/lying-receipts.test.ts', name: 'a node that tells of a fee that nobody signed' },
+  },
 ];
