@@ -92,7 +92,8 @@ export function offerAnswer(
     ...forwarded(told.settlement?.headers),
     'payment-required': withOwnNonce(quote, header),
     'crawler-price': dollars(quote.price),
-    ...toldBy(quote),
+    // Who pays already needs no documents, and the answer has its settlement response to carry.
+    ...(told.settlement === undefined ? toldBy(quote) : {}),
     ...(told.crawlerError ? { 'crawler-error': told.crawlerError } : {}),
     'www-authenticate': licenseChallenge(told.licenseError ?? 'invalid_request'),
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,

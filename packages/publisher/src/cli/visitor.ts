@@ -25,9 +25,9 @@ export type Came = Extract<Reply, { came: true }>;
 
 /**
  * Most bytes that the headers of an answer to an agent may have: nginx reads an answer's headers into one page of memory (4,096 bytes) unless told
- * otherwise, and answers 502 where they do not fit.
+ * otherwise, and answers 502 where they do not fit. What a proxy of the site's adds needs the rest.
  */
-export const MOST_HEADER_BYTES = 4_096;
+export const MOST_HEADER_BYTES = 4_000;
 
 /** What to do about headers that are longer. */
 export const SHORTER_HEADERS =

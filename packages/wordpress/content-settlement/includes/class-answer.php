@@ -31,7 +31,9 @@ final class Answer {
 	public static function offer( array $offer, object $quote, Visit $visit ): void {
 		self::begin( 402 );
 		self::headers( array( 'PAYMENT-REQUIRED' => Wallet_Proof::with_own_nonce( $offer['header'] ), 'crawler-price' => 'USD ' . Money::usd( (string) $quote->price ) ) );
-		self::headers( $offer['headers'] );
+		if ( '' === $visit->payment ) { // Who pays already needs no documents, and the answer has its settlement response to carry.
+			self::headers( $offer['headers'] );
+		}
 		$wrong = '' === $visit->payment ? Crawler_Error::of( (int) $quote->price, $visit->max_price, $visit->exact_price ) : '';
 		if ( '' !== $wrong ) {
 			self::headers( array( 'crawler-error' => $wrong ) );
