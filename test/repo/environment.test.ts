@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { renderEnvExample } from '../../process/config/env-example.ts';
+import { VARIABLES } from '../../process/config/variables.ts';
 import { checkEnvironmentNames, findStrayReaders, listKnownNames, listNamesIn } from '../../tools/check/env-names.ts';
 
 const committed = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
@@ -11,6 +12,10 @@ test('.env.example is what the schema renders', () => {
 
 test('.env.example and the schema hold the same names, both ways', () => {
   expect(listNamesIn(committed).sort()).toEqual(listKnownNames().sort());
+});
+
+test('what nobody turns is a constant: variables become fewer, or one more is worth changing this number', () => {
+  expect(Object.keys(VARIABLES)).toHaveLength(77);
 });
 
 test('only bin/, process/ and tools/ read process.env', async () => {
