@@ -18,7 +18,7 @@ export interface QueryOf<T> {
   readonly reload: () => void;
 }
 
-/** Answers of before, so that a screen one comes back to is there at once; forgotten with the session. */
+/** Former answers, so that a screen one returns to shows at once; forgotten with the session and with each change. */
 const MOST_KEPT = 40;
 const kept = new Map<string, { readonly data: unknown; readonly fetchedAt: number }>();
 /** Of whom and of when answers are: one that comes after a sign-out or a change is none to keep. */
@@ -48,7 +48,7 @@ export function useQuery<T>(document: string | null, variables: Variables = {}, 
   const [held, hold] = useState<Held<T>>(() => before<T>(key, null));
   const newest = useRef(0);
   const failures = useRef(0);
-  const ask = useCallback(
+  const load = useCallback(
     ({ quiet = false }: { readonly quiet?: boolean } = {}) => {
       if (document === null) return;
       const turn = ++newest.current;
@@ -78,11 +78,11 @@ export function useQuery<T>(document: string | null, variables: Variables = {}, 
   useEffect(() => {
     if (csrf === null) return; // the session ended; the next one asks
     failures.current = 0;
-    ask();
+    load();
     return () => {
       newest.current += 1;
     };
-  }, [ask, csrf]);
+  }, [load, csrf]);
   const hasFailed = held.problem !== null && held.state !== 'ready';
   useEffect(() => {
     const isSeen = (): boolean => csrfNow() !== null && globalThis.document.visibilityState === 'visible';
@@ -90,17 +90,15 @@ export function useQuery<T>(document: string | null, variables: Variables = {}, 
       if (!isSeen() || Date.now() - (held.fetchedAt ?? 0) <= FRESH_MS) return;
       if (isHeld)
         hold((now) => ({ ...now })); // drawn again, since the day may have turned
-      else ask();
+      else load();
     };
     const retry = (): void => {
-      if (isSeen()) ask({ quiet: true });
+      if (isSeen()) load({ quiet: true });
     };
-    const clock = hasFailed
-      ? held.problem?.passes
-        ? setTimeout(retry, RETRY_MS[Math.min(failures.current, RETRY_MS.length) - 1])
-        : undefined
-      : setTimeout(look, FRESH_MS + 500);
     const woken = hasFailed ? retry : look;
+    const waitMs = hasFailed ? RETRY_MS[Math.min(failures.current, RETRY_MS.length) - 1] : FRESH_MS + 500;
+    // A failure that does not pass is asked again by whoever comes back to the page alone.
+    const clock = hasFailed && !held.problem?.passes ? undefined : setTimeout(woken, waitMs);
     addEventListener('visibilitychange', woken);
     addEventListener('online', retry);
     return () => {
@@ -108,14 +106,14 @@ export function useQuery<T>(document: string | null, variables: Variables = {}, 
       removeEventListener('visibilitychange', woken);
       removeEventListener('online', retry);
     };
-  }, [ask, held, isHeld]);
+  }, [load, held, isHeld]);
   const shown = held.key === key ? held : before<T>(key, held);
   return {
     state: shown.state,
     data: shown.data,
     problem: shown.problem,
     fetchedAt: shown.fetchedAt,
-    reload: useCallback(() => ask(), [ask]),
+    reload: useCallback(() => load(), [load]),
   };
 }
 
@@ -188,7 +186,7 @@ const NOTHING_ADDED = { to: null, pages: [], isBusy: false, problem: null } as c
 
 /**
  * Makes a change and returns its data. A `Refusal` among the fields is thrown as a `Problem`, as is everything that stopped the call: then
- * nothing is known to have changed. Answers of before are forgotten.
+ * nothing is known to have changed. Kept answers are dropped.
  */
 export async function change<T>(document: string, variables: Variables = {}): Promise<T> {
   const { data, problem } = await send<T>(document, withTenant(document, variables));

@@ -70,9 +70,7 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     id: 'flush-without-budget',
     rule: 19,
     bug: 'a site that has used its half of the day goes on paying for flushes',
-    edits: [
-      { file: 'modules/settlement/rules/flush.ts', search: '2n * gasWeiToday < budgetWeiPerDay', replace: 'gasWeiToday >= 0n' },
-    ],
+    edits: [{ file: 'modules/settlement/rules/flush.ts', search: '2n * usedWei < budgetWei', replace: 'usedWei >= 0n' }],
     test: { file: unit, name: 'sites that have used half of their day bear no flush' },
   },
   {
@@ -82,8 +80,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/relayer/flush.ts',
-        search: 'gasShares: sharesOf(flushes),',
-        replace: 'gasShares: sharesOf(flushes.slice(flushes.length)),',
+        search: 'gasShares: flushShares(flushes),',
+        replace: 'gasShares: flushShares(flushes.slice(flushes.length)),',
       },
     ],
     test: { file: gas, name: worth },

@@ -1,7 +1,7 @@
 import { noteCall } from '../../../modules/gate/use/liveness.ts';
 import { declareAtPage } from '../../../modules/identity/use/accounts/declare.ts';
 import type { FreeBecause } from '../../../modules/pricing/rules/pricing.ts';
-import { withCredits } from '../../../modules/quotes/use/credits/book.ts';
+import { CREDITS_PATIENCE_MS, withCredits } from '../../../modules/quotes/use/credits/book.ts';
 import type { FoundPage } from '../../../modules/quotes/use/issue.ts';
 import { agentRefused, findPage, issueQuote, issueQuoteText } from '../../../modules/quotes/use/issue.ts';
 import { rememberedPage, rememberPage } from '../../../modules/quotes/use/memory.ts';
@@ -31,12 +31,6 @@ function lasting(answer: Answer, { untilMs }: Pick<FoundPage, 'untilMs'>, nowMs:
 function free(because: FreeBecause): Answer {
   return { status: 204, headers: { ...HEADERS, 'x-svc-free-because': because } };
 }
-
-/**
- * How long a quote waits for the site's credits API. Gates wait 2 s for a quote, and take a service that is silent for longer as away, for which
- * they give pages free: whoever makes that API slow must not get any.
- */
-export const CREDITS_PATIENCE_MS = 1_200;
 
 /** GET /_svc/quote: what a page costs now; 204, and why, when it is free. Reads no database, unless authors stand behind a credits API. */
 export const quoteRoute: KeyRoute = {

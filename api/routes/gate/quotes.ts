@@ -1,11 +1,11 @@
 import { noteCall } from '../../../modules/gate/use/liveness.ts';
+import { CREDITS_PATIENCE_MS } from '../../../modules/quotes/use/credits/book.ts';
 import { quoteMany } from '../../../modules/quotes/use/many.ts';
 import { holderOfKey } from '../../../platform/pacing/rates.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { QuotesBody, QuotesRequest } from '../../schemas/quote.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
-import { CREDITS_PATIENCE_MS } from './quote.ts';
 
 /** POST /_svc/quotes: what up to 100 pages cost one agent, in their order; each page counts as a call. */
 export const quotesRoute: KeyRoute = {

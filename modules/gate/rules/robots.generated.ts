@@ -8,6 +8,18 @@
 // NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF
 // CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
+/** What becomes of each class until an owner decides otherwise. */
+export const DEFAULTS = {
+  ai: 'charge',
+  automation: 'charge',
+  pretender: 'charge',
+  search: 'read',
+  preview: 'read',
+  ads: 'read',
+  feed: 'read',
+  monitor: 'read',
+  app: 'read',
+} as const;
 /** Names of AI agents in lower case. */
 export const AI_AGENTS: readonly string[] = [
   "addsearchbot",

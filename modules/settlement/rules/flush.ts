@@ -29,12 +29,16 @@ export interface FlushSeller {
   readonly gasWeiToday: bigint;
 }
 
+/** True while half of a day's gas is left. That half is kept for sales. No budget: always. */
+export function isHalfLeft(usedWei: bigint, budgetWei: bigint | null): boolean {
+  return budgetWei === null || 2n * usedWei < budgetWei;
+}
+
 /**
  * The sites that bear a flush, in equal parts: those that sell through the split and have used less than half of their day's gas. The
  * other half is kept for sales, so that whoever has money sent around between wallets of his own cannot close a site's till by it. Nobody:
  * the money stays until a site has room again, the next day at the latest.
  */
 export function flushPayers(sellers: readonly FlushSeller[], budgetWeiPerDay: bigint | null): readonly string[] {
-  const hasRoom = ({ gasWeiToday }: FlushSeller): boolean => budgetWeiPerDay === null || 2n * gasWeiToday < budgetWeiPerDay;
-  return sellers.filter(hasRoom).map(({ tenantId }) => tenantId);
+  return sellers.filter(({ gasWeiToday }) => isHalfLeft(gasWeiToday, budgetWeiPerDay)).map(({ tenantId }) => tenantId);
 }

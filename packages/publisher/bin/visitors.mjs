@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-const { lists, classes, browsers } = read('visitors.json');
+const { lists, defaults, classes, browsers } = read('visitors.json');
 const LICENCE = `MIT License, Copyright (c) 2024 ai.robots.txt, Copyright (c) Martin Monperrus and contributors. Permission is hereby granted, free of
 charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without
 restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the
@@ -50,6 +50,12 @@ const PATTERNS = {
     Object.entries(classes).map(([name, names]) => [name, `(?<![a-z0-9-])(?:${pattern(Object.keys(names))})`]),
   ),
 };
+/** What becomes of each class until an owner decides otherwise, as a constant of TypeScript. */
+const DEFAULTS = `export const DEFAULTS = {
+${Object.entries(defaults)
+  .map(([name, policy]) => `  ${name}: '${policy}',`)
+  .join('\n')}
+} as const;`;
 const BROWSERS = ` (?:${pattern(browsers)})\\/[\\w.-]+`;
 
 /** For the package: patterns alone. */
@@ -57,6 +63,8 @@ export function renderPackage() {
   const rows = Object.entries(PATTERNS).map(([name, text]) => `  ${name}: /${text}/,`);
   return `${comment(HEAD)}
 
+/** What becomes of each class until an owner decides otherwise. */
+${DEFAULTS}
 /** Names of robots in lower case, by class, in the order in which they are looked for. */
 export const ROBOTS = {
 ${rows.join('\n')}
@@ -73,6 +81,8 @@ export function renderService() {
   );
   return `${comment(HEAD)}
 
+/** What becomes of each class until an owner decides otherwise. */
+${DEFAULTS}
 /** Names of AI agents in lower case. */
 export const AI_AGENTS: readonly string[] = [
 ${ai.map((name) => `  ${JSON.stringify(name)},`).join('\n')}
@@ -106,6 +116,11 @@ ${rows.join('\n')}
 	),
 	'browsers' => ${phpText(`~${BROWSERS}~`)},
 	'bots'     => ${phpText(bots)},
+	'defaults' => array(
+${Object.entries(defaults)
+  .map(([name, policy]) => `\t\t${phpText(name)} => ${phpText(policy)},`)
+  .join('\n')}
+	),
 	'names'    => array(
 ${ai.map((name) => `\t\t${phpText(name)},`).join('\n')}
 	),

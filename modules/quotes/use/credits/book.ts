@@ -14,6 +14,12 @@ import { fetchCredits } from './client.ts';
 import { openCreditsToken } from './token.ts';
 
 /**
+ * How long a quote waits for the site's credits API. Gates wait 2 s for a quote, and take a service that is silent for longer as away, for which
+ * they give pages free: whoever makes that API slow must not get any.
+ */
+export const CREDITS_PATIENCE_MS = 1_200;
+
+/**
  * What is known of a page: its credits, `none` when the API names nobody, `free` when it says so, or `failed` when neither the API nor a copy
  * can say.
  */

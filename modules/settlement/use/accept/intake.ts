@@ -1,12 +1,13 @@
 import type { Database } from '../../../../db/database.ts';
 import { isTransientError, retryConflicts } from '../../../../db/database.ts';
+import { atLedger } from '../../../../db/outage.ts';
 import { findAccountsWithCode } from '../../../../platform/chain/calls/codeSize.ts';
 import { listBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
-import type { Network } from '../../../../platform/chain/network.ts';
+import type { Network, Networks } from '../../../../platform/chain/network.ts';
 import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { gathered } from '../../../../platform/pacing/gather.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
-import type { Authorization } from '../../../kernel/x402/payload.ts';
+import type { Authorization, ParsedPayment } from '../../../kernel/x402/payload.ts';
 import type { AdmissionAsk, AdmissionFacts } from '../../store/admission.ts';
 import { readAdmissions } from '../../store/admission.ts';
 import type { AuthorizationKey, Intake, IntakeItem } from '../../store/intake.ts';
@@ -33,6 +34,16 @@ export const findKnown: (database: Database, key: AuthorizationKey) => Promise<P
   concurrency: 1,
   isOutage,
 });
+
+/** The payment that holds the authorization a buyer shows, whoever's it is; null: none does. Throws outages as `atLedger`. */
+export function findShown(
+  { database, networks }: { readonly database: Database; readonly networks: Networks },
+  payment: ParsedPayment,
+): Promise<Payment | null> {
+  const { id: network, asset } = networks.findForPayment(payment) ?? networks.first;
+  const { from: payer, nonce } = payment.authorization;
+  return atLedger(() => findKnown(database, { network, asset, payer, nonce }));
+}
 
 /** What the chain said of a nonce before its payment had a row. */
 export interface NonceLook {

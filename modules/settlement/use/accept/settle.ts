@@ -27,7 +27,7 @@ import type { AnswerDeps } from '../answer/answer.ts';
 import { answerPayment, pendingError } from '../answer/answer.ts';
 import type { PaymentError, SettleReceipt } from '../answer/receipt.ts';
 import type { Attempt, Refusal } from '../answer/refuse.ts';
-import { refuse } from '../answer/refuse.ts';
+import { isVouchedBy, refuse } from '../answer/refuse.ts';
 import type { ReceiptName } from '../answer/signReceipt.ts';
 import { runRound } from '../batch/round.ts';
 import type { BatchStarter } from '../batchQueue.ts';
@@ -82,9 +82,8 @@ const SHORT: Refusal = {
 const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_already_used' } as const;
 
 /**
- * Settles one payment and answers with its receipt. The order of checks is safety 12:
- * terms → signature → replay → money, for a last look that costs → open purchase → row → chain. A second call with the same authorization and the same
- * purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
+ * Settles one payment and answers with its receipt. The checks in their order (safety 12): terms → signature → stored answer → admission →
+ * nonce → for a last look, balance and the look → row, with the guard → chain. A second call with the same authorization and the same purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
  * What is read before the row is read side by side; the answers keep their order. One that our own
  * transaction carried before a restore lost its row gets the row anew, once, where it may be shown (ADR 0018).
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
@@ -221,8 +220,7 @@ function no(deps: SettleDeps, request: SettleRequest, network: Network, refusal:
 
 /** The same before it is known that its payer signed. */
 function noUnsigned(deps: SettleDeps, request: SettleRequest, network: Network, refusal: Refusal): Promise<PaymentError> {
-  const isVouched = request.keyId !== null || request.purchase !== undefined;
-  return refuse(deps, { ...attemptOf(request, network), isVouched }, refusal);
+  return refuse(deps, { ...attemptOf(request, network), isVouched: isVouchedBy(request) }, refusal);
 }
 
 function attemptOf({ tenantId, mode, agent, payment, terms }: SettleRequest, network: Network): Omit<Attempt, 'isVouched'> {

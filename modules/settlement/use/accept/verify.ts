@@ -1,4 +1,3 @@
-import { atLedger } from '../../../../db/outage.ts';
 import type { Caller } from '../../../identity/use/keys/authenticate.ts';
 import type { KeyState } from '../../../kernel/access/key.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
@@ -18,9 +17,9 @@ import type { Payment } from '../../store/payment.ts';
 import type { SettleReceipt } from '../answer/receipt.ts';
 import { PaymentError } from '../answer/receipt.ts';
 import type { Refusal } from '../answer/refuse.ts';
-import { refuse } from '../answer/refuse.ts';
+import { isVouchedBy, refuse } from '../answer/refuse.ts';
 import type { ReceiptName } from '../answer/signReceipt.ts';
-import { findKnown } from './intake.ts';
+import { findShown } from './intake.ts';
 import type { SettleRequest } from './settle.ts';
 
 /** What verifying needs besides the publisher's side: the settlement service, bound to its own deps. */
@@ -73,7 +72,7 @@ async function settlePage(deps: VerifyDeps, caller: Seller, request: VerifyReque
   const slug = slugOf(presentPricing(caller.tenant).articlePrefixes, page.path) ?? '';
   const asked = { host: page.host, slug, kind: request.quote.kind ?? 'read', micro: null };
   const unread = { network: deps.networks.first, x402Version: 2, payer: '' } as const;
-  const attempt = { ...asked, ...unread, tenantId, mode, agent, isVouched: keyId !== null };
+  const attempt = { ...asked, ...unread, tenantId, mode, agent, isVouched: isVouchedBy(caller.key) };
   const parsed = parsePayment(request.payment);
   if (!parsed.ok) throw await refuse(deps, attempt, { ...parsed, sentence: parsed.detail });
   const { payment } = parsed;
@@ -119,9 +118,7 @@ async function termsOf(deps: VerifyDeps, caller: Seller, request: VerifyRequest,
     },
   );
   if (met?.paid) return { quoted: met.quoted, terms: met.paid };
-  const { from: payer, nonce } = payment.authorization;
-  const { id: network, asset } = deps.networks.findForPayment(payment) ?? deps.networks.first;
-  const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
+  const known = await findShown(deps, payment);
   const own = known?.tenantId === tenant.tenantId ? known : null;
   const quoted = met?.quoted ?? (own && (await quotedAtIntake(deps, { ...request, payment }, own)));
   if (!quoted) throw failure;

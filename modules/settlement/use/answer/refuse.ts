@@ -29,8 +29,13 @@ export interface Attempt extends Presented {
   /** The price it would have paid; null when no valid quote named one. */
   readonly micro: bigint | null;
   readonly agent: ObservedAgent;
-  /** A site's key or the account that buys a licence presented it, or its payer signed it. Of anything else nothing is written. */
+  /** Its payer signed it, or `isVouchedBy` says so. Of anything else nothing is written: strangers could fill a site's audit. */
   readonly isVouched: boolean;
+}
+
+/** True for what a site's key presented, or the account that buys a licence, signed or not. */
+export function isVouchedBy({ keyId, purchase }: { readonly keyId: string | null; readonly purchase?: unknown }): boolean {
+  return keyId !== null || purchase !== undefined;
 }
 
 /** Why a payment is not settled. A quote that ran out has a code of its own, and counts as authorization_invalid. */
@@ -42,8 +47,8 @@ export function networkName({ network, x402Version }: Pick<Presented, 'network' 
 }
 
 /**
- * Refuses a payment that has no row: writes its one `payment-failed` observation and makes its 402. A test key's payment is
- * answered and never written, and so is what nobody vouches for. Every call is one refused attempt. Throws database_unavailable when the observation cannot be written.
+ * Refuses a payment that has no row: writes its one `payment-failed` observation and makes its 402. A test key's payment is answered and never
+ * written, and so is what nobody vouches for. Every call is one refused attempt. Throws database_unavailable when the observation cannot be written.
  */
 export async function refuse(
   deps: { readonly database: Database; readonly metrics?: Metrics },

@@ -1,4 +1,4 @@
-import { atDatabase, atLedger } from '../../../../db/outage.ts';
+import { atDatabase } from '../../../../db/outage.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { Destination, ObservedAgent } from '../../../kernel/terms.ts';
@@ -8,11 +8,11 @@ import { findFittingOffer, findOffer } from '../../../licences/store/offers.ts';
 import { MAX_TIMEOUT_SECONDS } from '../../../pricing/rules/quote.ts';
 import type { Offer } from '../../../quotes/use/offers/build.ts';
 import type { Payment } from '../../../settlement/store/payment.ts';
-import { findKnown } from '../../../settlement/use/accept/intake.ts';
+import { findShown } from '../../../settlement/use/accept/intake.ts';
 import type { SettleRequest } from '../../../settlement/use/accept/settle.ts';
 import type { SettleReceipt } from '../../../settlement/use/answer/receipt.ts';
 import { PaymentError } from '../../../settlement/use/answer/receipt.ts';
-import { refuse } from '../../../settlement/use/answer/refuse.ts';
+import { isVouchedBy, refuse } from '../../../settlement/use/answer/refuse.ts';
 import { siteNetworks, takesNetwork } from '../../../tenants/use/networks.ts';
 import { readPresented } from '../pages/presentedPayment.ts';
 import type { BuyerDeps } from './deps.ts';
@@ -56,10 +56,8 @@ export async function buyLicence(deps: BuyDeps, call: PurchaseCall): Promise<Pur
   if (call.payments.length === 0) return offered(deps, call, request, null);
   const payment = await readPayment(deps, call, request);
   if (payment instanceof PaymentError) return offered(deps, call, request, payment);
-  const { from: payer, nonce } = payment.authorization;
   const named = deps.networks.findForPayment(payment) ?? deps.networks.first;
-  const { id: network, asset } = named;
-  const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
+  const known = await findShown(deps, payment);
   const offer = await offerOf(deps, call, request, { payment, known, named });
   const { tenantId, offerId } = offer;
   const { accountId, agent, idempotencyKey } = call;
@@ -127,7 +125,7 @@ async function readPayment(deps: BuyDeps, call: PurchaseCall, request: Understoo
     kind,
     micro: null,
     agent,
-    isVouched: true,
+    isVouched: isVouchedBy({ keyId: null, purchase: call }),
   } as const;
   const payer = { x402Version: read?.x402Version ?? 2, payer: read?.authorization.from ?? '' } as const;
   return refuse(deps, { ...asked, network: deps.networks.first, ...payer }, refusal);

@@ -1,13 +1,12 @@
 /** A page sold by the service itself: to whoever pays, without the publisher's gate between. The terms are those of the gate. */
 
-import { atLedger } from '../../../../db/outage.ts';
 import { previewSpending } from '../../../budgets/use/check.ts';
 import { isServiceError, ServiceError } from '../../../kernel/errors.ts';
 import { slugOf } from '../../../kernel/pages/resource.ts';
 import type { CrossingKind, ObservedAgent } from '../../../kernel/terms.ts';
 import type { ParsedPayment } from '../../../kernel/x402/payload.ts';
 import type { FreeBecause } from '../../../pricing/rules/pricing.ts';
-import { withCredits } from '../../../quotes/use/credits/book.ts';
+import { CREDITS_PATIENCE_MS, withCredits } from '../../../quotes/use/credits/book.ts';
 import type { QuotedPage } from '../../../quotes/use/issue.ts';
 import { agentRefused, findPage, issueQuote, presentPricing } from '../../../quotes/use/issue.ts';
 import type { Offer } from '../../../quotes/use/offers/build.ts';
@@ -15,11 +14,11 @@ import type { ExtensionDeps } from '../../../quotes/use/offers/extensions.ts';
 import { buildPageOffer } from '../../../quotes/use/offers/page.ts';
 import { findPresentOffer } from '../../../quotes/use/offers/present.ts';
 import type { Payment } from '../../../settlement/store/payment.ts';
-import { findKnown } from '../../../settlement/use/accept/intake.ts';
+import { findShown } from '../../../settlement/use/accept/intake.ts';
 import type { VerifyDeps, VerifyRequest } from '../../../settlement/use/accept/verify.ts';
 import { verifyPayment } from '../../../settlement/use/accept/verify.ts';
 import type { PaymentError, SettleReceipt } from '../../../settlement/use/answer/receipt.ts';
-import { refuse } from '../../../settlement/use/answer/refuse.ts';
+import { isVouchedBy, refuse } from '../../../settlement/use/answer/refuse.ts';
 import type { PageDeps, PageText } from './fetch.ts';
 import type { HeldDeps } from './held.ts';
 import { readHeld } from './held.ts';
@@ -86,10 +85,13 @@ export interface BoughtPage {
   readonly relay: Relayed;
 }
 
-/** How long a site's own API of authors is waited for. */
-export const CREDITS_PATIENCE_MS = 1_200;
 /** How long its server is waited for, once before the payment and once after: with the wait for the payment less than what clients wait. */
 const PAGE_PATIENCE_MS = 8_000;
+
+/** The same, with as much patience for a site as a purchase has. */
+function patient<Deps extends PageDeps>(deps: Deps): Deps {
+  return { ...deps, pagePatienceMs: PAGE_PATIENCE_MS };
+}
 
 /**
  * What a page costs now, as an agent that nobody verified, with its offer. Throws invalid_resource, not_found for a host that nobody here has
@@ -100,14 +102,14 @@ export async function offerPage(deps: OfferDeps, ask: PageAsk): Promise<FreePage
 }
 
 /**
- * Sells a page: without a payment its offer (to an account, what it holds already, or why its budget says no); with one its receipt, as POST verify
- * settles it: terms, ten minutes of grace, open-purchase guard and replay key are the same, since it is the same function. Page first, money
- * second: its site is asked once the payer has signed and holds the money, right before it is charged, and what it does not sell is not charged. The same payment again gets the same answer, also when the
- * page's price has changed or ended since. Throws PaymentError (with the present offer, none while undecided), budget_exceeded and
- * approval_required (without an offer), not_found for what the site does not have, and what `offerPage` throws.
+ * Sells a page. Without a payment: its offer; to an account also what it holds already, or why its budget says no. With one: its receipt, as POST
+ * verify settles it, with the same terms, grace, guard and replay key, since it is the same function. The site is asked last, once the payer has
+ * signed and holds the money; what it does not sell is not charged. The same payment again gets the same answer, whatever the page costs by now.
+ * Throws PaymentError (with the present offer, none while undecided), budget_exceeded and approval_required (without an offer), not_found for what
+ * the site does not have, and what `offerPage` throws.
  *
- * What bounds the cost: the caller's rate first; then what POST verify is bounded by; one request to the site before the payment, by a turn of its site
- * and of the payer, and one after a payment that was settled.
+ * What bounds the cost: the caller's rate first; then what POST verify is bounded by; one request to the site before the payment, by a turn of its
+ * site and of the payer, and one after a payment that was settled.
  */
 export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage | OfferedPage | HeldBefore | BoughtPage> {
   if (call.payments.length === 0) return offerTo(deps, await findSeller(deps, call.url), call);
@@ -115,9 +117,8 @@ export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage 
   const presented = readPresented(deps.networks, call.payments);
   if (!presented.ok) throw await refuseUnread(deps, { page, call, read: presented.read }, presented.refusal);
   const { payment, text } = presented;
-  const { from: payer, nonce } = payment.authorization;
-  const { id: network, asset } = deps.networks.findForPayment(payment) ?? deps.networks.first;
-  const known = await atLedger(() => findKnown(deps.database, { network, asset, payer, nonce }));
+  const { from: payer } = payment.authorization;
+  const known = await findShown(deps, payment);
   // Whatever was taken in is answered by its own terms: its page may cost something else by now, or nothing.
   if (known?.tenantId === page.seller.key.tenantId) return settle(deps, { page, call, text, payer }, soldBefore(known));
   const offered = await offerOf(deps, page, call);
@@ -126,7 +127,7 @@ export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage 
   const { url } = offered;
   const lastLook = async ({ hasMoved }: { readonly hasMoved: boolean }): Promise<null> => {
     // What is paid already is given, whatever its site says of the page by now.
-    if (!hasMoved) await requireSold({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, { url, who: `payer ${payer}` });
+    if (!hasMoved) await requireSold(patient(deps), { url, who: `payer ${payer}` });
     return null;
   };
   return settle(deps, { page, call, text, payer }, { quote: { ...quote }, legs: terms.legs, lastLook }).catch(
@@ -183,7 +184,7 @@ async function settle(
 /** The page's text; whatever is in the way of it, the licence is answered, since it is paid for. */
 async function relayPaid(deps: SaleDeps, paid: Parameters<typeof relayPage>[1]): Promise<Relayed> {
   try {
-    return await relayPage({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, paid);
+    return await relayPage(patient(deps), paid);
   } catch (error) {
     if (!isServiceError(error)) throw error;
     const instructions = readInstructions(paid.url, paid.licence);
@@ -196,7 +197,7 @@ async function offerTo(deps: SaleDeps, page: SoldPage, call: PageCall): Promise<
   const { accountId, kind } = call;
   const { url } = page.resource;
   if (accountId !== undefined) {
-    const held = await readHeld({ ...deps, pagePatienceMs: PAGE_PATIENCE_MS }, { url, kind, by: { accountId } });
+    const held = await readHeld(patient(deps), { url, kind, by: { accountId } });
     if (held.held) return { kind: 'held', url, license: held.license, relay: held.relay };
   }
   const offered = await offerOf(deps, page, call);
@@ -239,7 +240,7 @@ async function refuseUnread(
     agent,
     network,
     ...presented,
-    isVouched: false,
+    isVouched: isVouchedBy(seller.key),
   };
   const error = await refuse(deps, attempt, refusal);
   const asked = { tenant: seller.tenant, resource: resource.url, kind };

@@ -1,10 +1,10 @@
 /** Quotes of pages of any sites, for whoever asks the service itself. */
 import { isServiceError } from '../../../kernel/errors.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
+import { CREDITS_PATIENCE_MS } from '../../../quotes/use/credits/book.ts';
 import type { QuoteDeps } from '../../../quotes/use/issue.ts';
 import type { QuoteOutcome } from '../../../quotes/use/many.ts';
 import { quoteMany } from '../../../quotes/use/many.ts';
-import { CREDITS_PATIENCE_MS } from './page.ts';
 import type { SoldPage } from './seller.ts';
 import { findSeller } from './seller.ts';
 

@@ -55,7 +55,7 @@ export function openTexts({ start = startThread, limitMs = LIMIT_MS } = {}): Tex
   return {
     read: (body, how) => {
       const reading = last.then(() => readNow(body, how));
-      last = reading;
+      last = reading.catch(() => undefined); // a thread that could not be started keeps nobody else waiting
       return reading;
     },
   };

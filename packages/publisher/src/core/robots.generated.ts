@@ -8,6 +8,18 @@
 // NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF
 // CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
+/** What becomes of each class until an owner decides otherwise. */
+export const DEFAULTS = {
+  ai: 'charge',
+  automation: 'charge',
+  pretender: 'charge',
+  search: 'read',
+  preview: 'read',
+  ads: 'read',
+  feed: 'read',
+  monitor: 'read',
+  app: 'read',
+} as const;
 /** Names of robots in lower case, by class, in the order in which they are looked for. */
 export const ROBOTS = {
   ai: /(?<![a-z0-9-])(?:addsearchbot|agenttimes|ai2bot|ai2bot-deepresearcheval|ai2bot-dolma|aihitbot|aiwebindex|amazon-kendra|amazon-qbusiness|amazonbot|amazonbuyforme|amzn-searchbot|amzn-user|andibot|anomura|anthropic-ai|apifybot|apifywebsitecontentcrawler|applebot|applebot-extended|aranet-searchbot|atlassian-bot|awario|azureai-searchbot|bedrockbot|bigsur\.ai|bravebot|brightbot|buddybot|bytespider|ccbot|channel3bot|chatglm-spider|chatgpt agent|chatgpt-user|claude-code|claude-searchbot|claude-user|claude-web|claudebot|cloudflare-autorag|cloudvertexbot|code|cohere-ai|cohere-training-data-crawler|cotoyogi|cragcrawler|crawl4ai|crawlspace|cursor|datenbank crawler|deepseekbot|devin|diffbot|duckassistbot|echobot bot|echoboxbot|exabot|exasearchbot|facebookbot|factset_spyderbot|firecrawlagent|friendlycrawler|geisthaus-pagefetcher|gemini-deep-research|google-agent|google-cloudvertexbot|google-extended|google-firebase|google-gemini-cli|google-notebooklm|googleagent-mariner|googleagent-urlcontext|googleother|googleother-image|googleother-video|gptbot|henkbot|iaskbot|iaskspider|icc-crawler|imagesiftbot|imagespider|img2dataset|isscyberriskcrawler|kagi-fetcher|kangaroo bot|kimi-user|klaviyoaibot|kunatocrawler|laion-huggingface-processor|laiondownloader|lcc|lightpanda|linerbot|linguee bot|linkupbot|manus-user|meta-externalagent|meta-externalfetcher|meta-webindexer|mistralai-user|mozilla-tabstack|mycentralaiscraperbot|nagetbot|netestate imprint crawler|newsai|notebooklm|novaact|oai-searchbot|omgili|omgilibot|openai|opencode|operator|pangubot|panscient|perplexity-user|perplexitybot|petalbot|phindbot|poggio-citations|poseidon research crawler|qualifiedbot|querit-searchbot|queritbot|quillbot|reflectionbot|sbintuitionsbot|scrapy|semrushbot-ocob|semrushbot-swa|shap-user|shapbot|sidetrade indexer bot|tavilybot|terra cotta|terracotta|thinkbot|tiktokspider|timpibot|tongyibot|trae|twinagent|useai|velenpublicwebcrawler|wardbot|webzio-extended|wpbot|wrtnbot|yak|yandexadditional|yandexadditionalbot|yiyanbot|youbot|zanistabot)(?![a-z0-9-])/,

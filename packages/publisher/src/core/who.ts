@@ -1,7 +1,7 @@
 /** Who reads: decided at the site, from the User-Agent and what the site's owner said of it. */
 import { isbot } from 'isbot';
 import { Lru } from './lru.ts';
-import { BROWSERS, ROBOTS } from './robots.generated.ts';
+import { BROWSERS, DEFAULTS, ROBOTS } from './robots.generated.ts';
 
 /** What the reader counts as; `robot` and `search` read free by their class, `allowed` by the owner's word on a name. */
 export type Who = 'person' | 'search' | 'robot' | 'allowed' | 'blocked' | 'agent';
@@ -10,22 +10,9 @@ export type Who = 'person' | 'search' | 'robot' | 'allowed' | 'blocked' | 'agent
  * Classes of visitors that an owner decides about as a whole. `automation` is what no list names, or what names nothing of itself; `pretender`
  * says that it is a browser and asks as no browser does.
  */
-export type VisitorClass = keyof typeof ROBOTS | 'automation' | 'pretender';
+export type VisitorClass = keyof typeof DEFAULTS;
 /** What becomes of a class. */
 export type ClassPolicy = 'read' | 'charge' | 'block';
-
-/** What holds where an owner says nothing: AI agents and automation that nothing names pay, everybody else reads. */
-const DEFAULTS: Readonly<Record<VisitorClass, ClassPolicy>> = {
-  ai: 'charge',
-  automation: 'charge',
-  pretender: 'charge',
-  search: 'read',
-  preview: 'read',
-  ads: 'read',
-  feed: 'read',
-  monitor: 'read',
-  app: 'read',
-};
 
 /** Why; `classifyReason` of reports. */
 export type Reason =

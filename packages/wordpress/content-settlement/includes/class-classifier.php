@@ -6,18 +6,6 @@ final class Classifier {
 	/** More of a User-Agent than this is not looked at. */
 	const MAX_CHARS = 512;
 
-	/** What becomes of classes of visitors where the owner says nothing: AI agents and automation that nothing names pay. */
-	const CLASSES = array(
-		'ai'         => 'charge',
-		'automation' => 'charge',
-		'pretender'  => 'charge',
-		'search'     => 'read',
-		'preview'    => 'read',
-		'ads'        => 'read',
-		'feed'       => 'read',
-		'monitor'    => 'read',
-		'app'        => 'read',
-	);
 	/** Until the service has said which search engines read free. */
 	const SEARCH_ENGINES = array( 'googlebot', 'bingbot', 'duckduckbot', 'applebot', 'yandexbot', 'baiduspider' );
 
@@ -68,7 +56,7 @@ final class Classifier {
 	}
 
 	private static function by_class( string $class, string $reason, array $policy ): array {
-		$becomes = $policy['visitorClasses'][ $class ] ?? self::CLASSES[ $class ];
+		$becomes = $policy['visitorClasses'][ $class ] ?? self::lists()['defaults'][ $class ];
 		if ( 'block' === $becomes ) {
 			return array( 'blocked', 'policy_block' );
 		}
