@@ -10,7 +10,7 @@ import type { SweptBatch } from '../modules/settlement/use/watch/sweep.ts';
 import { findAccepted, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
 import { beating } from './beating.ts';
 
-/** The activities of settlement: each unpacks, calls a service, and leaves retries to the workflow. */
+/** The activities of settlement: each unpacks, calls a use of the module, and leaves retries to the workflow. */
 export interface SettlementActivities {
   /** Claims, signs and sends a batch; at most 3 seconds, local (safety 20). */
   sendSettlement(proposal: BatchProposal): Promise<SendResult>;

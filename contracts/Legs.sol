@@ -4,7 +4,7 @@ pragma solidity ^0.8.30;
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 
 /// @notice Legs: who gets which part of a payment. A leg is one word, `uint96 weight << 160 | address wallet`.
-/// The twin of domain/legs.ts: weight descending, then address ascending; leg i >= 1 gets floor(value * w_i / sum(w)),
+/// The twin of modules/kernel/money/legs.ts: weight descending, then address ascending; leg i >= 1 gets floor(value * w_i / sum(w)),
 /// leg 0 the rest, so that amounts always sum to the value.
 library Legs {
     uint256 internal constant MAX_LEGS = 50;

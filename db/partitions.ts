@@ -1,4 +1,4 @@
-/** The day partitions of observations, and the only deletion there is (safety 22). Money has no days: its months (modules/settlement/store) are never dropped. */
+/** Deletes what is old: days of observations, and nothing else (safety 22). Closed months of money (modules/operations/store/months) are never dropped. */
 import { KEPT_DAYS, MARGIN_DAYS } from '../modules/kernel/time/window.ts';
 import { withinBriefLocks } from './briefLocks.ts';
 import type { Database, Sql } from './database.ts';

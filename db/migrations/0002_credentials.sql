@@ -1,5 +1,5 @@
 -- How callers prove themselves: keys of sites, owners, buyer accounts and their clients; and the keys that licences are signed with.
--- Only hashes of secrets stand here, each with a short check value of the pepper it was made under (services/pepper.ts), never the pepper: it says
+-- Only hashes of secrets stand here, each with a short check value of the pepper it was made under (platform/tokens/pepper.ts), never the pepper: it says
 -- when a rotation is over.
 
 -- ── keys of a site ─────────────────────────────────────────────────────────────────────────────────────────────────────

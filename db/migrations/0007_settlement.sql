@@ -85,7 +85,7 @@ create table payment_state (
   attempts integer not null default 0,
   batch_size smallint, -- how many shared its last batch, null before its first: after a batch in vain fewer share the next (safety 8)
   batch_id uuid references settlement_batch,
-  -- the machine (domain/payment)
+  -- the machine (modules/settlement/rules/machine.ts)
   payer_kind text not null default 'plain' check (payer_kind in ('plain', 'contract')),
   settler text not null default 'relayer' check (settler in ('relayer', 'facilitator', 'mock')),
   state text not null check (state in ('accepted', 'held', 'broadcast', 'settled', 'final', 'failed', 'superseded',

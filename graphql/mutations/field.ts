@@ -161,7 +161,7 @@ export const id = (what: string) =>
     throw new ServiceError('not_found', `this site has no such ${what}`);
   });
 
-/** Text of 1 to `max` characters without control characters; the services know the finer rules. */
+/** Text of 1 to `max` characters without control characters; the module knows the finer rules. */
 export const line = (max: number) =>
   z
     .string()

@@ -65,7 +65,7 @@ const aRule = z
     };
   });
 
-/** All rules of a site as an input has them; what they may be together is the domain's to judge. */
+/** All rules of a site as an input has them; modules/pricing/rules judges what they may be together. */
 export const ruleList = z.array(aRule).max(MAX_RULES, `has more than ${MAX_RULES} entries`);
 
 ownerMutation('setPriceRules', {

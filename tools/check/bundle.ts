@@ -83,7 +83,7 @@ export async function findForbiddenModules(entry: string): Promise<string[]> {
   return [...found].sort();
 }
 
-/** The step of `npm run check`: null when the bundle holds the SDK, workflows and domain only. */
+/** The step of `npm run check`: null when the bundle holds the SDK, workflows and rules only. */
 export async function checkBundle(): Promise<string | null> {
   if (!existsSync(ENTRY)) return 'workflows/index.ts does not exist.';
   const found = await findForbiddenModules(ENTRY);

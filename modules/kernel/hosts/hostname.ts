@@ -105,7 +105,7 @@ export function parseName(text: string): HostnameParse {
 
 /**
  * `parseName` of a host that can be proven: refuses names that lead to no public site and those of platforms, too. Public suffixes
- * are another list's (`adapters/outbound/publicSuffix`).
+ * are another list's (`platform/outbound/publicSuffix.ts`).
  */
 export function parseHostname(text: string): HostnameParse {
   const parsed = parseName(text);

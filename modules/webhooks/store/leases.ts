@@ -30,7 +30,7 @@ export interface LeasedDelivery {
 
 /**
  * The bytes of a delivery: the envelope around the event's stored data. Every attempt makes the same ones, since nobody may change what
- * they are made of. Bytes that are stored stay: those of chat messages, which the domain makes. `d` is the
+ * they are made of. Bytes that are stored stay: those of chat messages, which modules/webhooks/rules/chat.ts makes. `d` is the
  * delivery; `e` and `ev` are where the statement has the endpoint and the event.
  */
 const bodyOf = (e: string, ev: string): string => `coalesce(d.body, case when ${e}.channel = 'raw' then
