@@ -1,7 +1,8 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { ConfirmResult } from '../modules/settlement/use/batch/confirm.ts';
 import type { Flights } from '../modules/settlement/use/batch/flights.ts';
-import type { SendResult } from '../modules/settlement/use/batch/send.ts';
+import type { ReportedConfirm, ReportedSend } from '../modules/settlement/use/batch/report.ts';
+import { reportConfirmed, reportSent } from '../modules/settlement/use/batch/report.ts';
 import type { BatchProposal } from '../modules/settlement/use/batchQueue.ts';
 import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
 import { confirmCarried, sendProposal } from '../modules/settlement/use/rails/rails.ts';
@@ -13,11 +14,11 @@ import { beating } from './beating.ts';
 /** The activities of settlement: each unpacks, calls a use of the module, and leaves retries to the workflow. */
 export interface SettlementActivities {
   /** Claims, signs and sends a batch; at most 3 seconds, local (safety 20). */
-  sendSettlement(proposal: BatchProposal): Promise<SendResult>;
+  sendSettlement(proposal: BatchProposal): Promise<ReportedSend>;
   /** Looks for the batch's receipt for at most 2.2 seconds and records what is decided; local. */
-  confirmSettlement(input: { readonly batchId: string }): Promise<ConfirmResult>;
+  confirmSettlement(input: { readonly batchId: string }): Promise<ReportedConfirm>;
   /** Stays with a batch until all of it is decided; heart-beating, at most 5 minutes. */
-  awaitSettlement(input: { readonly batchId: string }): Promise<ConfirmResult>;
+  awaitSettlement(input: { readonly batchId: string }): Promise<ReportedConfirm>;
   /** What a crash left accepted, to be started at once; quick, whatever else there is to sweep. `isIdle`: there is nothing. */
   recoverAccepted(input: { readonly network: string }): Promise<{
     readonly batches: readonly SweptBatch[];
@@ -39,12 +40,16 @@ const LONGEST_MS = 4 * 60_000;
 export function createSettlementActivities(deps: SettlementDeps, flights: Pick<Flights, 'find'>): SettlementActivities {
   return {
     sendSettlement: async (proposal) => {
-      if (flights.find(proposal.batchId) !== null) return { kind: 'sent', rest: [] };
-      return sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null);
+      if (flights.find(proposal.batchId) !== null) return { kind: 'sent', rest: [], batch: null };
+      const sent = await sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null);
+      return reportSent(deps, proposal.batchId, sent);
     },
-    // A batch that is being confirmed here is not looked at twice.
-    confirmSettlement: ({ batchId }) => flights.find(batchId) ?? confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }),
-    awaitSettlement: ({ batchId }) => stayWith(deps, batchId),
+    confirmSettlement: async ({ batchId }) => {
+      // A batch that is being confirmed here is not looked at twice.
+      const confirmed = await (flights.find(batchId) ?? confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }));
+      return reportConfirmed(deps, batchId, confirmed);
+    },
+    awaitSettlement: async ({ batchId }) => reportConfirmed(deps, batchId, await stayWith(deps, batchId)),
     recoverAccepted: ({ network }) => findAccepted(deps, network),
     sweepPayments: ({ network }) => beating(HEARTBEAT_MS, async () => ({ batches: await sweepNetwork(deps, network) })),
     flushSplits: ({ network }) => beating(HEARTBEAT_MS, () => flushOrWarn(deps, network)),

@@ -1,5 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { ReportActivities } from '../activities/reports.ts';
+import { keepStatus } from './status.ts';
 
 const { checkRollups: check } = proxyActivities<ReportActivities>({
   startToCloseTimeout: '6h',
@@ -9,5 +10,8 @@ const { checkRollups: check } = proxyActivities<ReportActivities>({
 
 /** Compares rollups with their rows, once; a schedule runs it every night (safety 23). Returns how many sites differed. */
 export async function checkRollups(input: { readonly days: number }): Promise<number> {
-  return await check(input);
+  const told = keepStatus({ state: 'compares', days: input.days });
+  const differed = await check(input);
+  told.tell({ state: 'done', 'sites that differed': differed });
+  return differed;
 }

@@ -1,5 +1,6 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
+import { keepStatus } from './status.ts';
 
 const { dispatchDeliveries } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '5m',
@@ -12,6 +13,7 @@ const { dispatchDeliveries } = proxyActivities<WebhookActivities>({
  * `dispatchWebhooks:<shard>`; ends when the shard is no longer configured.
  */
 export async function dispatchWebhooks(input: { readonly shard: number }): Promise<void> {
+  keepStatus({ state: 'sends first attempts', shard: input.shard });
   const outcome = await dispatchDeliveries(input);
   if (outcome === 'again') await continueAsNew<typeof dispatchWebhooks>(input);
 }

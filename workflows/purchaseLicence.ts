@@ -1,6 +1,7 @@
 import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { LicenceActivities } from '../activities/licences.ts';
-import { isOpen as isOpenState } from '../modules/kernel/payment/state.ts';
+import { paymentAttributes } from '../modules/kernel/workflow/attributes.ts';
+import { keepStatus } from './status.ts';
 
 /** What a purchase is followed by: ids only (safety 20). The licence has the payment's id. */
 export interface PurchaseLicenceInput {
@@ -13,6 +14,7 @@ export interface PurchaseLicenceInput {
 const { followLicencePurchase } = proxyActivities<LicenceActivities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' },
+  summary: 'how the purchase stands; tells the account',
 });
 
 const FIRST_WAIT_MS = 500;
@@ -23,15 +25,24 @@ const LOOKS = 100;
  * Stays with one licence purchase, as `licence:<jti>`, for as long as anything may come of it, and sees to it that its account is
  * told once: of the licence, that nothing was paid and nothing can be any more, or that a person looks at it. The caller's request
  * is long over by then where the chain was slow. What a purchase is stands in its row alone: settling is `settlePayments`, and the
- * licence is written by the transaction that settles (safety 16). Looks are further and further apart. Returns how it ended.
+ * licence is written by the transaction that settles (safety 16). Looks are further and further apart. Returns how it ended; `Outcome`: `open`, then that.
  */
 export async function purchaseLicence({ tenantId, paymentId, waitMs }: PurchaseLicenceInput): Promise<string> {
+  const told = keepStatus({ state: 'waits', licence: paymentId, site: tenantId });
+  let lastOutcome = '';
   let nextMs = waitMs ?? FIRST_WAIT_MS;
   for (let look = 0; look < LOOKS; look++) {
-    // A worker of the version before does not say whether more may come: the state does.
-    const { state, isOpen = isOpenState(state) } = await followLicencePurchase({ tenantId, paymentId });
+    const { state, isOpen, bought } = await followLicencePurchase({ tenantId, paymentId });
+    const outcome = isOpen ? 'open' : state;
+    if (bought && look === 0) {
+      const { network, host, accountId, priceMicro } = bought;
+      const attributes = paymentAttributes(network, [{ tenantId, paymentId }]);
+      told.tell({ host, account: accountId, 'price in micro': priceMicro }, { ...attributes, Host: host, AccountId: accountId });
+    }
+    told.tell({ state }, outcome === lastOutcome ? undefined : { Outcome: outcome });
+    lastOutcome = outcome;
     if (!isOpen) return state;
-    await sleep(nextMs);
+    await sleep(nextMs, { summary: 'next look' });
     nextMs = Math.min(2 * nextMs, LONGEST_WAIT_MS);
   }
   return continueAsNew<typeof purchaseLicence>({ tenantId, paymentId, waitMs: nextMs });

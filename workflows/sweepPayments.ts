@@ -1,7 +1,8 @@
-import { continueAsNew, ParentClosePolicy, patched, proxyActivities, startChild, uuid4 } from '@temporalio/workflow';
+import { continueAsNew, patched, proxyActivities } from '@temporalio/workflow';
 import type { SettlementActivities } from '../activities/settlement.ts';
 import { watchInterval } from './interval.ts';
-import { settlePayments } from './settlePayments.ts';
+import { startBatch } from './startBatch.ts';
+import { keepStatus } from './status.ts';
 
 type SweptBatch = Awaited<ReturnType<SettlementActivities['sweepPayments']>>['batches'][number];
 
@@ -32,6 +33,8 @@ const ROUNDS = 240;
  */
 export async function sweepPayments(input: SweepPaymentsInput): Promise<void> {
   const interval = watchInterval(input.intervalMs);
+  const told = keepStatus({ network: input.network });
+  told.tell({}, { Network: input.network });
   for (let round = 0; round < ROUNDS; round++) {
     // What a crash left behind goes first: a round over everything else takes as long as there is work.
     const found = patched('accepted-first') ? await recoverAccepted({ network: input.network }) : null;
@@ -39,20 +42,12 @@ export async function sweepPayments(input: SweepPaymentsInput): Promise<void> {
     const isWhole = round % input.flushEvery === 0;
     if (isWhole || found?.isIdle !== true) await startAll((await sweep({ network: input.network })).batches);
     if (isWhole) await flushSplits({ network: input.network });
+    told.tell({ state: found?.isIdle ? 'nothing is open' : 'payments are open', 'last round': new Date().toISOString() });
     await interval.pause();
   }
   await continueAsNew<typeof sweepPayments>({ ...input, intervalMs: interval.ms });
 }
 
 async function startAll(batches: readonly SweptBatch[]): Promise<void> {
-  for (const batch of batches) {
-    const batchId = uuid4();
-    await startChild(settlePayments, {
-      workflowId: `settle:${batch.network}:${batchId}`,
-      args: [{ ...batch, batchId }],
-      memo: { payments: batch.payments.map((payment) => payment.paymentId) },
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowTaskTimeout: '5s',
-    });
-  }
+  for (const batch of batches) await startBatch(batch);
 }

@@ -20,6 +20,7 @@ import { closeReview } from '../../modules/operations/use/review.ts';
 import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
 import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
 import { createLog } from '../../platform/telemetry/log.ts';
+import { missingAttributes } from '../../platform/temporal/namespace.ts';
 import { publicHalf } from '../../platform/tokens/jws.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
@@ -200,6 +201,7 @@ function temporalOf({
       return {
         version: serverVersion ?? '',
         retentionDays: described ? Number(seconds ?? 0) / DAY_SECONDS : null,
+        missingAttributes: described ? await missingAttributes(connection, namespace) : [],
         pollers: pollers.length,
       };
     } finally {

@@ -21,8 +21,6 @@ export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'pr
   readonly networkIds: readonly string[];
   /** A pool of its own, with a limit on each statement: analysts cannot slow settlement. */
   readonly reading: ReadingDatabase;
-  /** Where Temporal shows its workflows; null where nobody said. */
-  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }
 
 /** What the handler lets callers in and makes changes with. */

@@ -100,7 +100,7 @@ const list: Record<string, { question: string; query: string }> = {
       nodes {
         paymentId state micro
         evidence { txHash blockNumber finalAt }
-        batch { workflowId workflowUrl state }
+        batch { workflowId state }
         crossings { micro legs { toAddress micro role } }
       }
     }

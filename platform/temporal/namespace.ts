@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../modules/kernel/workflow/attributes.ts';
 
 const DAY_SECONDS = 86_400;
 const LIMIT_MS = 60_000;
@@ -6,20 +7,21 @@ const LIMIT_MS = 60_000;
 /** How long closed workflows are kept where it matters: a payment asked about a month later still finds its workflow. */
 export const RETENTION_DAYS = 30;
 
-/** Registers a namespace, its closed workflows kept for a day, and waits until the server knows it everywhere (60 s at most). */
+/** Registers a namespace with its search attributes, closed workflows kept for a day, and waits until the server knows it (60 s at most). */
 export function registerNamespace(address: string, namespace: string): Promise<void> {
-  return withService(address, async (service) => {
+  return withService(address, async (service, connection) => {
     await register(service, namespace, 1);
     await untilKnown(service, namespace);
+    await addAttributes(connection, namespace);
   });
 }
 
 /**
- * A namespace with closed workflows kept for 30 days, known everywhere when this resolves (60 s at most): registered if there is
- * none, its retention raised if it was shorter. A second call changes nothing.
+ * A namespace with closed workflows kept for 30 days and the search attributes of workflows, known when this resolves (60 s at most):
+ * registered if there is none, its retention raised if it was shorter. A second call changes nothing.
  */
 export function ensureNamespace(address: string, namespace: string): Promise<void> {
-  return withService(address, async (service) => {
+  return withService(address, async (service, connection) => {
     try {
       await register(service, namespace, RETENTION_DAYS);
     } catch (error) {
@@ -27,13 +29,19 @@ export function ensureNamespace(address: string, namespace: string): Promise<voi
       if ((error as { code?: number }).code !== 6) throw error;
     }
     await untilKnown(service, namespace);
-    await raise(service, namespace);
+    await prepare(connection, namespace);
   });
 }
 
-/** Raises a namespace's retention to 30 days if it is shorter. Throws when there is no such namespace. */
-export function raiseRetention(address: string, namespace: string): Promise<void> {
-  return withService(address, (service) => raise(service, namespace));
+/** Gives a namespace what it lacks of 30 days of retention and the search attributes. Throws when there is no such namespace. */
+export function prepareNamespace(address: string, namespace: string): Promise<void> {
+  return withService(address, (_service, connection) => prepare(connection, namespace));
+}
+
+/** The search attributes that workflows name and a namespace lacks. */
+export async function missingAttributes(connection: Connection, namespace: string): Promise<readonly string[]> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  return Object.keys(SEARCH_ATTRIBUTES).filter((name) => customAttributes?.[name] === undefined);
 }
 
 type Service = Connection['workflowService'];
@@ -44,10 +52,10 @@ function days(count: number): Retention {
   return { seconds: count * DAY_SECONDS } as unknown as Retention;
 }
 
-async function withService<T>(address: string, work: (service: Service) => Promise<T>): Promise<T> {
+async function withService<T>(address: string, work: (service: Service, connection: Connection) => Promise<T>): Promise<T> {
   const connection = await Connection.connect({ address, connectTimeout: LIMIT_MS });
   try {
-    return await work(connection.workflowService);
+    return await work(connection.workflowService, connection);
   } finally {
     await connection.close();
   }
@@ -60,6 +68,28 @@ async function register(service: Service, namespace: string, retentionDays: numb
 async function untilKnown(service: Service, namespace: string): Promise<void> {
   await retried(
     () => service.listOpenWorkflowExecutions({ namespace, maximumPageSize: 1 }),
+    () => true,
+  );
+}
+
+async function prepare(connection: Connection, namespace: string): Promise<void> {
+  await raise(connection.workflowService, namespace);
+  await addAttributes(connection, namespace);
+}
+
+/** The types of search attributes in Temporal's protocol. */
+const INDEXED = { KEYWORD: 2, KEYWORD_LIST: 7 } as const;
+
+async function addAttributes(connection: Connection, namespace: string): Promise<void> {
+  const missing = await missingAttributes(connection, namespace);
+  if (missing.length === 0) return;
+  const types = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => missing.includes(name));
+  const searchAttributes = Object.fromEntries(types.map(([name, type]) => [name, INDEXED[type]]));
+  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  const { workflowService } = connection;
+  const query = missing.map((name) => `${name} = 'none'`).join(' AND ');
+  await retried(
+    () => workflowService.listWorkflowExecutions({ namespace, query, pageSize: 1 }),
     () => true,
   );
 }

@@ -55,8 +55,6 @@ export async function openEndpoint(
   config: ApiConfig,
   deps: Shared & Pick<GraphqlDeps, 'oidc' | 'signUp'>,
 ): Promise<GraphqlEndpoint> {
-  const { temporalUiUrl } = config;
-  const temporalUi = temporalUiUrl === undefined ? null : { url: temporalUiUrl, namespace: config.temporalNamespace };
   const pool = {
     url: config.databaseReadUrl ?? config.databaseUrl,
     poolSize: config.graphqlPoolSize,
@@ -64,13 +62,13 @@ export async function openEndpoint(
   };
   const networkIds = deps.networks.ids;
   const { pepper, priceFloorMicro } = deps;
-  const settings = { pool, pepper, temporalUi, networkIds, priceFloorMicro };
+  const settings = { pool, pepper, networkIds, priceFloorMicro };
   const thread = await openQueryThread({
     start: () => startThread(settings),
     log: deps.log,
     metrics: deps.metrics,
   });
-  const change = openEngine({ ...deps, reading: deps.database, temporalUi, networkIds }, deps);
+  const change = openEngine({ ...deps, reading: deps.database, networkIds }, deps);
   const isPageOn = config.graphiql ?? config.environment !== 'production';
   const page = isPageOn ? { key: config.graphiqlToken ?? null } : null;
   const counted = createGraphqlHandler(deps, { ask: thread.ask, change }, page);

@@ -10,7 +10,7 @@ import { openReadingDatabase } from '../../modules/reports/store/lists/graphqlPo
 const NICE = 10;
 
 /** All that the thread is told. The pepper shows owners the invitations of their members. */
-export interface ThreadSettings extends Pick<ReaderDeps, 'pepper' | 'temporalUi' | 'networkIds' | 'priceFloorMicro'> {
+export interface ThreadSettings extends Pick<ReaderDeps, 'pepper' | 'networkIds' | 'priceFloorMicro'> {
   readonly pool: Parameters<typeof openReadingDatabase>[0];
 }
 

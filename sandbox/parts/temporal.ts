@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { raiseRetention } from '../../platform/temporal/namespace.ts';
+import { prepareNamespace as prepare } from '../../platform/temporal/namespace.ts';
 import { choosePort, onFreePort, releasePort } from './ports.ts';
 import type { PartProcess } from './processes.ts';
 import { startProcess, untilReady } from './processes.ts';
@@ -45,7 +45,7 @@ const DYNAMIC_CONFIG = [
 ];
 
 /**
- * A Temporal server of the pinned version, with its namespace ready and closed workflows kept for at least 30 days: that of
+ * A Temporal server of the pinned version, with its namespace ready (search attributes, closed workflows kept for at least 30 days): that of
  * `sources.address` if set, else a development server on a file, on 127.0.0.1 only. Throws with what to do when there is none,
  * when it is of another version, and when it does not become ready in 60 s.
  */
@@ -138,7 +138,7 @@ function flags(folder: string, namespace: string, port: number, uiPort: number |
 /** Waits for nothing: throws when the server does not answer, is of another version or lacks the namespace. */
 async function prepareNamespace(address: string, namespace: string): Promise<void> {
   await checkServer(address);
-  await raiseRetention(address, namespace);
+  await prepare(address, namespace);
 }
 
 /** Waits for nothing: throws when the server does not answer or is of another version; that of development unless told. */

@@ -348,6 +348,8 @@ test('a payment is shown with its evidence and the workflow that carries it, and
     crossings: [{ sequence: 0, micro: '1000' }],
     batch: { batchId, nonce: 7 },
     workflowUrl: `http://127.0.0.1:8233/namespaces/default/workflows/settle%3Aeip155%3A84532%3A${batchId}`,
+    workflowsQuery: `PaymentIds = '${paymentId}' OR PaymentIds2 = '${paymentId}'`,
+    workflowsUrl: expect.stringContaining(`/namespaces/default/workflows?query=PaymentIds%20%3D%20'${paymentId}'`),
   });
   expect('signature' in story).toBe(false);
   await run('payment', 'recheck', paymentId);

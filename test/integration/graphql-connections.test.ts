@@ -52,7 +52,7 @@ test('a site whose query is blocked holds one of two connections, and another si
 test('what waits for its turn when its query is given up is not sent any more', async () => {
   const { key } = await graph.api.site();
   const state = await findKey(graph.api.deps, key);
-  const deps = { ...graph.api.deps, reading: graph.reading, temporalUi: null, networkIds: [] };
+  const deps = { ...graph.api.deps, reading: graph.reading, networkIds: [] };
   const ask = openEngine(deps, null, () => new Budget({ ms: 1_000 }));
   const visitor = { requestId: 'late', key: state, owner: null, account: null };
   await whileBlocked(async () => {

@@ -228,8 +228,7 @@ test('where the money of the newest payments is: evidence, batch, crossings and 
   const rows = await sql(
     `select payment_id as "paymentId", upper(p.state) as state, amount_micro::text as micro,
        jsonb_build_object('txHash', tx_hash, 'blockNumber', block_number::text, 'finalAt', ${ms('p.final_at')}) as evidence,
-       case when b.batch_id is not null then jsonb_build_object('workflowId', workflow_id, 'state', b.state,
-         'workflowUrl', 'http://ui/namespaces/default/workflows/' || replace(workflow_id, ':', '%3A')) end as batch,
+       case when b.batch_id is not null then jsonb_build_object('workflowId', workflow_id, 'state', b.state) end as batch,
        (select jsonb_agg(jsonb_build_object('micro', c.micro::text, 'legs', (
             select jsonb_agg(jsonb_build_object('toAddress', to_address, 'micro', l.amount_micro::text, 'role', upper(role)) order by ordinal)
             from leg l where l.tenant_id = $1 and l.crossing_id = c.crossing_id)) order by sequence)

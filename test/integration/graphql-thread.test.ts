@@ -131,7 +131,7 @@ test('an answer that would have too many bytes, or values, is ended whole with t
 });
 
 test('a query that waits too long for its rows is given up with a TIMEOUT, whatever its statements may take', async () => {
-  const deps = { ...graph.api.deps, reading: graph.reading, temporalUi: null, networkIds: [] };
+  const deps = { ...graph.api.deps, reading: graph.reading, networkIds: [] };
   const ask = openEngine(deps, null, () => new Budget({ ms: 200 }));
   const key = await findKey(graph.api.deps, site.key);
   const body = new TextEncoder().encode(JSON.stringify({ query: '{ tenant { payments { nodes { slug } } } }' }));

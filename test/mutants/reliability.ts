@@ -263,11 +263,37 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'workflows/settlePayments.ts',
-        search: "  if (sent.kind !== 'sent') return;\n",
-        replace: "  if (sent.kind !== 'sent') return;\n  await sleep(BUSY_MS);\n",
+        search: '  const first = await confirmSettlement({ batchId });\n',
+        replace: '  await sleep(BUSY_MS);\n  const first = await confirmSettlement({ batchId });\n',
       },
     ],
-    test: { file: 'test/workflow/replay.test.ts', name: 'settlePayments-after_sign.json replays with the code of today' },
+    test: { file: 'test/workflow/replay.test.ts', name: 'settlePayments-after_insert.json replays with the code of today' },
+  },
+  {
+    id: 'failed-batches-look-done',
+    rule: 20,
+    bug: 'the workflow of a batch in which nobody paid ends as if all was well',
+    edits: [
+      {
+        file: 'workflows/settlePayments.ts',
+        search: "if (word !== 'failed') return outcome;",
+        replace: "if (word !== '') return outcome;",
+      },
+    ],
+    test: { file: 'test/workflow/operator-finds.test.ts', name: 'a batch that nobody paid in is a failed workflow' },
+  },
+  {
+    id: 'second-fifty-not-found',
+    rule: 20,
+    bug: 'an operator finds only the first fifty payments of a batch',
+    edits: [
+      {
+        file: 'modules/kernel/workflow/attributes.ts',
+        search: 'PaymentIds2: ids.slice(IDS_A_LIST)',
+        replace: 'PaymentIds2: ids.slice(0, IDS_A_LIST)',
+      },
+    ],
+    test: { file: 'test/unit/workflow-attributes.test.ts', name: 'a batch of a hundred payments of a hundred sites' },
   },
   {
     id: 'announced-outside-the-transaction',
@@ -336,7 +362,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
       {
         file: 'process/api/graphqlEndpoint.ts',
         search: '{ ask: thread.ask, change }',
-        replace: '{ ask: openEngine({ ...deps, reading: deps.database, temporalUi, networkIds }, null), change }',
+        replace: '{ ask: openEngine({ ...deps, reading: deps.database, networkIds }, null), change }',
       },
     ],
     test: { file: processes, name: "with every connection of GraphQL's pool held, payments and reports" },

@@ -59,7 +59,7 @@ export async function startTestConsole({ rates, demoOf, provider, moreNetworks =
   // A clock that a test sets back fills no bucket until it has caught up: only tests of rates count by it.
   const counted = openRates({ limits: rates ?? LIFTED, clock: rates ? clock : () => performance.now() });
   const graph = { ...api.deps, outbound: createOutbound(), secretBox, oidc: null, rates: counted, heavy } as never;
-  const reads = { ...api.deps, reading: database, temporalUi: null, networkIds: networks.ids };
+  const reads = { ...api.deps, reading: database, networkIds: networks.ids };
   const handler = createGraphqlHandler(graph, { ask: openEngine(reads, null), change: openEngine(reads, graph) }, null);
   const rest = createApi({ ...api.deps, heavy });
   const server = createServer();

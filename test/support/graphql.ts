@@ -109,11 +109,10 @@ export async function startTestGraphql({
   const connections = { reports: 6, questions: settings.poolSize };
   const heavy = openHeavyWork({ connections, cores: 4 }); // two questions of a site at once, whatever machine this is
   const deps = { ...api.deps, outbound, secretBox, oidc: null, heavy };
-  const temporalUi = { url: 'http://ui', namespace: 'default' };
   const { networks, pepper, priceFloorMicro } = api.deps;
   const networkIds = networks.ids;
-  const reads = { ...api.deps, reading, temporalUi, networkIds };
-  const start = () => startThread({ pepper, priceFloorMicro, temporalUi, networkIds, pool: settings });
+  const reads = { ...api.deps, reading, networkIds };
+  const start = () => startThread({ pepper, priceFloorMicro, networkIds, pool: settings });
   const thread = isThreaded ? await openQueryThread({ start, log: api.deps.log }) : null;
   const engines = { ask: thread?.ask ?? openEngine(reads, null), change: openEngine(reads, deps) };
   const handler = createGraphqlHandler(deps, engines, { key: null });

@@ -52,7 +52,7 @@ export async function startOwnerWorld(more: Partial<GraphqlDeps> = {}) {
   const { secretBox } = api;
   const heavy = openHeavyWork({ connections: { reports: database.pool.options.max, questions: 2 } });
   const changes: GraphqlDeps = { ...api.deps, heavy, outbound, secretBox, oidc: null, ...more };
-  const deps = { ...changes, reading: database, temporalUi: null, networkIds: api.deps.networks.ids };
+  const deps = { ...changes, reading: database, networkIds: api.deps.networks.ids };
 
   const contextOf = async (bearer: string): Promise<GraphqlContext> => {
     const isKey = bearer.startsWith('svc_live_');

@@ -68,9 +68,7 @@ export async function expectTenAnswers(place: Place, sales: number): Promise<voi
   expect(payments.nodes).toHaveLength(sales);
   for (const { evidence, batch, crossings } of payments.nodes) {
     expect(evidence.txHash).toMatch(/^0x[0-9a-f]{64}$/);
-    expect(batch.workflowUrl).toBe(
-      `${place.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(batch.workflowId)}`,
-    );
+    expect(batch.workflowId).toMatch(/^settle:/);
     expect(crossings[0].legs.map((leg: { micro: string }) => leg.micro)).toEqual(['500', '300', '200']);
   }
   const { totals } = (await ask('masqueraders')).audit;

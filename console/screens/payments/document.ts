@@ -5,7 +5,7 @@ export const PAYMENT_DOCUMENT = `query payment($tenantId: ID, $paymentId: ID!) {
       paymentId state micro slug title host resource kind purpose mode network payer payTo agentUa nonce attempts settler
       acceptedAt decidedAt reviewClosedAt reason rawReason sentence x402Version validBefore
       evidence { txHash blockNumber blockTime finalAt explorerUrl network }
-      batch { batchId workflowId workflowUrl relayer nonce state createdAt closedAt txHashes }
+      batch { batchId workflowId relayer nonce state createdAt closedAt txHashes }
       crossings { crossingId sequence micro at agent legs { toAddress authorId role share micro } }
       licence { jti until revokedAt pages }
       successor { paymentId state }
@@ -52,7 +52,6 @@ export interface Payment {
   readonly batch: {
     readonly batchId: string;
     readonly workflowId: string | null;
-    readonly workflowUrl: string | null;
     readonly relayer: string;
     readonly nonce: string;
     readonly state: string;

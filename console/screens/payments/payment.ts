@@ -115,23 +115,17 @@ function Bought({ payment }: { readonly payment: Row }): View {
 function Proof({ payment }: { readonly payment: Row }): View {
   const { evidence, batch } = payment;
   const explorer = safeHref(evidence?.explorerUrl);
-  const workflow = safeHref(batch?.workflowUrl);
   const away = { rel: 'noreferrer', target: '_blank' };
   const transaction =
     evidence &&
     html`<code title=${evidence.txHash}>${explorer ? html`<a href=${explorer} ...${away}>${short(evidence.txHash)}</a>` : short(evidence.txHash)}</code> <${Copy} text=${evidence.txHash} label="Copy the transaction" />`;
-  const run = batch?.workflowId
-    ? workflow
-      ? html`<a href=${workflow} ...${away}>${batch.workflowId}</a>`
-      : batch.workflowId
-    : null;
   return html`<${Panel} title="What proves it">
     <${Facts} of=${[
       ['Transaction', transaction ?? html`<span class="muted">none seen on the chain yet</span>`],
       ['Block', evidence?.blockNumber ?? null],
       ['Block time', evidence?.blockTime ? html`<${Time} at=${evidence.blockTime} />` : null],
       ['Network', networkName(payment.network)],
-      ['Workflow', run],
+      ['Workflow', batch?.workflowId ?? null],
       ['Sent by', batch ? html`<code title=${batch.relayer}>${short(batch.relayer)}</code>, nonce ${batch.nonce}` : null],
       ['Nonce', html`<code title=${payment.nonce}>${short(payment.nonce)}</code>`],
       ['Payment', html`<code>${payment.paymentId}</code> <${Copy} text=${payment.paymentId} label="Copy the payment’s id" />`],

@@ -26,14 +26,6 @@ BatchType.implement({
     state: t.field({ type: BatchStateName, description: 'Where it stands.', resolve: ({ state }) => state }),
     txHashes: t.exposeStringList('txHashes', { description: 'Every transaction signed for it, the first attempt first.' }),
     workflowId: t.exposeString('workflowId', { nullable: true, description: 'The Temporal workflow that sends it.' }),
-    workflowUrl: t.string({
-      nullable: true,
-      description: 'Where to read that workflow; null where no Temporal UI is configured.',
-      resolve: ({ workflowId }, _args, { deps }) =>
-        workflowId === null || deps.temporalUi === null
-          ? null
-          : `${deps.temporalUi.url}/namespaces/${deps.temporalUi.namespace}/workflows/${encodeURIComponent(workflowId)}`,
-    }),
     payments: t.exposeInt('payments', { description: 'How many payments it was signed with, of whatever site.' }),
     gasUsed: t.string({
       nullable: true,

@@ -32,6 +32,7 @@ function updateOnce<T>(client: Client, taskQueue: string, name: string, { tenant
     taskQueue,
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowTaskTimeout: TASK_TIMEOUT,
+    staticSummary: `proof of ${host}`,
     args: [{ tenantId, host }],
   });
   return client.withDeadline(Date.now() + LIMIT_MS, () =>

@@ -57,11 +57,6 @@ export const ANSWERED_STATES = statesThat(({ verdict }) => verdict === 'paid' ||
 /** States in which the money may move although nothing of ours carries it. */
 export const LOOSE_STATES = statesThat(({ isLoose }) => isLoose);
 
-/** True in `OPEN_STATES`; of a payment nobody knows, never. */
-export function isOpen(state: PaymentState | 'unknown'): boolean {
-  return state !== 'unknown' && OPEN_STATES.includes(state);
-}
-
 /** True in `UNDECIDED_STATES`. */
 export function isUndecided(state: PaymentState): boolean {
   return UNDECIDED_STATES.includes(state);

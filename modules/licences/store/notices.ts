@@ -10,17 +10,28 @@ interface Purchase {
   readonly paymentId: string;
 }
 
+/** What a purchase buys, and who. */
+interface Bought {
+  readonly network: string;
+  readonly host: string;
+  readonly accountId: string;
+  readonly priceMicro: string;
+}
+
 /** How a licence purchase stands, kept so until the database transaction ends; null when there is none. */
 export async function lockPurchase(
   sql: Sql,
   { tenantId, paymentId }: Purchase,
-): Promise<Pick<PaymentFacts, 'state' | 'watched'> | null> {
-  const [row] = await sql.query<Pick<PaymentFacts, 'state' | 'watched'> & Record<string, unknown>>(
-    `select ${toldState('s')} as state, ${toldWatched('s')} as watched from payment_state as s join payment_intake as i using (tenant_id, payment_id)
+): Promise<(Pick<PaymentFacts, 'state' | 'watched'> & { readonly bought: Bought }) | null> {
+  const [row] = await sql.query<Pick<PaymentFacts, 'state' | 'watched'> & Bought & Record<string, unknown>>(
+    `select ${toldState('s')} as state, ${toldWatched('s')} as watched, i.network, i.host, i.account_id as "accountId",
+       i.amount_micro::text as "priceMicro" from payment_state as s join payment_intake as i using (tenant_id, payment_id)
       where tenant_id = $1 and payment_id = $2 and i.purpose = 'licence' for share of s`,
     [tenantId, paymentId],
   );
-  return row ?? null;
+  if (!row) return null;
+  const { state, watched, ...bought } = row;
+  return { state, watched, bought };
 }
 
 /** Tells the account of a purchase. Again: changes nothing. */

@@ -2,6 +2,7 @@ import type { Database } from '../../../db/database.ts';
 import type { ListedKey } from '../../identity/store/keys.ts';
 import { listKeys } from '../../identity/store/keys.ts';
 import { ServiceError } from '../../kernel/errors.ts';
+import { paymentQuery } from '../../kernel/workflow/attributes.ts';
 import { findPaymentStory } from '../store/admin.ts';
 
 /** What the operator's command line needs. */
@@ -15,8 +16,8 @@ export function listSiteKeys(deps: AdminDeps, tenantId: string): Promise<readonl
 }
 
 /**
- * A payment's state, the evidence of it, and the workflow that carries it with a link to Temporal's pages where their address is
- * known. Throws not_found.
+ * A payment's state, the evidence of it, and how Temporal's UI finds the workflows that concern it: the query, with links where the
+ * address of the UI is known. Throws not_found.
  */
 export async function describePayment(
   deps: AdminDeps,
@@ -26,7 +27,13 @@ export async function describePayment(
   const story = await findPaymentStory(deps.database, paymentId);
   if (!story) throw new ServiceError('not_found', 'there is no such payment');
   const workflowId = (story['batch'] as { workflowId?: string } | null)?.workflowId;
-  if (workflowId === undefined || temporal.uiUrl === undefined) return { ...story, workflowUrl: null };
-  const base = temporal.uiUrl.replace(/\/+$/, '');
-  return { ...story, workflowUrl: `${base}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}` };
+  const workflowsQuery = paymentQuery(paymentId);
+  if (temporal.uiUrl === undefined) return { ...story, workflowsQuery, workflowUrl: null, workflowsUrl: null };
+  const workflows = `${temporal.uiUrl.replace(/\/+$/, '')}/namespaces/${temporal.namespace}/workflows`;
+  return {
+    ...story,
+    workflowsQuery,
+    workflowUrl: workflowId === undefined ? null : `${workflows}/${encodeURIComponent(workflowId)}`,
+    workflowsUrl: `${workflows}?query=${encodeURIComponent(workflowsQuery)}`,
+  };
 }

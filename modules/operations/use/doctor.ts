@@ -26,6 +26,8 @@ export interface TemporalFacts {
   readonly version: string;
   /** How long closed workflows are kept; null when the namespace does not exist. */
   readonly retentionDays: number | null;
+  /** Search attributes that the namespace lacks: workflows that name them are refused. */
+  readonly missingAttributes: readonly string[];
   /** Workers that asked the service's task queue for work in the last minute and a half. */
   readonly pollers: number;
 }
@@ -179,13 +181,15 @@ function examineArchive(points: readonly GaugePoint[]): Finding {
 }
 
 async function examineTemporal(read: () => Promise<TemporalFacts>): Promise<Finding[]> {
-  const { version, retentionDays, pollers } = await read();
+  const { version, retentionDays, missingAttributes, pollers } = await read();
   const missing = retentionDays === null;
   const advice = missing
     ? 'Make the namespace with a retention of 30 days.'
     : 'Raise the retention of the namespace to 30 days: workflows of webhooks live that long.';
   const found = `Temporal ${version}, ${missing ? 'no such namespace' : `retention of ${retentionDays} days`}`;
+  const lacking = missingAttributes.length === 0 ? 'all are registered' : `${missingAttributes.join(', ')} not registered`;
   return [
+    judge('search attributes', lacking, missingAttributes.length > 0 && 'fail', 'Run `node bin/namespace.ts`.'),
     judge('temporal', found, missing ? 'fail' : retentionDays < RETENTION_DAYS && 'warn', advice),
     judge('workers', `${pollers} ask for work`, pollers === 0 && 'fail', 'Start a worker: `node bin/worker.ts`.'),
   ];

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../kernel/log.ts';
+import type { SentTransaction } from '../rules/batchOutcome.ts';
 import type { PaymentRef } from '../store/payment.ts';
 
 /** What a batch's workflow is started with: ids only (safety 20). The payments are proposals (safety 7). */
@@ -8,6 +9,8 @@ export interface BatchProposal {
   readonly network: string;
   readonly batchId: string;
   readonly payments: readonly PaymentRef[];
+  /** Where the batch has gone out already, with exactly these payments. */
+  readonly sent?: SentTransaction;
 }
 
 /** The workflow that stays with a batch. */

@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { isChainUnavailable } from '../../../platform/chain/rpc/rpc.ts';
 import { ensureStanding } from '../../../platform/temporal/standing.ts';
+import { pairsOf } from '../../kernel/workflow/attributes.ts';
+import { batchStart } from '../rules/batchOutcome.ts';
 import type { BatchProposal, StartBatch } from './batchQueue.ts';
 import { workflowIdOf } from './batchQueue.ts';
 import type { SettlementDeps } from './deps.ts';
@@ -10,14 +12,16 @@ import { startRelayer } from './relayer/nonce.ts';
 const TASK_TIMEOUT = '5s';
 const FLUSH_EVERY = 5;
 
-/** Starts `settlePayments` as `settle:<network>:<batchId>`, with the payment ids in its memo. */
+/** Starts `settlePayments` as `settle:<network>:<batchId>`, to be found by its payments, their sites and its transaction. */
 export function createBatchStart(client: () => Client, taskQueue: string): StartBatch {
   return async (proposal: BatchProposal) => {
+    const { summary, attributes } = batchStart(proposal);
     await client().workflow.start('settlePayments', {
       taskQueue,
       workflowId: workflowIdOf(proposal),
       workflowTaskTimeout: TASK_TIMEOUT,
-      memo: { payments: proposal.payments.map((payment) => payment.paymentId) },
+      staticSummary: summary,
+      typedSearchAttributes: pairsOf(attributes),
       args: [proposal],
     });
   };

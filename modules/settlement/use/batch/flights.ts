@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLogFields } from '../../../../platform/telemetry/logFields.ts';
+import type { SentTransaction } from '../../rules/batchOutcome.ts';
 import { refOf } from '../../store/payment.ts';
 import type { StartBatch } from '../batchQueue.ts';
 import { workflowIdOf } from '../batchQueue.ts';
 import type { SettlementDeps } from '../deps.ts';
 import { isWoken } from '../rails/rails.ts';
-import type { ConfirmResult } from './confirm.ts';
+import type { Carried, ConfirmResult } from './confirm.ts';
 import { confirmBatch } from './confirm.ts';
 import type { Sent } from './send.ts';
 import { claimNew } from './send.ts';
@@ -104,7 +105,7 @@ export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
     let hasWorkflow = false;
     let look = confirmBatch(deps, batchId, { timeoutMs: LOOK_MS, carried });
     const begun = Promise.race([look.catch(() => undefined), sleep(FOLLOW_MS)])
-      .then(() => start({ network: networkId, batchId, payments: carried.payments.map(refOf) }))
+      .then(() => start({ network: networkId, batchId, payments: carried.payments.map(refOf), sent: transactionOf(carried) }))
       .then(() => {
         hasWorkflow = true;
       });
@@ -141,4 +142,8 @@ export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
       while (open.size > 0) await Promise.allSettled(open); // one that is being claimed adds its landing
     },
   };
+}
+
+function transactionOf({ batch, attempts }: Carried): SentTransaction {
+  return { txHash: attempts[0]?.txHash ?? null, nonce: batch.nonce.toString() };
 }

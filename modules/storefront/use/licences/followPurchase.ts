@@ -9,6 +9,17 @@ export interface PurchaseStatus {
   readonly state: PaymentState | 'unknown';
   /** True while more may come of it. */
   readonly isOpen: boolean;
+  /** What is bought, by whom; null where there is no such purchase. */
+  readonly bought: Bought | null;
+}
+
+/** What a purchase is found by. */
+export interface Bought {
+  readonly network: string;
+  readonly host: string;
+  readonly accountId: string;
+  /** Whole micro-units, as text. */
+  readonly priceMicro: string;
 }
 
 /**
@@ -18,9 +29,9 @@ export interface PurchaseStatus {
 export function followPurchase(deps: { readonly database: Database }, ref: PaymentRef): Promise<PurchaseStatus> {
   return deps.database.transaction(async (sql) => {
     const purchase = await lockPurchase(sql, ref);
-    if (purchase === null) return { state: 'unknown', isOpen: false };
+    if (purchase === null) return { state: 'unknown', isOpen: false, bought: null };
     const { notice, isOpen } = newsOf(purchase);
     if (notice !== null) await recordNotice(sql, ref, notice);
-    return { state: purchase.state, isOpen };
+    return { state: purchase.state, isOpen, bought: purchase.bought };
   });
 }

@@ -20,6 +20,7 @@ export function createPurchaseStart(client: Client, taskQueue: string, log: Log)
         workflowId: `licence:${paymentId}`,
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowTaskTimeout: '5s',
+        staticSummary: 'follows the purchase of a licence and tells its account',
         args: [{ tenantId, paymentId }],
       });
     } catch (error) {

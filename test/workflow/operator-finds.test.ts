@@ -1,0 +1,137 @@
+/** What an operator asks of Temporal, asked of its own API: a list by a query, a description, and the query `status`. */
+import { Client, Connection } from '@temporalio/client';
+import type { Hex } from 'viem';
+import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { paymentQuery, SEARCH_ATTRIBUTES, siteKey } from '../../modules/kernel/workflow/attributes.ts';
+import { askQuote, payFor, sell } from '../support/buying.ts';
+import { saveHistory } from '../support/histories.ts';
+import { scaled } from '../support/patience.ts';
+import type { TestService, TestSite } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
+
+const NETWORK = 'eip155:84532';
+const LONG = { timeout: scaled(120_000), interval: 200 };
+let service: TestService;
+let site: TestSite;
+let connection: Connection;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startTestService();
+  site = await service.site();
+  connection = await Connection.connect({ address: service.temporal.address });
+  client = new Client({ connection, namespace: service.temporal.namespace });
+});
+afterAll(async () => {
+  await connection?.close();
+  await service?.stop();
+});
+
+interface Found {
+  readonly workflowId: string;
+  readonly status: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+async function find(query: string): Promise<Found[]> {
+  const found: Found[] = [];
+  for await (const { workflowId, status, typedSearchAttributes } of client.workflow.list({ query })) {
+    const attributes = Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+    found.push({ workflowId, status: status.name, attributes });
+  }
+  return found;
+}
+
+async function paymentsOf(payer: string): Promise<{ payment_id: string; state: string; tx_hash: Hex | null }[]> {
+  return service.database.query('select payment_id, state, tx_hash from payment where payer = $1', [payer.toLowerCase()]);
+}
+
+async function rpc<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+  const node = createPublicClient({ transport: http(service.chain.rpcUrl) });
+  return (await node.request({ method, params } as never)) as T;
+}
+
+test('a payment id, a site, a transaction each lead to the one workflow, which says what became of it', async () => {
+  const payer = await service.payer(1_000_000n);
+  const quote = await askQuote(service.baseUrl, site.key, 'trio');
+  expect((await sell(service.baseUrl, site.key, quote, await payFor(payer, quote))).body).toMatchObject({ ok: true });
+  const [payment] = await paymentsOf(payer.address);
+  const { payment_id: paymentId, tx_hash: txHash } = payment ?? { payment_id: '', tx_hash: null };
+
+  const finished = `WorkflowType = 'settlePayments' AND ExecutionStatus = 'Completed'`;
+  await expect.poll(async () => (await find(`(${paymentQuery(paymentId)}) AND ${finished}`)).length, LONG).toBe(1);
+  const [one] = await find(paymentQuery(paymentId));
+  expect(one?.attributes).toMatchObject({
+    Network: NETWORK,
+    SiteIds: [siteKey(site.tenantId)],
+    PaymentIds: [paymentId],
+    TxHash: txHash,
+    Outcome: 'settled',
+  });
+  for (const query of [`TxHash = '${txHash}'`, `SiteIds = '${siteKey(site.tenantId)}'`])
+    expect((await find(`${query} AND Outcome = 'settled'`)).map(({ workflowId }) => workflowId)).toEqual([one?.workflowId]);
+
+  const handle = client.workflow.getHandle(one?.workflowId ?? '');
+  expect(await handle.result()).toMatchObject({ settled: 1, failed: 0, reverted: 0, undecided: 0, reasons: [], txHash });
+  expect(await (await handle.describe()).staticSummary()).toMatch(/^1 payment of 1 site, 0x[0-9a-f]{8}…, nonce \d+$/);
+  expect(await handle.query('status')).toMatchObject({ state: 'settled', network: NETWORK, payments: 1, transaction: txHash });
+  await saveHistory(client, handle.workflowId, 'settlePayments');
+  const shown = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(shown.currentDetails).toContain('| state | settled |');
+});
+
+test('a batch that nobody paid in is a failed workflow, found by `failed`, and says why', async () => {
+  const payer = await service.payer(1_000n);
+  const quote = await askQuote(service.baseUrl, site.key, 'solo');
+  await rpc('evm_setAutomine', false);
+  await rpc('evm_setIntervalMining', 0);
+  const sold = sell(service.baseUrl, site.key, quote, await payFor(payer, quote));
+  const isSent = async () => (await paymentsOf(payer.address))[0]?.state;
+  await expect.poll(isSent, LONG).toBe('broadcast');
+  const sentWithStatus = await (async () => {
+    const [{ payment_id: paymentId }] = (await paymentsOf(payer.address)) as unknown as [{ payment_id: string }];
+    await expect.poll(async () => (await find(paymentQuery(paymentId))).length, LONG).toBe(1);
+    return (await find(paymentQuery(paymentId)))[0] as Found;
+  })();
+  expect(sentWithStatus).toMatchObject({ status: 'RUNNING', attributes: { Outcome: 'sent' } });
+  const waiting = client.workflow.getHandle(sentWithStatus.workflowId);
+  await expect
+    .poll(() => waiting.query('status'), LONG)
+    .toMatchObject({ state: 'sent, waits for its block', undecided: 1, settled: 0 });
+
+  // The money leaves the wallet in the block before the batch's.
+  await rpc('anvil_setBalance', payer.address, '0xde0b6b3a7640000');
+  await rpc('anvil_impersonateAccount', payer.address);
+  const data = encodeFunctionData({
+    abi: parseAbi(['function transfer(address to, uint256 value)']),
+    functionName: 'transfer',
+    args: [service.relayer, 1_000n],
+  });
+  await rpc('eth_sendTransaction', { from: payer.address, to: service.chain.usdc, data, gasPrice: '0x174876e800' });
+  await rpc('evm_mine');
+  await rpc('evm_setAutomine', true);
+  await rpc('evm_setIntervalMining', 1);
+  expect((await sold).headers.get('x-svc-error-code')).toBe('insufficient_funds');
+
+  await expect.poll(async () => (await find(`ExecutionStatus = 'Failed' AND Outcome = 'failed'`)).length, LONG).toBe(1);
+  const [failed] = await find(`ExecutionStatus = 'Failed'`);
+  expect(failed?.workflowId).toBe(sentWithStatus.workflowId);
+  const failure = await waiting.result().catch((error: { cause?: { message?: string } }) => error.cause?.message);
+  expect(failure).toBe('none of 1 payments settled: insufficient_funds');
+  await saveHistory(client, waiting.workflowId, 'settlePayments-failed');
+  expect(await waiting.query('status')).toMatchObject({ state: 'failed', failed: 1, why: 'insufficient_funds' });
+});
+
+test('when reconciliation ran last and what it found stands in its workflow', async () => {
+  const [found] = await find(`WorkflowType = 'reconcileChain' AND Network = '${NETWORK}'`);
+  const status = () => client.workflow.getHandle(found?.workflowId ?? '').query('status');
+  await expect
+    .poll(status, LONG)
+    .toMatchObject({ 'last round': expect.any(String), blocks: expect.stringMatching(/^\d+ to \d+$/), state: 'up to date' });
+});
+
+test('every attribute that workflows name is registered with its namespace', async () => {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: service.temporal.namespace });
+  expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(Object.keys(SEARCH_ATTRIBUTES)));
+});
