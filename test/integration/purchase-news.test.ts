@@ -22,7 +22,11 @@ async function newPurchase() {
   const notices = async () => (await api.request('/_svc/accounts/notices', { key: buyer.token })).body.notices;
   const { database } = api.deps;
   const set = (changes: string) => database.query(`update test.payment set ${changes} where payment_id = $1`, [paymentId]);
-  const follow = () => followPurchase(api.deps, ref);
+  const follow = async () => {
+    const { bought, ...status } = await followPurchase(api.deps, ref);
+    expect(bought).toEqual({ network: expect.stringMatching(/^eip155:/), host, accountId: buyer.accountId, priceMicro: '3000' });
+    return status;
+  };
   return { ...buyer, ref, notices, set, follow };
 }
 
@@ -96,5 +100,5 @@ test('an account reads its own notices only, and nobody those of a purchase ther
   expect((await api.request('/_svc/accounts/notices', { key: other.token })).body).toEqual({ notices: [] });
   expect((await api.request('/_svc/accounts/notices')).status).toBe(401);
   const unknown = { tenantId: ref.tenantId, paymentId: crypto.randomUUID() };
-  expect(await followPurchase(api.deps, unknown)).toEqual({ state: 'unknown', isOpen: false });
+  expect(await followPurchase(api.deps, unknown)).toEqual({ state: 'unknown', isOpen: false, bought: null });
 });
