@@ -7,8 +7,8 @@ import type { BatchProposal } from '../modules/settlement/use/batchQueue.ts';
 import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
 import { confirmCarried, sendProposal } from '../modules/settlement/use/rails/rails.ts';
 import { flushSplits } from '../modules/settlement/use/relayer/flush.ts';
-import type { SweptBatch } from '../modules/settlement/use/watch/sweep.ts';
-import { findAccepted, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
+import type { Ownerless, SweptBatch } from '../modules/settlement/use/watch/sweep.ts';
+import { findOwnerless, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
 import { beating } from './beating.ts';
 
 /** The activities of settlement: each unpacks, calls a use of the module, and leaves retries to the workflow. */
@@ -19,12 +19,8 @@ export interface SettlementActivities {
   confirmSettlement(input: { readonly batchId: string }): Promise<ReportedConfirm>;
   /** Stays with a batch until all of it is decided; heart-beating, at most 5 minutes. */
   awaitSettlement(input: { readonly batchId: string }): Promise<ReportedConfirm>;
-  /** What a crash left accepted, to be started at once; quick, whatever else there is to sweep. `isIdle`: there is nothing. */
-  recoverAccepted(input: { readonly network: string }): Promise<{
-    readonly batches: readonly SweptBatch[];
-    /** Left out by workers of the version before. */
-    readonly isIdle?: boolean;
-  }>;
+  /** What a crash left without a workflow, to be started at once; quick, whatever else there is to sweep. */
+  recoverAccepted(input: { readonly network: string }): Promise<Ownerless>;
   /** One round over everything that no live workflow holds. */
   sweepPayments(input: { readonly network: string }): Promise<{ readonly batches: readonly SweptBatch[] }>;
   /** Pays out splits that hold money. */
@@ -50,7 +46,7 @@ export function createSettlementActivities(deps: SettlementDeps, flights: Pick<F
       return reportConfirmed(deps, batchId, confirmed);
     },
     awaitSettlement: async ({ batchId }) => reportConfirmed(deps, batchId, await stayWith(deps, batchId)),
-    recoverAccepted: ({ network }) => findAccepted(deps, network),
+    recoverAccepted: ({ network }) => findOwnerless(deps, network),
     sweepPayments: ({ network }) => beating(HEARTBEAT_MS, async () => ({ batches: await sweepNetwork(deps, network) })),
     flushSplits: ({ network }) => beating(HEARTBEAT_MS, () => flushOrWarn(deps, network)),
   };

@@ -61,6 +61,7 @@ export const SITE_TABLES: ReadonlySet<string> = new Set([
   'tenant_host',
   'tenant_pricing',
   'unannounced_crossing',
+  'unfollowed_purchase',
   'usage_report',
   'webhook_endpoint',
   'webhook_event',

@@ -22,18 +22,18 @@ const LONGEST_WAIT_MS = 60_000;
 const LOOKS = 100;
 
 /**
- * Stays with one licence purchase, as `licence:<jti>`, for as long as anything may come of it, and sees to it that its account is
- * told once: of the licence, that nothing was paid and nothing can be any more, or that a person looks at it. The caller's request
- * is long over by then where the chain was slow. What a purchase is stands in its row alone: settling is `settlePayments`, and the
- * licence is written by the transaction that settles (safety 16). Looks are further and further apart. Returns how it ended; `Outcome`: `open`, then that.
+ * Stays with one licence purchase, as `licence:<jti>`, for as long as anything may come of it: until its payment is final, or can move no money
+ * any more. It sees to it that the account is told of the licence, that the chain took it back, that nothing was paid, or that a person looks at
+ * it. What a purchase is stands in its row alone: settling is `settlePayments`, and the licence is written by the transaction that settles
+ * (safety 16). Looks are further and further apart. Returns how it ended; `Outcome`: `open`, `settled`, `taken_back`, then how it ended.
  */
 export async function purchaseLicence({ tenantId, paymentId, waitMs }: PurchaseLicenceInput): Promise<string> {
   const told = keepStatus({ state: 'waits', licence: paymentId, site: tenantId });
   let lastOutcome = '';
   let nextMs = waitMs ?? FIRST_WAIT_MS;
   for (let look = 0; look < LOOKS; look++) {
-    const { state, isOpen, bought } = await followLicencePurchase({ tenantId, paymentId });
-    const outcome = isOpen ? 'open' : state;
+    const { state, isOpen, isTakenBack, bought } = await followLicencePurchase({ tenantId, paymentId });
+    const outcome = isTakenBack ? 'taken_back' : isOpen && state !== 'settled' ? 'open' : state;
     if (bought && look === 0) {
       const { network, host, accountId, priceMicro } = bought;
       const attributes = paymentAttributes(network, [{ tenantId, paymentId }]);

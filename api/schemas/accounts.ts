@@ -40,7 +40,7 @@ export const AccountToken = z
 /** What an account is told of a purchase. */
 const AccountNotice = z
   .object({
-    kind: z.enum(['licence_granted', 'purchase_failed', 'purchase_expired', 'purchase_in_review']),
+    kind: z.enum(['licence_granted', 'licence_taken_back', 'purchase_failed', 'purchase_expired', 'purchase_in_review']),
     jti: z.string().nullable(),
     host: z.string(),
     priceMicro: z.number(),

@@ -31,8 +31,20 @@ export const AccountNotice = defineEntity({
   properties: {
     tenantId: p.uuid().primary(),
     paymentId: p.uuid().primary(),
-    kind: p.text().$type<NoticeKind>().primary(),
+    position: p.smallint().primary(),
+    kind: p.text().$type<NoticeKind>(),
     accountId: p.uuid(),
+    at: p.datetime(3).defaultRaw('now()'),
+  },
+});
+
+export const UnfollowedPurchase = defineEntity({
+  name: 'UnfollowedPurchase',
+  tableName: 'unfollowed_purchase',
+  properties: {
+    tenantId: p.uuid().primary(),
+    paymentId: p.uuid().primary(),
+    network: p.text(),
     at: p.datetime(3).defaultRaw('now()'),
   },
 });

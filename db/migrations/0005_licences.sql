@@ -138,19 +138,34 @@ create table account_licence (
 create index account_licence_newest on account_licence (account_id, bought_at desc, jti);
 grant select, insert on account_licence to svc_app;
 
--- What a buyer account is told of its purchases, once each: a purchase may be decided long after its caller went away.
+-- What a buyer account is told of its purchases, in order: a purchase may be decided long after its caller went away.
 create table account_notice (
   tenant_id uuid not null,
   payment_id uuid not null,
-  kind text not null check (kind in ('licence_granted', 'purchase_failed', 'purchase_expired', 'purchase_in_review')),
+  position smallint not null, -- among those of its purchase
+  kind text not null check (kind in
+    ('licence_granted', 'licence_taken_back', 'purchase_failed', 'purchase_expired', 'purchase_in_review')),
   account_id uuid not null references buyer_account,
   at timestamptz(3) not null default now(),
-  primary key (tenant_id, payment_id, kind)
+  primary key (tenant_id, payment_id, position)
 );
 create index account_notice_newest on account_notice (account_id, at desc, payment_id);
 create constraint trigger names_payment after insert or update of tenant_id, payment_id on account_notice
   for each row execute function names_payment();
 grant select, insert on account_notice to svc_app; -- what an account was told never changes
+
+-- Purchases whose workflow has not begun: written with the payment, deleted by the workflow's first look.
+create table unfollowed_purchase (
+  tenant_id uuid not null,
+  payment_id uuid not null,
+  network text not null,
+  at timestamptz(3) not null default now(),
+  primary key (tenant_id, payment_id)
+);
+create index unfollowed_purchase_oldest on unfollowed_purchase (network, at);
+create constraint trigger names_payment after insert or update of tenant_id, payment_id on unfollowed_purchase
+  for each row execute function names_payment();
+grant select, insert, delete on unfollowed_purchase to svc_app;
 
 -- ── what a licence opens ───────────────────────────────────────────────────────────────────────────────────────────────
 

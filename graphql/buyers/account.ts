@@ -62,6 +62,7 @@ const AlertsType = builder.objectRef<ShownAlerts>('BudgetAlerts').implement({
 
 const NoticeKindName = words<NoticeKind>('AccountNoticeKind', 'What came of a purchase.', {
   licence_granted: 'A licence.',
+  licence_taken_back: 'The chain took its payment back, and with it the licence.',
   purchase_failed: 'Nothing was paid, and nothing can be any more.',
   purchase_expired: 'It was not sent in time.',
   purchase_in_review: 'A person looks at it.',
@@ -71,7 +72,10 @@ const NoticeType = builder.objectRef<NoticeBody>('AccountNotice').implement({
   description: 'What came of a purchase whose request was over by then.',
   fields: (t) => ({
     kind: t.field({ type: NoticeKindName, description: 'What came of it.', resolve: ({ kind }) => kind }),
-    jti: t.exposeID('jti', { nullable: true, description: 'The licence that was granted; null in every other case.' }),
+    jti: t.exposeID('jti', {
+      nullable: true,
+      description: 'The licence that was granted or taken back; null in every other case.',
+    }),
     host: t.exposeString('host', { description: 'Of which site.' }),
     priceMicro: t.field({ type: 'Micro', description: 'For how much.', resolve: ({ priceMicro }) => BigInt(priceMicro) }),
     payer: t.exposeString('payer', { description: 'Who signed the payment.' }),

@@ -134,3 +134,18 @@ test('a buyer who gave up waiting finds the licence, and one notice of it, thoug
   await checkService(service);
   await third.stop();
 });
+
+test('an API that dies right behind the row of a purchase leaves it followed: the account is told', async () => {
+  const doomed = await service.startApi({ CRASH_AT: 'after_intake' });
+  const { token, body, headers } = await newPurchase();
+  await call(`${doomed.url}/_svc/licenses`, { token, body, headers }).catch(() => null);
+  await doomed.process.exited;
+  const left = await service.database.query('select from unfollowed_purchase');
+  expect(left).toHaveLength(1);
+  const worker = await service.startWorker();
+  const notices = async () => (await call(`${service.baseUrl}/_svc/accounts/notices`, { token })).body.notices;
+  await expect.poll(notices, { timeout: scaled(180_000), interval: 200 }).toMatchObject([{ kind: 'licence_granted' }]);
+  expect(await service.database.query('select from unfollowed_purchase')).toEqual([]);
+  await checkService(service);
+  await worker.stop();
+});

@@ -23,9 +23,9 @@ async function newPurchase() {
   const { database } = api.deps;
   const set = (changes: string) => database.query(`update test.payment set ${changes} where payment_id = $1`, [paymentId]);
   const follow = async () => {
-    const { bought, ...status } = await followPurchase(api.deps, ref);
+    const { bought, isTakenBack, ...status } = await followPurchase(api.deps, ref);
     expect(bought).toEqual({ network: expect.stringMatching(/^eip155:/), host, accountId: buyer.accountId, priceMicro: '3000' });
-    return status;
+    return isTakenBack ? { ...status, isTakenBack } : status;
   };
   return { ...buyer, ref, notices, set, follow };
 }
@@ -36,7 +36,7 @@ test('an account is told of its licence when the payment settles, once, however 
   expect(await notices()).toEqual([]);
   await settlePurchase(api.deps.database, ref);
   const seen = await Promise.all(Array.from({ length: 8 }, follow));
-  expect(seen).toEqual(Array(8).fill({ state: 'settled', isOpen: false }));
+  expect(seen).toEqual(Array(8).fill({ state: 'settled', isOpen: true }));
   const told = await notices();
   expect(told).toEqual([
     {
@@ -51,6 +51,25 @@ test('an account is told of its licence when the payment settles, once, however 
     },
   ]);
   expect((await api.post(`/_svc/licenses/${told[0].jti}/access`, token, {})).status).toBe(200);
+});
+
+test('a licence that the chain took back is told, and told again when it is granted after all', async () => {
+  const { ref, notices, follow } = await newPurchase();
+  const { database } = api.deps;
+  await settlePurchase(database, ref);
+  await follow();
+  await applyEvents(database, [{ ...ref, event: { type: 'reorged' } }]);
+  expect((await follow()).isOpen).toBe(true);
+  expect(await notices()).toHaveLength(1); // it may be mined again
+  await applyEvents(database, [{ ...ref, event: { type: 'refused', reason: 'insufficient_funds' } }]);
+  const lost = { state: 'failed', isOpen: true, isTakenBack: true };
+  expect([await follow(), await follow()]).toEqual([lost, lost]);
+  expect((await notices())[0]).toMatchObject({ kind: 'licence_taken_back', jti: ref.paymentId, error: null });
+  await settlePurchase(database, ref);
+  expect(await follow()).toEqual({ state: 'settled', isOpen: true });
+  const kinds = (await notices()).map(({ kind }: { kind: string }) => kind);
+  expect(kinds).toEqual(['licence_granted', 'licence_taken_back', 'licence_granted']);
+  expect(await database.query('select from unfollowed_purchase where payment_id = $1', [ref.paymentId])).toEqual([]);
 });
 
 test('a failure is told when no late evidence can make a licence of it, and not before', async () => {
@@ -100,5 +119,5 @@ test('an account reads its own notices only, and nobody those of a purchase ther
   expect((await api.request('/_svc/accounts/notices', { key: other.token })).body).toEqual({ notices: [] });
   expect((await api.request('/_svc/accounts/notices')).status).toBe(401);
   const unknown = { tenantId: ref.tenantId, paymentId: crypto.randomUUID() };
-  expect(await followPurchase(api.deps, unknown)).toEqual({ state: 'unknown', isOpen: false, bought: null });
+  expect(await followPurchase(api.deps, unknown)).toEqual({ state: 'unknown', isOpen: false, isTakenBack: false, bought: null });
 });

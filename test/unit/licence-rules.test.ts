@@ -157,7 +157,10 @@ test('what a held licence covers is answered under it and moves nothing, whateve
 });
 
 test('an account is told of a purchase only what nothing can change', () => {
-  const news = PAYMENT_STATES.map((state) => [state, newsOf({ state, watched: true }), newsOf({ state, watched: false })]);
+  const news = PAYMENT_STATES.map((state) => [
+    state,
+    ...[true, false].map((watched) => newsOf({ state, watched, told: null, isTakenBack: false })),
+  ]);
   const [open, granted, looked] = [
     { notice: null, isOpen: true },
     { notice: 'licence_granted', isOpen: false },
@@ -167,13 +170,16 @@ test('an account is told of a purchase only what nothing can change', () => {
     ['accepted', open, open],
     ['held', open, open],
     ['broadcast', open, open],
-    ['settled', granted, granted],
+    ['settled', { ...granted, isOpen: true }, { ...granted, isOpen: true }],
     ['final', granted, granted],
     ['failed', open, { notice: 'purchase_failed', isOpen: false }],
     ['superseded', open, { notice: null, isOpen: false }],
     ['expired', open, { notice: 'purchase_expired', isOpen: false }],
     ['review', looked, looked],
   ]);
+  const lost = { state: 'failed', watched: false, isTakenBack: true } as const;
+  expect(newsOf({ ...lost, told: 'licence_granted' })).toEqual({ notice: 'licence_taken_back', isOpen: true });
+  expect(newsOf({ ...lost, told: 'licence_taken_back' })).toEqual({ notice: 'purchase_failed', isOpen: false });
 });
 
 test('a sign-in message is read back only in the form it was issued in', () => {

@@ -2,7 +2,7 @@ import type { PaymentFacts } from '../../kernel/payment/state.ts';
 import { isSettled } from '../../kernel/payment/state.ts';
 
 /** What a buyer account is told of a licence purchase. */
-export type NoticeKind = 'licence_granted' | 'purchase_failed' | 'purchase_expired' | 'purchase_in_review';
+export type NoticeKind = 'licence_granted' | 'licence_taken_back' | 'purchase_failed' | 'purchase_expired' | 'purchase_in_review';
 
 /** What there is to tell of a purchase as it stands, and whether more is to come. */
 export interface PurchaseNews {
@@ -10,15 +10,28 @@ export interface PurchaseNews {
   readonly isOpen: boolean;
 }
 
+/** A purchase as it stands. */
+export interface PurchaseFacts extends Pick<PaymentFacts, 'state' | 'watched'> {
+  /** What its account was told last; null before the first notice. */
+  readonly told: NoticeKind | null;
+  /** Its licence was revoked since the chain took the payment back. */
+  readonly isTakenBack: boolean;
+}
+
 /**
- * The news of a purchase: a licence as soon as its payment is settled, a failure only when the authorization can move no money any
- * more (late evidence would make a licence of it), and that a person looks at it. One that another purchase answered is no news.
+ * The news of a purchase: a licence as soon as its payment is settled, that the chain took the payment back and the licence with it, a failure
+ * only when the authorization can move no money any more (late evidence would make a licence of it), and that a person looks at it. One
+ * that another purchase answered is no news. Nothing more can come once the payment is final, or over and unwatched.
  */
-export function newsOf({ state, watched }: Pick<PaymentFacts, 'state' | 'watched'>): PurchaseNews {
-  if (isSettled(state)) return { notice: 'licence_granted', isOpen: false };
+export function newsOf({ state, watched, told, isTakenBack }: PurchaseFacts): PurchaseNews {
+  if (isSettled(state)) return { notice: 'licence_granted', isOpen: state !== 'final' };
+  if (isTakenBack && told === 'licence_granted') return { notice: 'licence_taken_back', isOpen: true };
   if (state === 'review') return { notice: 'purchase_in_review', isOpen: true };
   if (watched) return { notice: null, isOpen: true };
   if (state === 'failed') return { notice: 'purchase_failed', isOpen: false };
   if (state === 'expired') return { notice: 'purchase_expired', isOpen: false };
   return { notice: null, isOpen: state !== 'superseded' };
 }
+
+/** What Temporal's UI says of the workflow of a purchase. */
+export const PURCHASE_SUMMARY = 'follows the purchase of a licence and tells its account';

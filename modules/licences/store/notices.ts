@@ -1,8 +1,7 @@
 import type { Sql } from '../../../db/database.ts';
 import { toldState, toldWatched } from '../../../db/paymentStates.ts';
 import type { FailureReason } from '../../kernel/errors.ts';
-import type { PaymentFacts } from '../../kernel/payment/state.ts';
-import type { NoticeKind } from '../rules/purchaseNews.ts';
+import type { NoticeKind, PurchaseFacts } from '../rules/purchaseNews.ts';
 
 /** A licence purchase: the licence it buys has the payment's id. */
 interface Purchase {
@@ -22,25 +21,50 @@ interface Bought {
 export async function lockPurchase(
   sql: Sql,
   { tenantId, paymentId }: Purchase,
-): Promise<(Pick<PaymentFacts, 'state' | 'watched'> & { readonly bought: Bought }) | null> {
-  const [row] = await sql.query<Pick<PaymentFacts, 'state' | 'watched'> & Bought & Record<string, unknown>>(
+): Promise<(PurchaseFacts & { readonly bought: Bought }) | null> {
+  const [row] = await sql.query<PurchaseFacts & Bought & Record<string, unknown>>(
     `select ${toldState('s')} as state, ${toldWatched('s')} as watched, i.network, i.host, i.account_id as "accountId",
-       i.amount_micro::text as "priceMicro" from payment_state as s join payment_intake as i using (tenant_id, payment_id)
+       i.amount_micro::text as "priceMicro",
+       (select kind from account_notice where tenant_id = $1 and payment_id = $2 order by position desc limit 1) as told,
+       exists (select from licence where tenant_id = $1 and jti = $2 and revoked_reason = 'payment_reverted') as "isTakenBack"
+       from payment_state as s join payment_intake as i using (tenant_id, payment_id)
       where tenant_id = $1 and payment_id = $2 and i.purpose = 'licence' for share of s`,
     [tenantId, paymentId],
   );
   if (!row) return null;
-  const { state, watched, ...bought } = row;
-  return { state, watched, bought };
+  const { state, watched, told, isTakenBack, ...bought } = row;
+  return { state, watched, told, isTakenBack, bought };
 }
 
-/** Tells the account of a purchase. Again: changes nothing. */
+/** Tells the account of a purchase, unless that is what it was told last. */
 export async function recordNotice(sql: Sql, { tenantId, paymentId }: Purchase, kind: NoticeKind): Promise<void> {
   await sql.query(
-    `insert into account_notice (tenant_id, payment_id, kind, account_id)
-     select tenant_id, payment_id, $3, account_id from payment_intake where tenant_id = $1 and payment_id = $2 on conflict do nothing`,
+    `insert into account_notice (tenant_id, payment_id, position, kind, account_id)
+     select i.tenant_id, i.payment_id, coalesce(last.position + 1, 0), $3, i.account_id from payment_intake as i
+       left join lateral (select position, kind from account_notice as n where n.tenant_id = i.tenant_id and n.payment_id = i.payment_id
+         order by position desc limit 1) as last on true
+      where i.tenant_id = $1 and i.payment_id = $2 and last.kind is distinct from $3 on conflict do nothing`,
     [tenantId, paymentId, kind],
   );
+}
+
+/** Notes that a purchase has its workflow: nobody else needs to start one. */
+export async function forgetUnfollowed(sql: Sql, { tenantId, paymentId }: Purchase): Promise<void> {
+  await sql.query('delete from unfollowed_purchase where tenant_id = $1 and payment_id = $2', [tenantId, paymentId]);
+}
+
+/** Purchases of a network whose workflow nobody started within `olderThanMs` of their commit, oldest first. */
+export async function listUnfollowed(
+  sql: Sql,
+  network: string,
+  { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
+): Promise<Purchase[]> {
+  const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
+    `select tenant_id, payment_id from unfollowed_purchase
+      where network = $1 and at < now() - make_interval(secs => $2::double precision / 1000) order by at limit $3`,
+    [network, olderThanMs, limit],
+  );
+  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id }));
 }
 
 /** A notice with the purchase it is about. */
@@ -76,7 +100,7 @@ export async function listNotices(sql: Sql, accountId: string, limit: number): P
     `select notice.tenant_id, notice.payment_id, notice.kind, notice.at, payment.host, payment.amount_micro, payment.payer,
        payment.nonce, payment.reason, payment.sentence
        from account_notice as notice join ledger.payment using (tenant_id, payment_id)
-      where notice.account_id = $1 order by notice.at desc, notice.payment_id limit $2`,
+      where notice.account_id = $1 order by notice.at desc, notice.payment_id, notice.position desc limit $2`,
     [accountId, limit],
   );
   return rows.map((row) => ({

@@ -8,7 +8,7 @@ import { listNotices } from '../store/notices.ts';
 /** A notice as the API shows it; `at` in epoch milliseconds. */
 export interface NoticeBody {
   readonly kind: NoticeKind;
-  /** The licence that was granted; null in every other case. */
+  /** The licence that was granted or taken back; null in every other case. */
   readonly jti: string | null;
   readonly host: string;
   readonly priceMicro: number;
@@ -31,7 +31,7 @@ export async function listAccountNotices(
 }
 
 function noticeBody({ kind, paymentId, host, priceMicro, payer, nonce, reason, sentence, at }: NoticeRecord): NoticeBody {
-  const jti = kind === 'licence_granted' ? paymentId : null;
+  const jti = kind === 'licence_granted' || kind === 'licence_taken_back' ? paymentId : null;
   const error = kind === 'purchase_failed' ? `${reason ?? 'settlement_failed'}: ${sentence ?? 'nothing was paid'}` : null;
   return { kind, jti, host, priceMicro: microToJson(priceMicro), payer, nonce, error, at: at.getTime() };
 }

@@ -110,7 +110,12 @@ export async function insertPayments(database: Database, all: readonly IntakeIte
     const trace = items.find((item) => item.trace)?.trace ?? null;
     return async () => {
       const madeIds = new Set(decided.map(({ payment }) => payment.paymentId));
-      const [inserted] = await Promise.all([insertRows(sql, decided, trace), rememberSplits(sql, decided), write(madeIds)]);
+      const [inserted] = await Promise.all([
+        insertRows(sql, decided, trace),
+        rememberSplits(sql, decided),
+        rememberPurchases(sql, decided),
+        write(madeIds),
+      ]);
       return all.map(({ payment }) => {
         const refusal = refusals.get(payment.paymentId);
         if (refusal) return { kind: 'refused', refusal };
@@ -378,6 +383,21 @@ async function rememberSplits(sql: Sql, decided: readonly Decided[]): Promise<vo
      on conflict do nothing`,
     [JSON.stringify(rows)],
     'remember-splits',
+  );
+}
+
+/** Has each licence purchase followed by a workflow, whatever dies after the commit (`followPurchase`). One that another answered is no news. */
+async function rememberPurchases(sql: Sql, decided: readonly Decided[]): Promise<void> {
+  const bought = decided.filter(({ payment, decision }) => payment.purpose === 'licence' && decision.state !== 'superseded');
+  if (bought.length === 0) return;
+  await sql.query(
+    `insert into unfollowed_purchase (tenant_id, payment_id, network)
+     select * from unnest($1::uuid[], $2::uuid[], $3::text[])`,
+    [
+      bought.map(({ payment }) => payment.tenantId),
+      bought.map(({ payment }) => payment.paymentId),
+      bought.map(({ payment }) => payment.network),
+    ],
   );
 }
 

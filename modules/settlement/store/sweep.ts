@@ -22,7 +22,8 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
          or exists (select from payment_state where network = $1 and ${SETTLED_ALONE})
          or exists (select from payment_state where network = $1 and watch_side is not null)
          or exists (select from blocked_payee where network = $1)
-         or exists (select from relayer where network = $1 and seen_nonce is not null) as busy`,
+         or exists (select from relayer where network = $1 and seen_nonce is not null)
+         or exists (select from unfollowed_purchase where network = $1) as busy`,
     [network],
   );
   return row?.busy === true;

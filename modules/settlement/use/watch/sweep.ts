@@ -1,3 +1,4 @@
+import { listUnfollowed } from '../../../licences/store/notices.ts';
 import { sweepHeld } from '../../store/held.ts';
 import type { PaymentRef } from '../../store/payment.ts';
 import { refOf } from '../../store/payment.ts';
@@ -29,13 +30,21 @@ export async function sweepAccepted(deps: SettlementDeps, networkId: string): Pr
   return [...kinds.values()].flatMap((payments) => chunk(networkId, payments.map(refOf)));
 }
 
-/** The same where anything is open at all; `isIdle` where a round over the network would find nothing, by one small query. */
-export async function findAccepted(
-  deps: SettlementDeps,
-  networkId: string,
-): Promise<{ readonly batches: readonly SweptBatch[]; readonly isIdle: boolean }> {
-  if (!(await hasWork(deps.database, networkId))) return { batches: [], isIdle: true };
-  return { batches: await sweepAccepted(deps, networkId), isIdle: false };
+/** What a crash left without its workflow. */
+export interface Ownerless {
+  /** Payments that need a batch. */
+  readonly batches: readonly SweptBatch[];
+  /** Licence purchases that nobody follows. */
+  readonly purchases: readonly PaymentRef[];
+  /** A round over the network would find nothing. */
+  readonly isIdle: boolean;
+}
+
+/** The same, and licence purchases that no workflow follows, where anything is open at all, which one small query tells. */
+export async function findOwnerless(deps: SettlementDeps, networkId: string): Promise<Ownerless> {
+  if (!(await hasWork(deps.database, networkId))) return { batches: [], purchases: [], isIdle: true };
+  const purchases = await listUnfollowed(deps.database, networkId, { olderThanMs: STALE_AFTER_MS, limit: BATCH_LIMIT });
+  return { batches: await sweepAccepted(deps, networkId), purchases, isIdle: false };
 }
 
 /**

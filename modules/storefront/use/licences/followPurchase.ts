@@ -1,7 +1,7 @@
 import type { Database } from '../../../../db/database.ts';
 import type { PaymentState } from '../../../kernel/payment/state.ts';
 import { newsOf } from '../../../licences/rules/purchaseNews.ts';
-import { lockPurchase, recordNotice } from '../../../licences/store/notices.ts';
+import { forgetUnfollowed, lockPurchase, recordNotice } from '../../../licences/store/notices.ts';
 import type { PaymentRef } from '../../../settlement/store/payment.ts';
 
 /** How a purchase stands. */
@@ -9,6 +9,8 @@ export interface PurchaseStatus {
   readonly state: PaymentState | 'unknown';
   /** True while more may come of it. */
   readonly isOpen: boolean;
+  /** The chain took its payment back, and with it the licence. */
+  readonly isTakenBack: boolean;
   /** What is bought, by whom; null where there is no such purchase. */
   readonly bought: Bought | null;
 }
@@ -23,15 +25,17 @@ export interface Bought {
 }
 
 /**
- * Looks at a purchase and tells its account what there is to tell, in one database transaction: the notice says what the row said.
- * A second call tells nothing twice.
+ * Looks at a purchase and tells its account what there is to tell, in one database transaction: the notice says what the row said. The
+ * workflow of the purchase asks, so it has begun: nobody else has to start one. A second call tells nothing twice.
  */
 export function followPurchase(deps: { readonly database: Database }, ref: PaymentRef): Promise<PurchaseStatus> {
   return deps.database.transaction(async (sql) => {
+    await forgetUnfollowed(sql, ref);
     const purchase = await lockPurchase(sql, ref);
-    if (purchase === null) return { state: 'unknown', isOpen: false, bought: null };
+    if (purchase === null) return { state: 'unknown', isOpen: false, isTakenBack: false, bought: null };
+    const { state, isTakenBack, bought } = purchase;
     const { notice, isOpen } = newsOf(purchase);
     if (notice !== null) await recordNotice(sql, ref, notice);
-    return { state: purchase.state, isOpen, bought: purchase.bought };
+    return { state, isOpen, isTakenBack, bought };
   });
 }
