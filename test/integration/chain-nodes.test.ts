@@ -4,7 +4,7 @@ import type { Network } from '../../platform/chain/network.ts';
 import { Networks, verifyNetwork } from '../../platform/chain/network.ts';
 import { precheck } from '../../platform/chain/precheck.ts';
 import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
-import { createRpc, HEDGE_MS } from '../../platform/chain/rpc/rpc.ts';
+import { createRpc, HEDGE_MS, hasOthers } from '../../platform/chain/rpc/rpc.ts';
 import { compareNetworks } from '../../process/networks.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
@@ -100,9 +100,10 @@ test('a URL on another chain is refused at the start, and one that comes up on a
 test('a network without a node keeps no other from starting, moves nothing until it was compared, and opens when a node comes', async () => {
   const [silent, open, foreign] = [first, second, await startRpcProxy(other.rpcUrl)];
   silent.set('*', { kind: 'cut' });
-  const away: Network = { ...networkOf(silent.url), id: 'eip155:84531', chainId: 84_531, v1Name: null };
+  const away: Network = { ...networkOf(silent.url, silent.url), id: 'eip155:84531', chainId: 84_531, v1Name: null };
   const networks = new Networks([away, networkOf(open.url)]);
   const compared = await compareNetworks({ networks, rpcOf: connections(networks), log }, 100);
+  expect(hasOthers(compared.rpcOf(away.id))).toBe(true); // what one node says of it is asked of the other
   const asked = () => compared.rpcOf(away.id).request('eth_blockNumber', []);
   expect(await compared.rpcOf('eip155:84532').request('eth_chainId', [])).toBe('0x14a34');
   await expect(asked()).rejects.toMatchObject({ code: 'chain_unavailable' });

@@ -60,6 +60,13 @@ export class NodePool {
     return bestHead(this.nodes);
   }
 
+  /** The lower of the two highest safe blocks of the nodes that are up, so that none alone says what is safe; the only one where one shows any. */
+  supportedSafe(): ChainNode['safeBlock'] {
+    const shown = this.nodes.flatMap(({ isUp, safeBlock }) => (isUp && safeBlock ? [safeBlock] : []));
+    const [highest = null, second = highest] = shown.toSorted((a, b) => Number(b.number - a.number));
+    return second;
+  }
+
   /** The lowest base fee of the newest blocks of the nodes that are up, wei: one that names a high fee closes no till. Null: none is known. */
   lowestBaseFee(): bigint | null {
     const fees = this.nodes.flatMap(({ isUp, headBlock }) => (isUp && headBlock ? [headBlock.baseFeeWei] : []));
