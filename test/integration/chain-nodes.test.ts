@@ -245,3 +245,24 @@ test('with every URL away a call is chain_unavailable within the time limit, and
   first.set('*', null);
   await expect.poll(() => statesOf(rpc)).toEqual(['up', 'up']);
 });
+
+test('two nodes whose heads are a thousand blocks apart at one time are asked neither about the present, and both are named', async () => {
+  const lift = (reply: string): string =>
+    reply.replace(/"(result|number)":"(0x[0-9a-f]+)"/, (_, name, hex) => `"${name}":"0x${(Number(hex) + 1_000).toString(16)}"`);
+  const network = networkOf(first.url, second.url);
+  const buyer = newWallet();
+  await mintUsdc(chain.rpcUrl, buyer, 5_000_000n);
+  for (const method of ['eth_blockNumber', 'eth_getBlockByNumber']) first.set(method, { kind: 'alter', change: lift });
+  const rpc = rpcTo(network);
+  await expect(listBalances(rpc, network, [buyer])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  expect((await rpc.nodes?.())?.map(({ disagrees, behindBlocks }) => [disagrees, behindBlocks])).toEqual([
+    [true, null],
+    [true, null],
+  ]);
+  const third = await startRpcProxy(chain.rpcUrl);
+  const three = networkOf(first.url, second.url, third.url);
+  const more = rpcTo(three);
+  expect(await listBalances(more, three, [buyer])).toEqual([5_000_000n]); // two stand by one head
+  expect((await more.nodes?.())?.map(({ disagrees }) => disagrees)).toEqual([true, false, false]);
+  await third.close();
+});

@@ -38,6 +38,19 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: lies, name: 'safe is what two nodes call safe' },
   },
   {
+    id: 'highest-head-owns-the-present',
+    rule: 15,
+    bug: 'a node that says the chain is a thousand blocks longer answers alone whether buyers have money',
+    edits: [
+      {
+        file: 'platform/chain/rpc/choice.ts',
+        search: 'return nodes.filter((node) => !isRefuted(node));',
+        replace: 'return isRefuted && nodes;',
+      },
+    ],
+    test: { file: 'test/integration/chain-nodes.test.ts', name: 'two nodes whose heads are a thousand blocks apart' },
+  },
+  {
     id: 'late-network-has-one-node',
     rule: 3,
     bug: 'a network that was silent at the start forgets that it has a second node, and the first decides alone from then on',

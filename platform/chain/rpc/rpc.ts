@@ -74,7 +74,9 @@ export function createRpc(
       await pool.ready();
       const limitMs = own.timeoutMs ?? timeoutMs;
       const given = atFinality(params);
-      const tries = chooseNodes(pool.nodes, questionOf(method, params)).map((node) => () => node.ask<T>(method, given, limitMs));
+      const tries = chooseNodes(pool.nodes, questionOf(method, params), pool.plausible()).map(
+        (node) => () => node.ask<T>(method, given, limitMs),
+      );
       try {
         // A node may take a transaction and drop it: the same bytes go to all.
         return await (method === SEND_METHOD ? firstTaken(tries) : firstAnswer(tries, HEDGE_MS));
