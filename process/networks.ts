@@ -65,12 +65,9 @@ export async function compareNetworks(
 
 function gate(rpc: Rpc, isClosed: () => boolean): Rpc {
   return {
-    networkId: rpc.networkId,
+    ...rpc,
     request: (method, params, options) =>
       isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.request(method, params, options),
     each: (method, params) => (isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.each(method, params)),
-    nodes: async () => (await rpc.nodes?.()) ?? [],
-    newestBlock: async () => (await rpc.newestBlock?.()) ?? null,
-    close: () => rpc.close(),
   };
 }

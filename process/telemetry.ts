@@ -81,12 +81,9 @@ function watchPool({ metrics, addGauges }: OpenMetrics, name: string, pool: Data
 function tracedRpc(rpc: Rpc, tracing: Tracing): Rpc {
   const attributes = { network: rpc.networkId };
   return {
-    networkId: rpc.networkId,
+    ...rpc,
     request: (method, params, options) => tracing.within(`rpc ${method}`, attributes, () => rpc.request(method, params, options)),
     each: (method, params) => tracing.within(`rpc ${method}`, attributes, () => rpc.each(method, params)),
-    nodes: async () => (await rpc.nodes?.()) ?? [],
-    newestBlock: async () => (await rpc.newestBlock?.()) ?? null,
-    close: () => rpc.close(),
   };
 }
 

@@ -12,24 +12,25 @@ import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from
 
 let world: SettlementWorld;
 let line: RpcProxy;
+let other: RpcProxy;
 beforeEach(async () => {
-  let started: RpcProxy | undefined;
+  let started: readonly RpcProxy[] = [];
   world = await startSettlement({
     ...{ automine: true, runBatches: false, waitMs: 50 },
     inFront: async (rpcUrl) => {
-      started = await startRpcProxy(rpcUrl);
-      return [started.url, rpcUrl];
+      started = await Promise.all([startRpcProxy(rpcUrl), startRpcProxy(rpcUrl)]);
+      return started.map(({ url }) => url);
     },
   });
-  if (!started) throw new Error('nothing was put in front of the chain');
-  line = started;
+  [line, other] = started as [RpcProxy, RpcProxy];
   await mine(world, 5);
 });
 afterEach(async () => {
   for (const method of ['eth_getTransactionReceipt', 'eth_sendRawTransaction', 'eth_blockNumber', 'eth_getBlockByNumber'])
     line.set(method, null);
+  for (const method of ['*', 'eth_getTransactionReceipt']) other.set(method, null);
   await checkInvariants(world);
-  await Promise.all([world.close(), line.close()]);
+  await Promise.all([world.close(), line.close(), other.close()]);
 });
 
 /** The first node shows that each transfer went somewhere else. */
@@ -50,6 +51,42 @@ test('a node that alters the logs of a receipt makes no paid sale failed: it wai
   expect(await world.database.query('select distinct kind from operator_alert')).toEqual([{ kind: 'evidence_disputed' }]);
   expect(await listBalances(world.rpc, world.network, [terms.legs[0]?.toAddress ?? '0x'])).toEqual([1_000n]);
   line.set('eth_getTransactionReceipt', null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+test('what one node shows is contradicted by one that has no receipt, at the safe block too: nothing is decided', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'no-receipt-there' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  lieAboutRecipients(terms.payTo);
+  other.set('eth_getTransactionReceipt', { kind: 'nothing', result: null });
+  await look(world, await sendAll(world));
+  await mine(world, 40);
+  await world.rpc.newestBlock?.();
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  expect(await world.database.query('select distinct kind from operator_alert')).toEqual([{ kind: 'evidence_disputed' }]);
+  line.set('eth_getTransactionReceipt', null);
+  other.set('eth_getTransactionReceipt', null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+test('safe is what two nodes call safe: what one alone shows above it fails no paid sale', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'safe-of-two' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  lieAboutRecipients(terms.payTo);
+  other.set('*', { kind: 'behind', blocks: 30 });
+  other.set('eth_getTransactionReceipt', { kind: 'cut' }); // it contradicts nobody
+  await look(world, await sendAll(world));
+  await mine(world, 20);
+  await world.rpc.newestBlock?.();
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  line.set('eth_getTransactionReceipt', null);
+  for (const method of ['*', 'eth_getTransactionReceipt']) other.set(method, null);
   await sweep(world, 2);
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
 });

@@ -4,7 +4,7 @@ import type { Network } from '../../platform/chain/network.ts';
 import { Networks, verifyNetwork } from '../../platform/chain/network.ts';
 import { precheck } from '../../platform/chain/precheck.ts';
 import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
-import { createRpc, HEDGE_MS } from '../../platform/chain/rpc/rpc.ts';
+import { createRpc, HEDGE_MS, hasOthers } from '../../platform/chain/rpc/rpc.ts';
 import { compareNetworks } from '../../process/networks.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
@@ -100,9 +100,10 @@ test('a URL on another chain is refused at the start, and one that comes up on a
 test('a network without a node keeps no other from starting, moves nothing until it was compared, and opens when a node comes', async () => {
   const [silent, open, foreign] = [first, second, await startRpcProxy(other.rpcUrl)];
   silent.set('*', { kind: 'cut' });
-  const away: Network = { ...networkOf(silent.url), id: 'eip155:84531', chainId: 84_531, v1Name: null };
+  const away: Network = { ...networkOf(silent.url, silent.url), id: 'eip155:84531', chainId: 84_531, v1Name: null };
   const networks = new Networks([away, networkOf(open.url)]);
   const compared = await compareNetworks({ networks, rpcOf: connections(networks), log }, 100);
+  expect(hasOthers(compared.rpcOf(away.id))).toBe(true); // what one node says of it is asked of the other
   const asked = () => compared.rpcOf(away.id).request('eth_blockNumber', []);
   expect(await compared.rpcOf('eip155:84532').request('eth_chainId', [])).toBe('0x14a34');
   await expect(asked()).rejects.toMatchObject({ code: 'chain_unavailable' });
@@ -243,4 +244,25 @@ test('with every URL away a call is chain_unavailable within the time limit, and
   await expect.poll(() => rpc.request('eth_gasPrice', []).catch(() => null)).toMatch(/^0x/);
   first.set('*', null);
   await expect.poll(() => statesOf(rpc)).toEqual(['up', 'up']);
+});
+
+test('two nodes whose heads are a thousand blocks apart at one time are asked neither about the present, and both are named', async () => {
+  const lift = (reply: string): string =>
+    reply.replace(/"(result|number)":"(0x[0-9a-f]+)"/, (_, name, hex) => `"${name}":"0x${(Number(hex) + 1_000).toString(16)}"`);
+  const network = networkOf(first.url, second.url);
+  const buyer = newWallet();
+  await mintUsdc(chain.rpcUrl, buyer, 5_000_000n);
+  for (const method of ['eth_blockNumber', 'eth_getBlockByNumber']) first.set(method, { kind: 'alter', change: lift });
+  const rpc = rpcTo(network);
+  await expect(listBalances(rpc, network, [buyer])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  expect((await rpc.nodes?.())?.map(({ disagrees, behindBlocks }) => [disagrees, behindBlocks])).toEqual([
+    [true, null],
+    [true, null],
+  ]);
+  const third = await startRpcProxy(chain.rpcUrl);
+  const three = networkOf(first.url, second.url, third.url);
+  const more = rpcTo(three);
+  expect(await listBalances(more, three, [buyer])).toEqual([5_000_000n]); // two stand by one head
+  expect((await more.nodes?.())?.map(({ disagrees }) => disagrees)).toEqual([true, false, false]);
+  await third.close();
 });

@@ -18,6 +18,52 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: lies, name: 'a node that alters the logs of a receipt' },
   },
   {
+    id: 'no-receipt-is-no-word',
+    rule: 3,
+    bug: 'a node without the receipt contradicts nobody, and what the other one alone shows counts at the safe block',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'one === null && !isSafe ? []',
+        replace: 'one === null ? []',
+      },
+    ],
+    test: { file: lies, name: 'what one node shows is contradicted' },
+  },
+  {
+    id: 'one-node-says-what-is-safe',
+    rule: 3,
+    bug: 'the highest safe block counts, whoever shows it',
+    edits: [{ file: 'platform/chain/rpc/pool.ts', search: 'return second;', replace: 'return highest;' }],
+    test: { file: lies, name: 'safe is what two nodes call safe' },
+  },
+  {
+    id: 'highest-head-owns-the-present',
+    rule: 15,
+    bug: 'a node that says the chain is a thousand blocks longer answers alone whether buyers have money',
+    edits: [
+      {
+        file: 'platform/chain/rpc/choice.ts',
+        search: 'return nodes.filter((node) => !isRefuted(node));',
+        replace: 'return isRefuted && nodes;',
+      },
+    ],
+    test: { file: 'test/integration/chain-nodes.test.ts', name: 'two nodes whose heads are a thousand blocks apart' },
+  },
+  {
+    id: 'late-network-has-one-node',
+    rule: 3,
+    bug: 'a network that was silent at the start forgets that it has a second node, and the first decides alone from then on',
+    edits: [
+      {
+        file: 'process/networks.ts',
+        search: '    ...rpc,',
+        replace: '    networkId: rpc.networkId,\n    close: () => rpc.close(),',
+      },
+    ],
+    test: { file: 'test/integration/chain-nodes.test.ts', name: 'a network without a node keeps no other from starting' },
+  },
+  {
     id: 'one-node-takes-back',
     rule: 5,
     bug: 'one node of two says that the proof of a sale is gone, and it is taken back',

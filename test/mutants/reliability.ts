@@ -16,7 +16,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'platform/chain/rpc/choice.ts',
-        search: 'up.filter((node) => isNear(node) && !node.isStill).sort(byHead)',
+        search: 'up.filter((node) => plausible.includes(node) && isNear(node) && !node.isStill).sort(byHead)',
         replace: 'up',
       },
     ],

@@ -48,10 +48,13 @@ export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
   return receiptFrom(rpc, await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]));
 }
 
-/** The receipts of a transaction at every URL that has one, by the order of the configuration. Throws `chain_unavailable` when none answers. */
-export async function receiptsOfAll(rpc: Rpc, hash: Hex): Promise<readonly Receipt[]> {
+/**
+ * The receipts of a transaction at every URL that answers, by the order of the configuration; null from one that does not have it. Throws
+ * `chain_unavailable` when none answers.
+ */
+export async function receiptsOfAll(rpc: Rpc, hash: Hex): Promise<readonly (Receipt | null)[]> {
   const answers = await rpc.each<RawReceipt | null>('eth_getTransactionReceipt', [hash]);
-  return answers.flatMap(({ result }) => receiptFrom(rpc, result) ?? []);
+  return answers.map(({ result }) => receiptFrom(rpc, result));
 }
 
 function receiptFrom(rpc: Rpc, raw: RawReceipt | null): Receipt | null {
@@ -81,7 +84,7 @@ export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<Re
 /** A receipt that the node asked first does not have may be at another one. Null where nobody else has it. Throws `chain_unavailable`. */
 async function receiptOfOthers(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
   if (!hasOthers(rpc)) return null;
-  return (await receiptsOfAll(rpc, hash))[0] ?? null;
+  return (await receiptsOfAll(rpc, hash)).find((receipt) => receipt !== null) ?? null;
 }
 
 /** Between two looks at all nodes for a receipt that the first one does not have. */
@@ -139,8 +142,16 @@ export async function blockTimeSeconds(rpc: Rpc, block: bigint | 'latest' | 'saf
   return (await blockAt(rpc, block)).timestamp;
 }
 
-/** Number and time (epoch seconds) of a block; `chain_unavailable` when the node does not have it. */
+/**
+ * Number and time (epoch seconds) of a block; `chain_unavailable` when the node does not have it. Where there are several URLs, `safe` is
+ * what two of them call safe.
+ */
 export async function blockAt(rpc: Rpc, block: bigint | 'latest' | 'safe'): Promise<{ number: bigint; timestamp: bigint }> {
+  if (block === 'safe' && hasOthers(rpc) && rpc.safeBlock) {
+    const safe = await rpc.safeBlock();
+    if (safe === null) throw chainUnavailable(rpc.networkId);
+    return { number: safe.number, timestamp: BigInt(safe.timeSeconds) };
+  }
   const tag = typeof block === 'bigint' ? quantity(block) : block;
   const raw = await askNode<{ number: Hex; timestamp: Hex } | null>(rpc, 'eth_getBlockByNumber', [tag, false]);
   if (raw === null) throw chainUnavailable(rpc.networkId);

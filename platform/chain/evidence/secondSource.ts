@@ -17,25 +17,28 @@ type Decoded = Pick<ReadReceipt, 'receipt' | 'evidence'>;
 interface Shown {
   readonly found: ReadonlyMap<SightAsk, Spending>;
   readonly receipts: ReadonlyMap<string, Decoded>;
+  /** Up to where two nodes call the chain safe; null: not known. */
+  readonly safeBlock: bigint | null;
 }
 
 /**
  * Asks every URL for the transaction that is said to have spent an authorization, or to have proven one that is said to be unspent, and
- * compares logs and block hash. Two that show the same leave no doubt. A network of one URL has nobody else to ask.
+ * compares logs and block hash. Two that show the same leave no doubt. One that does not have it may be late, until its block is safe:
+ * from there on it contradicts. A network of one URL has nobody else to ask.
  */
 export async function doubtsOf(
   rpc: Rpc,
   network: Pick<Network, 'asset' | 'router'>,
   asks: readonly SightAsk[],
-  { found, receipts }: Shown,
+  { found, receipts, safeBlock }: Shown,
 ): Promise<ReadonlyMap<SightAsk, Doubt>> {
   if (!hasOthers(rpc)) return new Map();
   const open = asks.filter((ask) => ask.needsSecond?.(found.get(ask) ?? null));
-  const readAll = async (hash: Hex): Promise<readonly Decoded[]> => {
+  const readAll = async (hash: Hex): Promise<readonly (Decoded | null)[]> => {
     const all = await receiptsOfAll(rpc, hash).catch(whereAway([]));
-    return all.map((receipt) => ({ receipt, evidence: evidenceFromLogs(receipt.logs, network) }));
+    return all.map((receipt) => receipt && { receipt, evidence: evidenceFromLogs(receipt.logs, network) });
   };
-  const asked = new Map<Hex, Promise<readonly Decoded[]>>();
+  const asked = new Map<Hex, Promise<readonly (Decoded | null)[]>>();
   const doubts = await Promise.all(
     open.map(async (ask): Promise<readonly [SightAsk, Doubt | null]> => {
       const said = [...receipts.values()].find((one) => wordOf(one, ask) !== null);
@@ -43,17 +46,22 @@ export async function doubtsOf(
       if (hash === undefined) return [ask, null];
       const others = asked.get(hash) ?? readAll(hash);
       asked.set(hash, others);
-      const words = (await others).map((one) => wordOf(one, ask));
-      return [ask, doubtOf(said ? wordOf(said, ask) : null, words)];
+      const all = await others;
+      const isSafe = said !== undefined && safeBlock !== null && said.receipt.blockNumber <= safeBlock;
+      const words = all.flatMap((one) => (one === null && !isSafe ? [] : [one && wordOf(one, ask)]));
+      return [ask, doubtOf(said ? wordOf(said, ask) : null, words, all.length)];
     }),
   );
   return new Map(doubts.flatMap(([ask, doubt]) => (doubt ? [[ask, doubt] as const] : [])));
 }
 
-/** Of an evidence that one node shows no more, a node that still shows it is a dispute; that none does leaves no doubt. */
-function doubtOf(own: string | null, all: readonly (string | null)[]): Doubt | null {
-  if (all.some((word) => word !== own)) return 'disputed';
-  return own !== null && all.length < 2 ? 'unconfirmed' : null;
+/**
+ * Two nodes must show a spending, and two must miss an evidence before it is gone; one that shows something else is a dispute. `words` are
+ * those of the nodes that have the transaction, or should have it.
+ */
+function doubtOf(own: string | null, words: readonly (string | null)[], answers: number): Doubt | null {
+  if (words.some((word) => word !== own)) return 'disputed';
+  return (own === null ? answers : words.length) < 2 ? 'unconfirmed' : null;
 }
 
 /** Where a receipt shows that an authorization went, and in which block; null where it shows nothing of it. */

@@ -78,7 +78,7 @@ export async function readSights(
   const spent = open.filter((_, at) => used[at]);
   for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
   const place = new Map(open.map((ask, at) => [ask, at]));
-  const doubts = await doubtsOf(rpc, network, asks, { found, receipts: reader.receipts });
+  const doubts = await doubtsOf(rpc, network, asks, { found, receipts: reader.receipts, safeBlock: safe?.number ?? null });
   const sights = asks.map((ask): ChainSight => {
     const at = place.get(ask);
     const isUsed = at === undefined || used[at] === true;

@@ -6,6 +6,8 @@ export interface NodeFacts {
   readonly isUp: boolean;
   /** Its newest block; null: not known lately. */
   readonly head: bigint | null;
+  /** Time of that block, epoch seconds; null: not known lately. */
+  readonly headSeconds: number | null;
   /** Its safe block; null: not known. */
   readonly safe: bigint | null;
   /** Its head has stood still for so long that it tells nothing of now. */
@@ -21,6 +23,11 @@ export type Question = 'state' | 'safe' | 'other';
 /** Blocks a node may be behind the best one and still be asked about the present: looks at two nodes are not made at one moment. */
 export const NEAR_BLOCKS = 2n;
 
+/** Heads that are farther apart than this must be so for a reason. */
+const FAR_BLOCKS = 64n;
+/** How far a head's time may be ahead of our clock. */
+const AHEAD_SECONDS = 60;
+
 const STATE_METHODS = new Set(['eth_call', 'eth_getCode']);
 
 /** What a call asks about. */
@@ -33,16 +40,39 @@ export function questionOf(method: string, params: readonly unknown[]): Question
 /**
  * The nodes to ask, best first; the order of the configuration holds among equals. About the state of now only those are asked that are
  * near the best head known and still moving, the highest first, so that a node which stands still does not say that a buyer has no money:
- * none is an outage. What came within the last block may be unknown to any of them.
+ * none is an outage. What came within the last block may be unknown to any of them. The state of now is asked of `plausible` ones alone.
  */
-export function chooseNodes<N extends NodeFacts>(nodes: readonly N[], question: Question): readonly N[] {
-  const best = bestHead(nodes);
+export function chooseNodes<N extends NodeFacts>(nodes: readonly N[], question: Question, plausible = nodes): readonly N[] {
+  const best = bestHead(question === 'state' ? plausible : nodes);
   const isNear = ({ head }: N): boolean => head !== null && best !== null && head + NEAR_BLOCKS >= best;
   const byHead = (a: N, b: N): number => compare(b.head, a.head);
   const up = nodes.filter(({ isUp }) => isUp);
-  if (question === 'state') return up.filter((node) => isNear(node) && !node.isStill).sort(byHead);
+  if (question === 'state') return up.filter((node) => plausible.includes(node) && isNear(node) && !node.isStill).sort(byHead);
   if (question === 'safe') return up.toSorted((a, b) => compare(b.safe, a.safe));
   return [...up.filter(isNear), ...up.filter((node) => !isNear(node)).sort(byHead)];
+}
+
+/**
+ * The nodes whose head no other one refutes. Two that are up and far apart refute each other, unless the lower one is late: its newest
+ * block is older by about as much, and the higher one's is not of the future. Which of the two is right nobody can tell, so neither is in,
+ * but for one that more nodes stand by.
+ */
+export function plausibleNodes<N extends NodeFacts>(nodes: readonly N[], blockTimeMs: number, nowSeconds: number): readonly N[] {
+  const gap = (a: N, b: N): bigint => (a.head === null || b.head === null ? 0n : a.head - b.head);
+  const isFar = (a: N, b: N): boolean => gap(a, b) > FAR_BLOCKS || gap(b, a) > FAR_BLOCKS;
+  const support = (node: N): number => nodes.filter((one) => one.isUp && one.head !== null && !isFar(one, node)).length;
+  const isLate = (low: N, high: N): boolean => {
+    const seconds = (high.headSeconds ?? 0) - (low.headSeconds ?? 0);
+    // A quarter: blocks may come faster than the network is configured for.
+    return (high.headSeconds ?? 0) <= nowSeconds + AHEAD_SECONDS && seconds * 4_000 >= Number(gap(high, low)) * blockTimeMs;
+  };
+  const isRefuted = (node: N): boolean =>
+    nodes.some((other) => {
+      if (!node.isUp || !other.isUp || !isFar(node, other)) return false;
+      const [high, low] = gap(node, other) > 0n ? [node, other] : [other, node];
+      return !isLate(low, high) && support(other) >= support(node);
+    });
+  return nodes.filter((node) => !isRefuted(node));
 }
 
 /** The highest head any node has shown lately, whether it is up now or not. */

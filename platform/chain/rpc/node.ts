@@ -77,6 +77,10 @@ export class ChainNode implements NodeFacts {
     return this.headBlock?.number ?? null;
   }
 
+  get headSeconds(): number | null {
+    return this.headBlock?.timeSeconds ?? null;
+  }
+
   /** Its newest block, unless the last look that showed one is too long ago. */
   get headBlock(): Seen | null {
     return performance.now() - this.#lookedAtMs > REMEMBERED_MS ? null : this.#head;

@@ -1,6 +1,6 @@
 /** The nodes of one network and the looks at them: whoever asks refreshes what is known, at most once a block, and no timer runs. */
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
-import { bestHead } from './choice.ts';
+import { bestHead, plausibleNodes } from './choice.ts';
 import type { NodeSettings } from './node.ts';
 import { ChainNode } from './node.ts';
 import type { Ask } from './transport.ts';
@@ -17,7 +17,7 @@ export interface NodeReport {
   readonly headAgeSeconds: number | null;
   /** Seconds that the chain's clock is ahead of ours, by its newest block; 0 while that was at most one block old when first seen. */
   readonly clockSkewSeconds: number | null;
-  /** Its safe block is not the one that the node with the highest safe head has at that height. */
+  /** Its safe block is not the one that the node with the highest safe head has at that height, or its head and another one's refute each other. */
   readonly disagrees: boolean;
 }
 
@@ -55,9 +55,21 @@ export class NodePool {
     if (!isUsable || ageMs >= 2 * this.#everyMs) await look;
   }
 
-  /** The best head that is known now; null: none is. */
+  /** The nodes whose head no other one refutes. */
+  plausible(): readonly ChainNode[] {
+    return plausibleNodes(this.nodes, this.#settings.blockTimeMs, Date.now() / 1_000);
+  }
+
+  /** The best head that is known now and not refuted; null: none is. */
   knownHead(): bigint | null {
-    return bestHead(this.nodes);
+    return bestHead(this.plausible());
+  }
+
+  /** The lower of the two highest safe blocks of the nodes that are up, so that none alone says what is safe; the only one where one shows any. */
+  supportedSafe(): ChainNode['safeBlock'] {
+    const shown = this.nodes.flatMap(({ isUp, safeBlock }) => (isUp && safeBlock ? [safeBlock] : []));
+    const [highest = null, second = highest] = shown.toSorted((a, b) => Number(b.number - a.number));
+    return second;
   }
 
   /** The lowest base fee of the newest blocks of the nodes that are up, wei: one that names a high fee closes no till. Null: none is known. */
@@ -70,24 +82,25 @@ export class NodePool {
   async newestBlock(): Promise<bigint | null> {
     await this.#looking;
     await this.#look();
-    return bestHead(this.nodes);
+    return this.knownHead();
   }
 
   /** Looks at every node, compares their safe blocks, and says what it found. Never rejects. */
   async report(): Promise<readonly NodeReport[]> {
     await Promise.all(this.nodes.map((node) => (node.isDue ? node.look() : false)));
     await this.#compare();
-    const best = bestHead(this.nodes);
+    const plausible = this.plausible();
+    const best = bestHead(plausible);
     return this.nodes.map((node, at) => {
       const { head, headBlock, isUp, isForeign, disagrees, headAgeMs } = node;
       return {
         node: at + 1,
         state: isUp ? 'up' : isForeign ? 'foreign' : 'away',
-        behindBlocks: head === null || best === null ? null : Number(best - head),
+        behindBlocks: head === null || best === null || !plausible.includes(node) ? null : Number(best - head),
         standstillSeconds: head === null ? null : node.standstillMs / 1_000,
         headAgeSeconds: headBlock === null ? null : Date.now() / 1_000 - headBlock.timeSeconds,
         clockSkewSeconds: headAgeMs === null ? null : this.#skewSeconds(headAgeMs),
-        disagrees,
+        disagrees: disagrees || !plausible.includes(node),
       };
     });
   }

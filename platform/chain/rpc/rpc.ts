@@ -30,6 +30,11 @@ export interface Rpc {
   nodes?(): Promise<readonly NodeReport[]>;
   /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
   newestBlock?(): Promise<bigint | null>;
+  /**
+   * The block up to which two nodes call the chain safe: the lower of the two highest that the looks show, at most two blocks old; the
+   * only one where one node shows any, null where none does. Costs no call. Never rejects.
+   */
+  safeBlock?(): Promise<{ readonly number: bigint; readonly timeSeconds: number } | null>;
   /** The lowest base fee that a node shows in its newest block, wei, at most two blocks old; null: none is known. Never rejects. */
   baseFee?(): Promise<bigint | null>;
   close(): Promise<void>;
@@ -63,12 +68,15 @@ export function createRpc(
     close: () => transport.close(),
     nodes: () => pool.report(),
     newestBlock: () => pool.newestBlock(),
+    safeBlock: () => pool.ready().then(() => pool.supportedSafe()),
     baseFee: () => pool.ready().then(() => pool.lowestBaseFee()),
     async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
       await pool.ready();
       const limitMs = own.timeoutMs ?? timeoutMs;
       const given = atFinality(params);
-      const tries = chooseNodes(pool.nodes, questionOf(method, params)).map((node) => () => node.ask<T>(method, given, limitMs));
+      const tries = chooseNodes(pool.nodes, questionOf(method, params), pool.plausible()).map(
+        (node) => () => node.ask<T>(method, given, limitMs),
+      );
       try {
         // A node may take a transaction and drop it: the same bytes go to all.
         return await (method === SEND_METHOD ? firstTaken(tries) : firstAnswer(tries, HEDGE_MS));

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { NodeFacts } from '../../platform/chain/rpc/choice.ts';
+import { plausibleNodes } from '../../platform/chain/rpc/choice.ts';
+
+const NOW = 1_000_000;
+/** A node that shows a head whose block is so many seconds old. */
+const node = (head: bigint, ageSeconds: number, isUp = true): NodeFacts => ({
+  ...{ isUp, head, headSeconds: NOW - ageSeconds, safe: null, isStill: false },
+});
+const left = (...nodes: readonly NodeFacts[]): number[] => plausibleNodes(nodes, 2_000, NOW).map((one) => nodes.indexOf(one));
+
+test('a node that is late by the time of its newest block refutes nobody and is not refuted', () => {
+  expect(left(node(5_000n, 1), node(4_900n, 201))).toEqual([0, 1]);
+  expect(left(node(5_000n, 1), node(4_990n, 1))).toEqual([0, 1]);
+});
+
+test('heads far apart at one time, or one of the future, refute each other', () => {
+  expect(left(node(6_000n, 1), node(5_000n, 1))).toEqual([]);
+  expect(left(node(6_000n, -2_000), node(5_000n, 1))).toEqual([]);
+});
+
+test('a head that two nodes stand by refutes the third one alone, and a node that is away refutes nobody', () => {
+  expect(left(node(6_000n, 1), node(5_000n, 1), node(5_001n, 1))).toEqual([1, 2]);
+  expect(left(node(6_000n, 1, false), node(5_000n, 1))).toEqual([0, 1]);
+});
