@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import express from 'express';
 import { openObserver } from '../modules/gate/use/observe.ts';
 import { ServiceError } from '../modules/kernel/errors.ts';
@@ -7,7 +7,7 @@ import { openHeavyWork } from '../platform/pacing/heavy.ts';
 import { createAddressReader } from './address.ts';
 import { answerPreflight, showToPages } from './cors.ts';
 import { methodAnswer } from './errors.ts';
-import { createHandler, pathOf, send, sendError, wantsProblem } from './handler.ts';
+import { answerUnrouted, createHandler, pathOf, send, wantsProblem } from './handler.ts';
 import { mcpRoute } from './mcp/route.ts';
 import { olpIntrospectRoute } from './olp/introspect.ts';
 import { olpKeyRoute } from './olp/key.ts';
@@ -16,7 +16,8 @@ import { describeApi, openApiRoute } from './openapi.ts';
 import { bodiesRoute } from './receipts/bodies.ts';
 import { didRoute } from './receipts/did.ts';
 import { recordRoute } from './receipts/record.ts';
-import type { ApiDeps, HandlerDeps, Route } from './route.ts';
+import type { ApiDeps, ErrorShape, HandlerDeps, Route } from './route.ts';
+import type { Handler } from './router.ts';
 import { createRouter } from './router.ts';
 import { challengeRoute, signInRoute } from './routes/accounts/accounts.ts';
 import { listAlertsRoute, setAlertsRoute } from './routes/accounts/alerts.ts';
@@ -166,22 +167,23 @@ export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestLis
   const byPath = Map.groupBy(routed, ({ path }) => path);
   for (const [path, atPath] of byPath) {
     const expressRoute = app.route(path);
+    const unrouted = (handler: Handler): Handler => answerUnrouted(handlerDeps, () => atPath[0]?.errorShape ?? 'plain', handler);
     for (const { method, handler } of atPath) expressRoute[method](handler);
-    if (atPath.some(({ isForPages }) => isForPages)) expressRoute.options(answerPreflight(methodsAt(atPath)));
-    expressRoute.all(refuseMethod(atPath));
+    if (atPath.some(({ isForPages }) => isForPages)) expressRoute.options(unrouted(answerPreflight(methodsAt(atPath))));
+    expressRoute.all(unrouted(refuseMethod(atPath)));
   }
-  app.use((request, response) => {
-    sendError(
-      deps,
-      { request, response },
-      new ServiceError('not_found', 'there is nothing at this path'),
-      shapeOf(routes, pathOf(request)),
-    );
-  });
+  const shapeAt = (request: IncomingMessage): ErrorShape => shapeOf(routes, pathOf(request));
+  app.use(
+    answerUnrouted(handlerDeps, shapeAt, () => {
+      throw new ServiceError('not_found', 'there is nothing at this path');
+    }),
+  );
   app.use((error: unknown, request: express.Request, response: express.Response, _next: express.NextFunction) => {
     const isClient = (error as { status?: unknown }).status === 400;
-    const known = isClient ? new ServiceError('invalid_parameter', 'the path cannot be read') : error;
-    sendError(deps, { request, response }, known, shapeOf(routes, pathOf(request)));
+    const refuse = (): never => {
+      throw isClient ? new ServiceError('invalid_parameter', 'the path cannot be read') : error;
+    };
+    void answerUnrouted(handlerDeps, shapeAt, refuse)(request, response);
   });
   return withRouter ? createRouter(routed, app) : app;
 }
@@ -190,11 +192,10 @@ function methodsAt(routes: readonly Route[]): readonly string[] {
   return routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
 }
 
-function refuseMethod(routes: readonly Route[]) {
+function refuseMethod(routes: readonly Route[]): Handler {
   const allowed = [...methodsAt(routes), ...(routes.some(({ isForPages }) => isForPages) ? ['OPTIONS'] : [])];
   const shape = routes[0]?.errorShape ?? 'plain';
-  return (request: express.Request, response: express.Response): void =>
-    send(request, response, methodAnswer(allowed, shape, wantsProblem(request)));
+  return (request, response) => send(request, response, methodAnswer(allowed, shape, wantsProblem(request)));
 }
 
 function shapeOf(routes: readonly Route[], path: string) {

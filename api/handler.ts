@@ -17,6 +17,7 @@ import { beginInTurn } from '../platform/pacing/eventLoop.ts';
 import { siteName } from '../platform/pacing/heavy.ts';
 import type { Holder, HolderOf } from '../platform/pacing/rates.ts';
 import { calledFrom, holderOfKey, RateExceeded } from '../platform/pacing/rates.ts';
+import { createAddressReader } from './address.ts';
 import { readBody } from './body.ts';
 import type { KeyReader } from './credential.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
@@ -95,12 +96,12 @@ function cacheFirst(
 
 async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage, keyHashOf: KeyReader): Promise<Answer> {
   if (route.access === 'public') {
-    countAddress(route, deps, request);
+    if (!route.isForProbes || isNamedByProxy(deps, request)) countAddress(deps, request, costOf(route));
     return route.handle(await callOf(route, deps, request));
   }
   if (route.access === 'account if any') {
     const account = showsAccount(request) ? await letAccountIn(route, deps, request) : null;
-    if (account === null) countAddress(route, deps, request);
+    if (account === null) countAddress(deps, request, costOf(route));
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
   if (route.access === 'anybody') {
@@ -131,8 +132,27 @@ export async function beginReport(route: KeyRoute, { deps, caller, gone }: KeyCa
   return await deps.heavy.enter({ kind: 'reports', who: keyId, of: siteName(tenantId) }, gone());
 }
 
-function countAddress(route: Route, deps: HandlerDeps, request: IncomingMessage): void {
-  deps.rates?.count([['address', deps.addressOf(request)]], costOf(route));
+function countAddress(deps: HandlerDeps, request: IncomingMessage, cost: number): void {
+  deps.rates?.count([['address', deps.addressOf(request)]], cost);
+}
+
+const peerOf = createAddressReader([]);
+
+/** True of a call that came through a proxy of ours, which says who made it. */
+function isNamedByProxy({ addressOf }: HandlerDeps, request: IncomingMessage): boolean {
+  return addressOf(request) !== peerOf(request);
+}
+
+/** What answers without any route (no such path, no such method, a preflight), counted for its address like everything else. */
+export function answerUnrouted(deps: HandlerDeps, shapeOf: (request: IncomingMessage) => ErrorShape, answerIt: Handler): Handler {
+  return (request, response) => {
+    try {
+      countAddress(deps, request, COSTS.light);
+      return answerIt(request, response);
+    } catch (error) {
+      tellInTime(response, error, () => sendError(deps, { request, response }, error, shapeOf(request)));
+    }
+  };
 }
 
 /** True of a call that carries what may be a buyer's credential. */
@@ -147,7 +167,7 @@ async function letAnybodyIn(
   request: IncomingMessage,
 ): Promise<{ readonly who: Somebody; readonly holder: Holder }> {
   if (!showsAccount(request)) {
-    countAddress(route, deps, request);
+    countAddress(deps, request, costOf(route));
     return { who: { kind: 'anyone' }, holder: [['address', deps.addressOf(request)]] };
   }
   const bearer = bearerOf(request);
@@ -218,14 +238,18 @@ async function letAccountIn(
   }
 }
 
-/** Lets the bearer of a request in and counts the call; without a bearer there is nothing to look up, and nothing to count. */
+/** Lets the bearer of a request in and counts the call; without a bearer there is nothing to look up, and it counts for its address. */
 function counted<T>(
   { route, deps, request }: { readonly route: Route; readonly deps: HandlerDeps; readonly request: IncomingMessage },
   letIn: () => Promise<T>,
   holderOf: HolderOf<T>,
 ): Promise<T> {
   const token = bearerOf(request);
-  if (!deps.rates || token === null) return letIn();
+  if (!deps.rates) return letIn();
+  if (token === null) {
+    countAddress(deps, request, COSTS.light);
+    return letIn();
+  }
   return deps.rates.present({ token, address: deps.addressOf(request), cost: costOf(route) }, letIn, holderOf);
 }
 

@@ -42,5 +42,4 @@ export const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': `default-src 'none'; script-src ${hashOf(SCRIPT)}; style-src ${hashOf(STYLE)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
 };

@@ -22,17 +22,20 @@ export interface RatedHandler extends Pick<PublisherDeps, 'pepper' | 'testKeysEn
 
 /**
  * Another handler behind the same rates, which lets callers in by itself: each call is heavy, and counts for the key it bears and its site, or
- * for the owner's credential. Without a bearer there is nothing to look up, and nothing to count.
+ * for the owner's credential. Without a bearer there is nothing to look up, and it counts for its address: a page of megabytes is given then.
  */
 export function rateHandler(handler: Handler, deps: RatedHandler): Handler {
   return async (request, response) => {
     const token = deps.bearerOf(request);
-    if (token === null) return handler(request, response);
     const letIn = async (): Promise<void> => {
       await handler(request, response);
       if (response.statusCode === 401) throw new ServiceError('unknown_credential', 'no credential was accepted');
     };
     try {
+      if (token === null) {
+        deps.rates.count([['address', deps.addressOf(request)]], COSTS.heavy);
+        return await handler(request, response);
+      }
       const call = { token, address: deps.addressOf(request), cost: COSTS.heavy, isWhole: true } as const;
       await deps.rates.present(call, letIn, (_, name) => holderOfBearer(deps, token, name));
     } catch (error) {

@@ -131,6 +131,11 @@ interface RouteBase {
   readonly bodyType?: 'json' | 'optional' | 'form';
   /** What a call counts for its caller's rate: `light` unless told. */
   readonly cost?: Cost;
+  /**
+   * True for what balancers and probes ask. Only callers that a proxy names count: a flood of them must not have the proxy's own
+   * question refused, which would take the process out.
+   */
+  readonly isForProbes?: true;
   /** True for what buyers call: web pages of any origin may call it and read its answers. */
   readonly isForPages?: true;
   /** Its part of the API description; absent: not described. */

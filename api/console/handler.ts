@@ -40,8 +40,7 @@ export const CONSOLE_PATHS: readonly string[] = [
   ].map((path) => `${CONSOLE_PATH}${path}`),
 ];
 
-const SECURITY_HEADERS = {
-  'x-content-type-options': 'nosniff',
+const CONSOLE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
@@ -53,8 +52,7 @@ export function isConsolePath(path: string): boolean {
 }
 
 /**
- * The console as a request handler. The page and its files are the same for everybody and cost memory alone; every other call counts for
- * its address or its session before anything is read. Only here the session's cookie means anything: no other endpoint looks at it.
+ * The console as a request handler. Every call counts for its address or its session before anything is read. Only here the session's cookie means anything: no other endpoint looks at it.
  */
 export function createConsole(deps: ConsoleHandlerDeps): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const isSecure = deps.baseUrl.startsWith('https:');
@@ -62,7 +60,7 @@ export function createConsole(deps: ConsoleHandlerDeps): (request: IncomingMessa
   const flow = cookieOf('svc_console_flow', 'Lax', isSecure);
   return async (request, response) => {
     response.setHeader('x-request-id', requestIdOf(request));
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(CONSOLE_HEADERS)) response.setHeader(name, value);
     try {
       await answer({ deps, request, response, cookie, flow, address: deps.addressOf(request) });
     } catch (error) {
@@ -81,11 +79,19 @@ function answer(call: ConsoleCall): Promise<void> {
     return answering ? answering(call) : refuseMethod(call, Object.keys(route));
   }
   if (method !== 'GET' && method !== 'HEAD') return refuseMethod(call, ['GET', 'HEAD']);
+  countCall(call);
   return path.startsWith('/assets/') ? sendAsset(call) : sendPage(call);
 }
 
-async function refuseMethod({ request, response }: ConsoleCall, allowed: readonly string[]): Promise<void> {
+async function refuseMethod(call: ConsoleCall, allowed: readonly string[]): Promise<void> {
+  countCall(call);
+  const { request, response } = call;
   send(request, response, methodAnswer(allowed, 'plain', wantsProblem(request)));
+}
+
+/** Counts a call that shows nothing of its caller's. */
+function countCall({ deps, address }: ConsoleCall): void {
+  deps.rates.count([['address', address]], COSTS.light);
 }
 
 async function answerGraphql(call: ConsoleCall): Promise<void> {

@@ -59,7 +59,7 @@ export const recordRoute: PublicRoute = {
 
 function tagged(header: Call['header'], text: string, own: Readonly<Record<string, string>>): Answer {
   const answer = answerTagged(header, text, CACHE);
-  return { ...answer, headers: { ...answer.headers, vary: 'Accept', 'x-content-type-options': 'nosniff', ...own } };
+  return { ...answer, headers: { ...answer.headers, vary: 'Accept', ...own } };
 }
 
 /** What a client likes best of the three, as far as it names one. */

@@ -11,7 +11,7 @@ export const healthRoute: PublicRoute = {
   method: 'get',
   path: '/healthz',
   access: 'public',
-  cost: 'free',
+  isForProbes: true,
   handle: async () => ({ status: 200, headers: { 'cache-control': 'no-store' }, body: { ok: true } }),
 };
 
@@ -23,7 +23,7 @@ export const readyRoute: PublicRoute = {
   method: 'get',
   path: '/readyz',
   access: 'public',
-  cost: 'free',
+  isForProbes: true,
   handle: async ({ deps }) => {
     const [checks, networks] = await Promise.all([resultsOf(deps.readiness), resultsOf(deps.networkChecks ?? {})]);
     const ok = Object.values(checks).every((state) => state === 'ok');

@@ -29,7 +29,6 @@ export function openPage(key: string | null): (request: IncomingMessage, respons
       'cache-control': key === null ? 'no-cache' : 'private, no-cache',
       'content-security-policy': POLICY,
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
       ...(isKept ? {} : { 'content-type': 'text/html; charset=utf-8', 'content-length': bytes.byteLength }),
       ...(isKept || coding === null ? {} : { 'content-encoding': coding }),
     });

@@ -177,7 +177,6 @@ function send(response: ServerResponse, status: number, type: string, body: Uint
     'content-type': type,
     'content-length': body.byteLength,
     'cache-control': 'private, no-store',
-    'x-content-type-options': 'nosniff',
   });
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }

@@ -11,8 +11,6 @@ export interface Rate {
 
 /** What calls cost, in points. */
 export const COSTS = {
-  /** What answers from memory whoever asks: how the process is. */
-  free: 0,
   /** Quotes, observations, licence checks, settings. */
   light: 1,
   /** A signature to check, or rows to write or read for somebody who showed no credential. */

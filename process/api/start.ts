@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { createApi, ROUTE_PATHS } from '../../api/app.ts';
 import { CONSOLE_PATHS } from '../../api/console/handler.ts';
+import { withSafetyHeaders } from '../../api/everyAnswer.ts';
 import { createRouteNames } from '../../api/routeName.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase, requireWritable } from '../../db/database.ts';
@@ -121,7 +122,10 @@ async function open(
 
   const server = createApiServer();
   let answer: RequestListener = (_request, response) => void response.writeHead(503, COME_AGAIN).end();
-  const calls = answerCalls(server, (request, response) => answer(request, response));
+  const calls = answerCalls(
+    server,
+    withSafetyHeaders(config.publicBaseUrl, (request, response) => answer(request, response)),
+  );
   const url = await listen(server, config.listenHost, config.port);
   const baseUrl = config.publicBaseUrl ?? url;
   const deps: PublisherDeps = {

@@ -175,6 +175,7 @@ describe.skipIf(!isThere)(
       refused.push(await ask('/readyz', '127.0.0.9', { 'x-forwarded-for': '198.51.100.1' }));
       expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
       expect((await ask('/healthz')).status).toBe(200);
+      expect(refused[0]?.headers['x-content-type-options']).toBe('nosniff');
     });
 
     test('the log has a line of JSON for each call, without its query and without its credential', async () => {

@@ -140,6 +140,39 @@ test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also 
   expect(JSON.stringify(api.lines)).not.toContain(token);
 });
 
+test.each(['https://svc.example', undefined])(
+  'every answer of a service at %s, refusals too, is nosniff, and only https binds its callers to https',
+  async (baseUrl) => {
+    const api = start(baseUrl === undefined ? {} : { PUBLIC_BASE_URL: baseUrl });
+    const url = await api.listening;
+    const html = { accept: 'text/html' };
+    const asked: readonly (readonly [string, RequestInit, number])[] = [
+      ['/healthz', {}, 200],
+      ['/healthz', { method: 'POST' }, 405],
+      ['/_svc/quote?slug=trio', {}, 401],
+      ['/_svc/openapi.json', {}, 200],
+      ['/_svc/accounts/challenge', { method: 'OPTIONS' }, 204],
+      ['/nothing', {}, 404],
+      ['/_svc/receipts/%', {}, 400],
+      ['/_svc/graphql', { method: 'POST', body: '{}' }, 401],
+      ['/_svc/graphql', { headers: html }, 200],
+      ['/_svc/console', { headers: html }, 200],
+      ['/_svc/console/assets/nothing.js', {}, 404],
+    ];
+    const strict = baseUrl === undefined ? null : 'max-age=31536000';
+    for (const [path, init, status] of asked) {
+      const answer = await fetch(`${url}${path}`, init);
+      await answer.arrayBuffer();
+      const [sniffing, transport] = ['x-content-type-options', 'strict-transport-security'].map((name) =>
+        answer.headers.get(name),
+      );
+      expect([path, answer.status, sniffing, transport]).toEqual([path, status, 'nosniff', strict]);
+    }
+    api.child.kill('SIGTERM');
+    expect(await api.ended).toBe(0);
+  },
+);
+
 test('an API without calls ends at once, though a balancer keeps a connection to it that carries nothing', async () => {
   const api = start({ DRAIN_NOTICE_MS: '0' });
   const idle = connect(Number(new URL(await api.listening).port), '127.0.0.1');

@@ -50,6 +50,22 @@ async function bothBegun(tenantId: string, ask: () => readonly Promise<number>[]
   }
 }
 
+test('who shows nothing may ask ten times in ten seconds from one address, and takes nothing of those who do', async () => {
+  const strangers = await startTestGraphql({ rates: { ...LIMITS, perSecond: { ...LIMITS.perSecond, address: 10 } } });
+  try {
+    strangers.api.time.stoppedAtMs = Date.now();
+    const ask = async (init: RequestInit) => (await fetch(strangers.url, init)).status;
+    const asked = Array.from({ length: 20 }, (_, n) =>
+      ask(n % 2 ? { method: 'POST', body: '{}' } : { headers: { accept: 'text/html' } }),
+    );
+    expect((await Promise.all(asked)).filter((one) => one === 429)).toHaveLength(10);
+    const { key } = await strangers.api.site();
+    expect((await strangers.ask(key, SMALL)).status).toBe(200);
+  } finally {
+    await strangers.stop();
+  }
+});
+
 test('after the dearest query the keys of its site ask the next in time; its quotes, its owner and other sites go on', async () => {
   const [site, other] = [await graph.api.site(), await graph.api.site()];
   const second = (await mintKey(graph.api.deps, { ...site, name: 'second', scopes: ['tenant.read'] })).token;

@@ -153,7 +153,26 @@ test('an address without a credential is 429 alone: another one is answered, and
   expect((await api.request(challenge, { headers: flooding })).status).toBe(429);
   expect((await quote(other)).status).toBe(400);
   expect((await api.request('/_svc/tenants/self', { key: site.key, headers: flooding })).status).toBe(200);
-  expect((await api.request('/healthz', { headers: flooding })).status).toBe(200);
+});
+
+test.each([
+  ['the health of a process', '/healthz', {}, 200],
+  ['a path that is none', '/nothing', {}, 404],
+  ['a method that a path does not take', '/healthz', { method: 'DELETE' }, 405],
+  ['what browsers ask before they send', '/_svc/accounts/challenge', { method: 'OPTIONS' }, 204],
+  ['an endpoint for keys, without one', '/_svc/tenants/self', {}, 401],
+  ['an endpoint for accounts, without a credential', '/_svc/accounts/budget', {}, 401],
+])('%s counts for the address that asks, which is 429 alone', async (_, path, init, status) => {
+  const ask = async (headers: Record<string, string>) => (await api.request(path, { ...init, headers })).status;
+  const flooding = somewhere();
+  const statuses = await Promise.all(Array.from({ length: 30 }, () => ask(flooding)));
+  expect(statuses.sort()).toEqual([...Array(20).fill(status), ...Array(10).fill(429)].sort());
+  expect(await ask(somewhere())).toBe(status);
+});
+
+test('a balancer that asks how the process is, by itself, is always told', async () => {
+  const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await api.request('/healthz')).status));
+  expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
 test('who guesses the secret of a client for licence tokens is 429 after two guesses, whatever is asked for, and no row is looked at', async () => {

@@ -2,6 +2,7 @@ import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
+import { withSafetyHeaders } from '../../api/everyAnswer.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
@@ -11,7 +12,7 @@ let plain: { readonly url: string; readonly stop: () => void };
 beforeAll(async () => {
   api = await startTestApi();
   site = await api.site();
-  const server = createServer(createApi(api.deps, { withRouter: false }));
+  const server = createServer(withSafetyHeaders(api.deps.baseUrl, createApi(api.deps, { withRouter: false })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   plain = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -24,6 +24,19 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
     test: { file: envelope, name: 'the total would be exceeded by one micro' },
   },
   {
+    id: 'agent-strangers-envelope',
+    rule: 14,
+    bug: 'an envelope that anybody on the machine could write decides what is spent',
+    edits: [
+      {
+        file: `${src}/ownFile.ts`,
+        search: '(facts.mode & OTHERS_WRITE) !== 0',
+        replace: 'facts.mode === 0',
+      },
+    ],
+    test: { file: 'test/unit/agent/own-files.test.ts', name: 'which anybody may have written' },
+  },
+  {
     id: 'agent-signs-without-lock',
     rule: 14,
     bug: 'two processes read the same ledger, and both spend what is left',

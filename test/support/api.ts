@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAddressReader } from '../../api/address.ts';
 import { createApi } from '../../api/app.ts';
+import { withSafetyHeaders } from '../../api/everyAnswer.ts';
 import type { ApiDeps } from '../../api/route.ts';
 import { openDatabase } from '../../db/database.ts';
 import { openDirectories } from '../../modules/gate/use/agents/directories.ts';
@@ -179,7 +180,7 @@ export async function startTestApi(
     settle: options.settle ?? (() => Promise.reject(new Error('nothing is settled in this test'))),
     readiness: { database: check('database'), temporal: check('temporal'), chain: check('chain') },
   };
-  const server = createServer(createApi(deps));
+  const server = createServer(withSafetyHeaders(deps.baseUrl, createApi(deps)));
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

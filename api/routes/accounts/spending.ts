@@ -119,7 +119,6 @@ export const spendingCsvRoute: AccountRoute = {
         ...PRIVATE,
         'content-type': 'text/csv; charset=utf-8',
         'content-disposition': `attachment; filename="spending-${new Date(deps.clock()).toISOString().slice(0, 10)}.csv"`,
-        'x-content-type-options': 'nosniff',
         ...(count > MOST_EXPORTED ? { 'x-svc-truncated': 'true' } : {}),
       };
       return { status: 200, headers, stream: { chunks: place.readAtPace(rows, close), cut: place.cut, close } };

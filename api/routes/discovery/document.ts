@@ -39,7 +39,6 @@ export const discoveryDocumentRoute: PublicRoute = {
       ...(answer.status === 200 ? { 'content-type': shownAs(contentType, header('accept')) } : {}),
       vary: 'Accept',
       'last-modified': new Date(changedAtMs).toUTCString(),
-      'x-content-type-options': 'nosniff',
     };
     return { ...answer, headers };
   },

@@ -58,7 +58,6 @@ export async function answerCsv(
     ...REPORT_HEADERS,
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${exportFileName('csv', site.hosts[0] ?? null, file, zone)}"`,
-    'x-content-type-options': 'nosniff',
     'x-svc-row-count': String(file.rowCount),
     ...(file.isCut ? { 'x-svc-truncated': 'true' } : {}),
   };

@@ -54,7 +54,6 @@ export async function answerPdf(
     ...REPORT_HEADERS,
     'content-type': 'application/pdf',
     'content-disposition': `attachment; filename="${name}"${ofAuthor}`,
-    'x-content-type-options': 'nosniff',
   };
   return { status: 200, headers, body: bytes };
 }

@@ -1,9 +1,9 @@
 /** The key of this machine: from the environment, or from a file that its owner alone can read. It leaves this file only as a signer. */
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { AgentError } from './errors.ts';
+import { makeOwnFolder } from './ownFile.ts';
 
 const KEY = /^(0x)?[0-9a-fA-F]{64}$/;
 
@@ -55,7 +55,7 @@ export function signerOfFile(path: string): PrivateKeyAccount {
 /** Makes a key and writes it where no file is, with mode 0600; its address. The key itself is told to nobody. */
 export function makeKeyFile(path: string): string {
   const key = generatePrivateKey();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeOwnFolder(path);
   let file: number;
   try {
     file = openSync(path, 'wx', 0o600);

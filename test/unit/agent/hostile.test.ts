@@ -162,6 +162,24 @@ test('what was refused at once and ran out is signed anew, and both count', asyn
   expect(await signedLines()).toBe(2);
 });
 
+test('a payment that was refused for want of money is sent again once there is some, as it was signed', async () => {
+  let isFunded = false;
+  const site = (request: Request) => {
+    if (!isPaid(request)) return offer();
+    if (isFunded) return new Response('the page', { headers: paid('0xabc', { 'content-type': 'text/plain' }) });
+    const { headers } = offer();
+    headers.set('x-svc-error-code', 'insufficient_funds');
+    return new Response('{}', { status: 402, headers });
+  };
+  const refused = await readFrom(site).catch((error) => error);
+  expect(refused).toMatchObject({ code: 'payment_refused', message: expect.stringContaining(`Send USDC to ${signer.address}.`) });
+  expect(refused.message).toMatch(/For (299|300) s more, asking again sends the same payment/);
+  isFunded = true;
+  expect(await readFrom(site)).toMatchObject({ text: 'the page', how: 'bought' });
+  const sent = seen.filter(isPaid).map(({ headers }) => headers.get('payment-signature'));
+  expect([await signedLines(), sent.length, new Set(sent).size]).toEqual([1, 2, 1]);
+});
+
 test('twenty calls at once for one page sign once', async () => {
   const read = () => readFrom((request) => (isPaid(request) ? new Response('', { status: 503 }) : offer()));
   const said = await Promise.all(Array.from({ length: 20 }, () => read().catch(({ code }) => code)));

@@ -120,6 +120,19 @@ test('the keys of the standard are believed by nobody, a signature for a century
   });
 });
 
+test('a signature that ends before it was made is none, though both times are within what clocks may be off', () => {
+  const times = (created: number, expires: number) => {
+    const covered = [
+      { name: '@authority', key: null },
+      { name: 'signature-agent', key: null },
+    ];
+    const signed = { label: 'sig2', covered, created, expires, keyid: ED25519_ID, tag: 'web-bot-auth' };
+    return claimOf(signed, { form: 'string', value: 'https://signature-agent.test' }, LENIENT);
+  };
+  expect(times(CREATED, CREATED - 1)).toEqual({ outcome: 'invalid', reason: 'malformed' });
+  expect(times(CREATED, CREATED)).toMatchObject({ label: 'sig2' });
+});
+
 test('a key set is read by its thumbprints, whatever it calls its keys, and only for keys that check signatures now', () => {
   const read = (keys: unknown, isDirectory = true) => {
     const set = readKeySet({ keys }, { isDirectory, now: 1_000 });

@@ -90,6 +90,7 @@ export function claimOf(input: SignatureInput, agent: AgentField | null, policy:
 function timeRefusal(created: number, expires: number, { now, mostLife }: ClaimPolicy): Refusal | null {
   if (created > now + CLOCK_SKEW_SECONDS) return invalid('from_the_future');
   if (expires < now - CLOCK_SKEW_SECONDS) return invalid('expired');
+  if (expires < created) return invalid('malformed');
   if (expires - created > mostLife) return invalid('lives_too_long');
   return null;
 }

@@ -45,7 +45,7 @@ export async function readPage(wallet: Wallet, url: string, options: PayingOptio
   for (let attempt = 1; ; attempt++) {
     const response = await pay(href, { headers: { 'user-agent': NAME }, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(failed);
     if (response instanceof Response && response.ok) return toldOf(wallet, href, response, before);
-    if (response instanceof Response && !isPassing(response)) throw refusalOf(response);
+    if (response instanceof Response && !isPassing(response)) throw await refusalOf(wallet, href, response);
     if (attempt === ATTEMPTS) throw await silenceOf(wallet, href, response);
     await wait(waitOf(response) * 1_000);
   }
@@ -67,17 +67,16 @@ function waitOf(response: Response | null): number {
   return Number.isFinite(asked) ? Math.min(Math.max(asked, 1), MAX_WAIT_S) : 1;
 }
 
-function refusalOf({ status, headers }: Response): AgentError {
+async function refusalOf(wallet: Wallet, url: string, { status, headers }: Response): Promise<AgentError> {
   if (status !== 402) return new AgentError('site_failed', `The site answers ${status}.`, { status });
   const code = plain(headers.get('x-svc-error-code') ?? errorIn(headers.get('payment-required')));
-  const funds = code.startsWith('insufficient_funds')
-    ? ' Send USDC to the address that content-settlement-agent key address prints.'
-    : '';
-  return new AgentError(
-    'payment_refused',
-    `The site refuses the payment${code === '' ? '' : `: ${code}`}. It is not sent again while it could still be settled.${funds}`,
-    { status },
-  );
+  const payment = await paymentFor(wallet, url);
+  const leftS = payment ? Math.floor(payment.validBeforeS - wallet.now() / 1_000) : 0;
+  const funds = code.startsWith('insufficient_funds') ? ` Send USDC to ${wallet.signer.address}.` : '';
+  const again = leftS > 0 ? ` For ${leftS} s more, asking again sends the same payment: nothing is paid twice.` : '';
+  return new AgentError('payment_refused', `The site refuses the payment${code === '' ? '' : `: ${code}`}.${funds}${again}`, {
+    status,
+  });
 }
 
 function errorIn(offer: string | null): string {

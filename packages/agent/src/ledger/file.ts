@@ -1,7 +1,7 @@
 /** The ledger on disk: lines that are only ever added, each on the disk before anybody acts on it. */
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { AgentError } from '../errors.ts';
+import { keepToOwner, makeOwnFolder } from '../ownFile.ts';
 import type { LedgerLine } from './entries.ts';
 import { isLine, Ledger } from './entries.ts';
 import { withLock } from './lock.ts';
@@ -19,15 +19,16 @@ export interface LedgerFile {
   hold<T>(work: (held: HeldLedger) => Promise<T>): Promise<T>;
 }
 
-/** Opens the ledger at `path`; made, for its owner alone, where it is not there. */
+/** Opens the ledger at `path`; made where it is not there, and for its owner alone (0600 in a folder of 0700). */
 export function openLedger(path: string): LedgerFile {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeOwnFolder(path);
   const known = { ledger: new Ledger(), bytes: 0, inode: 0n };
   return {
     hold: (work) =>
       withLock(`${path}.lock`, async () => {
         const file = openSync(path, 'a+', 0o600);
         try {
+          keepToOwner(file, path, 'ledger_unreadable');
           catchUp(file, known, path);
           return await work({ ledger: known.ledger, append: (line) => append(file, line, known) });
         } finally {

@@ -143,7 +143,8 @@ async function lookAt(
           requiredParameters: ['created', 'expires', 'keyid', 'tag'],
           clockSkew: SKEW_SECONDS,
           now: Math.floor(now),
-          validate: ({ parameters: { tag, created = 0, expires = 0 } }) => tag === TAG && expires - created <= MOST_LIFE_SECONDS,
+          validate: ({ parameters: { tag, created = 0, expires = 0 } }) =>
+            tag === TAG && expires >= created && expires - created <= MOST_LIFE_SECONDS,
         },
         resolveVerifier: ({ label, parameters, components }) => {
           const covered = components.map(({ name, parameters: { key } }) => [name, key ?? null]);
