@@ -164,7 +164,8 @@ export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestLis
     return { ...route, handler: route.isForPages ? showToPages(handler) : handler };
   });
   const byPath = Map.groupBy(routed, ({ path }) => path);
-  for (const [path, atPath] of byPath) {
+  // A path with a parameter would answer for one that is written out, with methods that are not its own.
+  for (const [path, atPath] of [...byPath].sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))) {
     const expressRoute = app.route(path);
     for (const { method, handler } of atPath) expressRoute[method](handler);
     if (atPath.some(({ isForPages }) => isForPages)) expressRoute.options(answerPreflight(methodsAt(atPath)));
