@@ -165,7 +165,8 @@ export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestLis
     return { ...route, handler: route.isForPages ? showToPages(handler) : handler };
   });
   const byPath = Map.groupBy(routed, ({ path }) => path);
-  for (const [path, atPath] of byPath) {
+  // A path with a parameter would answer for one that is written out, with methods that are not its own.
+  for (const [path, atPath] of [...byPath].sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))) {
     const expressRoute = app.route(path);
     const unrouted = (handler: Handler): Handler => answerUnrouted(handlerDeps, () => atPath[0]?.errorShape ?? 'plain', handler);
     for (const { method, handler } of atPath) expressRoute[method](handler);

@@ -165,6 +165,13 @@ test('unknown paths are 404, wrong methods 405 with Allow, in the shape of their
   expect([verify.status, verify.headers.get('allow'), verify.body.ok]).toEqual([405, 'POST', false]);
   const buying = await api.request('/_svc/licenses');
   expect([buying.status, buying.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+  for (const method of ['GET', 'OPTIONS', 'DELETE']) {
+    const bodies = await api.request('/_svc/receipts/bodies', { method });
+    expect([bodies.status, bodies.headers.get('allow')], `${method}: the page of one receipt does not answer here`).toEqual([
+      405,
+      'POST',
+    ]);
+  }
 });
 
 test('errors are problem details only for a client that asks for them', async () => {

@@ -237,3 +237,16 @@ test('a queue that a site filled answers it overloaded with a time to wait, and 
   expect(new Set(outcomes)).toEqual(new Set(['written', 'overloaded 1']));
   expect(await rows(site.tenantId)).toHaveLength(written);
 });
+
+test('what a test purchase asks of the site is in no report, and what a licence reads under its name is', async () => {
+  const site = await api.site();
+  const agent = { ua: 'Mozilla/5.0 (compatible; TestPurchaseBot/1.0; content-settlement)' };
+  const verdicts = ['denied', 'blocked', 'served-free', 'unservable', 'agent-reread'];
+  const reports = verdicts.map((verdict) => report(site.host, { verdict, agent }));
+  expect((await api.post('/_svc/observe', site.key, reports)).body).toEqual({ ok: true, accepted: 5 });
+  expect((await rows(site.tenantId)).map(({ verdict }) => verdict)).toEqual(['agent-reread']);
+  expect(await api.post('/_svc/observe', site.key, report(site.host, { agent: { ua: 'PurchaseBot/1.0' } }))).toMatchObject({
+    status: 202,
+  });
+  expect(await rows(site.tenantId), 'another name counts').toHaveLength(2);
+});

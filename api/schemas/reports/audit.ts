@@ -3,19 +3,14 @@ import { FAILURE_REASONS } from '../../../modules/kernel/errors.ts';
 import { AUDIT_GROUPS } from '../../../modules/reports/use/audit.ts';
 import { VERDICTS } from '../observe.ts';
 import { kind } from '../shared.ts';
-import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';
+import { count, cursorUpTo, netMicro, reportFilters, reportFrame, reportParams } from './report.ts';
 
 const verdict = z.enum(VERDICTS, 'must be a verdict');
 
 /** Parameters of GET /_svc/audit. */
 export const AuditParams = reportParams(AUDIT_GROUPS).extend({
   ...reportFilters,
-  cursor: z.exactOptional(
-    z
-      .string('must be a nextCursor')
-      .regex(/^\d{1,13}(\.\d{1,16})?$/, 'must be a nextCursor')
-      .meta({ description: '`nextCursor` of the page before, as it is: a fraction counts rows of one millisecond.' }),
-  ),
+  cursor: z.exactOptional(cursorUpTo(Number.MAX_SAFE_INTEGER)),
   verdict: z.exactOptional(verdict),
   agent: z.exactOptional(
     z
@@ -91,7 +86,9 @@ export const PublisherAudit = z
         })
         .meta({ id: 'AuditObservation' }),
     ),
-    nextCursor,
+    nextCursor: z.exactOptional(
+      z.int().meta({ description: 'The cursor of the next page, to be given back as it is; absent at the end of the list.' }),
+    ),
     truncated: z.exactOptional(
       z.boolean().meta({
         description:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../../modules/kernel/errors.ts';
 import { keptHost } from '../../../modules/kernel/hosts/hostname.ts';
+import { MAX_TIME_MS } from '../../../modules/kernel/time/window.ts';
 import type { ReportQuery } from '../../../modules/reports/use/request.ts';
 import { parseWith } from '../parse.ts';
 import { kind } from '../shared.ts';
@@ -9,12 +10,19 @@ import { kind } from '../shared.ts';
 
 const MAX_LIMIT = 500;
 const DEFAULT_LIMIT = 50;
-const MAX_TIME_MS = Date.UTC(9999, 11, 31);
 
 const milliseconds = z
   .string('must be epoch milliseconds')
   .regex(/^\d{1,15}$/, 'must be epoch milliseconds')
   .refine((text) => Number(text) <= MAX_TIME_MS, 'must be epoch milliseconds');
+
+/** A cursor of at most this: a whole number as any JSON library prints it, 1.79586498715e+12 as well. */
+export const cursorUpTo = (most: number) =>
+  z
+    .string('must be a nextCursor')
+    .regex(/^(\d{1,16}(\.0)?|\d(\.\d{1,16})?[eE]\+?\d{1,2})$/, 'must be a nextCursor')
+    .refine((text) => Number.isSafeInteger(Number(text)) && Number(text) <= most, 'must be a nextCursor')
+    .meta({ description: '`nextCursor` of the page before, a whole number; also in a form like 1.79586498715e+12.' });
 
 /** What `compare` adds; the window before is cut by retention like any other. */
 const COMPARE =
@@ -30,7 +38,7 @@ export function reportParams<const Groups extends readonly [string, ...string[]]
     to: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms, exclusive.' })),
     compare: z.exactOptional(z.enum(['0', '1'], 'must be 0 or 1').meta({ description: COMPARE })),
     groupBy: z.exactOptional(z.enum(groups, `must be one of ${groups.join(', ')}`)),
-    cursor: z.exactOptional(milliseconds.meta({ description: '`nextCursor` of the previous page.' })),
+    cursor: z.exactOptional(cursorUpTo(MAX_TIME_MS)),
     limit: z.exactOptional(
       z
         .string()

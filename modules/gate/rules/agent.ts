@@ -58,12 +58,17 @@ export function claimOf({ ua = '', verified, verifiedAgent }: ObservedAgent): Ag
 /** The name that this service gives when it asks a site for a page, before it is sold and after. */
 export const RELAY_BOT = 'PageRelayBot';
 
+/** The name that this service gives when a test purchase asks a site for its page. */
+export const TEST_BOT = 'TestPurchaseBot';
+
 /**
- * True of a report that our own question before a sale was refused: a sale follows, none was missed. Whoever takes this name for himself is
- * refused like anybody, and is only missing from what the site might have earned.
+ * True of a report of our own questions, which reports leave out: of the one before a sale, refused, since a sale follows; and of a test purchase,
+ * whatever came of it. Licences read again are never ours. Whoever takes one of these names for himself is refused like anybody, and is only missing
+ * from what the site might have earned.
  */
 export function isOwnProbe({ verdict, agentUa }: { readonly verdict: string; readonly agentUa: string | null }): boolean {
-  return verdict === 'denied' && (agentUa?.includes(RELAY_BOT) ?? false);
+  if (agentUa === null) return false;
+  return (verdict === 'denied' && agentUa.includes(RELAY_BOT)) || (verdict !== 'agent-reread' && agentUa.includes(TEST_BOT));
 }
 
 /** Text that Postgres can store, as jsonb too: neither NUL nor half of a surrogate pair is a character there. */

@@ -5,6 +5,8 @@
 import type { Plan } from '../access/key.ts';
 
 const DAY_MS = 86_400_000;
+/** The latest moment that a caller may name. */
+export const MAX_TIME_MS = Date.UTC(9999, 11, 31);
 
 /** A stretch of time; `toMs` null: no end. */
 export interface Span {

@@ -31,7 +31,7 @@ export interface AskedWindow {
 /** What every report with a list takes. */
 export interface ReportQuery extends AskedWindow {
   readonly compare: boolean;
-  /** The list holds what is older than this; null: the newest. In an audit a fraction counts rows of that millisecond (modules/reports/store/earnings/pages.ts). */
+  /** The list holds what is older than this; null: the newest. In an audit it may count rows of that millisecond, too (`cursorFromNumber`). */
   readonly cursorMs: number | null;
   readonly limit: number;
   readonly host: string | null;

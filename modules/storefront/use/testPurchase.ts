@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { atDatabase } from '../../../db/outage.ts';
 import { signByThrowaway } from '../../../platform/chain/signature/throwaway.ts';
 import type { Outbound } from '../../../platform/outbound/outbound.ts';
+import { TEST_BOT } from '../../gate/rules/agent.ts';
 import { admitLook } from '../../hosts/store/caps.ts';
 import type { HostService } from '../../hosts/use/deps.ts';
 import type { Caller } from '../../identity/use/keys/authenticate.ts';
@@ -196,7 +197,7 @@ async function readAgain(
 }
 
 /** Says that it is automated and no more, so that the gate treats it as any agent it does not know. */
-const USER_AGENT = 'Mozilla/5.0 (compatible; TestPurchaseBot/1.0; content-settlement)';
+const USER_AGENT = `Mozilla/5.0 (compatible; ${TEST_BOT}/1.0; content-settlement)`;
 const ASK_MS = 10_000;
 
 /** Asks the page of the quote, whose host is a proven one of the site: no other address comes from the caller. */

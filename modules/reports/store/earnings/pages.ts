@@ -1,5 +1,5 @@
 import type { Span } from '../../../kernel/time/window.ts';
-import { isEmpty } from '../../../kernel/time/window.ts';
+import { isEmpty, MAX_TIME_MS } from '../../../kernel/time/window.ts';
 
 /** A page of a list, newest first. Rows of one millisecond stay together, so a page may hold more than its limit. */
 export interface Page<Row> {
@@ -48,18 +48,21 @@ export interface SplitPage<Row> {
   readonly isCut: boolean;
 }
 
-/** How many rows of one millisecond a cursor can count, as a fraction of a millisecond that a number still holds. */
-const FRACTIONS = 2_048;
+/** How many rows of one millisecond a cursor can count. */
+const PLACES = 2_048;
 
-/** The cursor in a number: epoch milliseconds, and how many rows of that millisecond were shown as a fraction of one. */
+/**
+ * The cursor in a whole number, which every JSON library keeps: epoch milliseconds, or, where rows of that millisecond were shown, the
+ * milliseconds times 2,048 and how many. A number holds that of moments from 1974 to 2109 exactly.
+ */
 export function cursorToNumber({ atMs, shown }: SplitCursor): number {
-  return atMs + shown / FRACTIONS;
+  return shown === 0 ? atMs : atMs * PLACES + shown;
 }
 
 /** The cursor that a number holds. */
 export function cursorFromNumber(cursor: number): SplitCursor {
-  const atMs = Math.floor(cursor);
-  return { atMs, shown: Math.min(FRACTIONS - 1, Math.round((cursor - atMs) * FRACTIONS)) };
+  if (cursor <= MAX_TIME_MS) return { atMs: cursor, shown: 0 };
+  return { atMs: Math.floor(cursor / PLACES), shown: cursor % PLACES };
 }
 
 /** The part of a window where the rows of a page are: up to the cursor, with its millisecond when that is not done with. */
@@ -87,5 +90,5 @@ export function cutSplitPage<Row extends { readonly atMs: number }>(
   const { atMs } = last;
   if (following.atMs < atMs) return { rows, next: { atMs, shown: 0 }, isCut: false };
   const shown = rows.filter((row) => row.atMs === atMs).length + (cursor?.atMs === atMs ? again : 0);
-  return shown < FRACTIONS ? { rows, next: { atMs, shown }, isCut: false } : { rows, next: { atMs, shown: 0 }, isCut: true };
+  return shown < PLACES ? { rows, next: { atMs, shown }, isCut: false } : { rows, next: { atMs, shown: 0 }, isCut: true };
 }
