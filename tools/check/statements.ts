@@ -153,7 +153,7 @@ interface Described {
 /** The columns of a statement's answer, which Postgres parses and does not run; what it has against it where it cannot. */
 function describe(client: pg.Client, text: string): Promise<readonly Described[] | string> {
   return new Promise((resolve) => {
-    let answer: readonly Described[] | string = [];
+    let answer: readonly Described[] = [];
     client.query({
       submit: (connection: pg.Connection) => {
         connection.parse({ name: '', text, types: [] }, true);
@@ -163,9 +163,8 @@ function describe(client: pg.Client, text: string): Promise<readonly Described[]
       handleRowDescription: ({ fields }: { fields: readonly Described[] }) => {
         answer = fields;
       },
-      handleError: ({ message }: Error) => {
-        answer = message;
-      },
+      // The driver forgets a statement that failed: what comes after is none of its events.
+      handleError: ({ message }: Error) => resolve(message),
       handleReadyForQuery: () => resolve(answer),
     } as unknown as pg.Submittable);
   });
@@ -264,13 +263,11 @@ function callOf(checker: Checker, file: SourceFile, path: string, call: CallExpr
   const [row] = rows === undefined || !checker.isArrayLikeType(rows) ? [] : typeArguments(checker, rows);
   if (argument === undefined || row === undefined || file.text.slice(argument.pos, argument.end).trim() === '...given') return [];
   const line = file.text.slice(0, call.end).split('\n').length;
-  const said = checker
-    .getPropertiesOfType(row)
-    .map((column) => ({
-      name: column.name,
-      isOptional: (column.flags & SymbolFlags.Optional) !== 0,
-      kinds: kindsOf(checker, checker.getTypeOfSymbol(column)),
-    }));
+  const said = checker.getPropertiesOfType(row).map((column) => ({
+    name: column.name,
+    isOptional: (column.flags & SymbolFlags.Optional) !== 0,
+    kinds: kindsOf(checker, checker.getTypeOfSymbol(column)),
+  }));
   return [{ place: `${path}:${line}`, expression: expressionOf(argument, file), row: said }];
 }
 
