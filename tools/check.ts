@@ -8,6 +8,7 @@ import { checkEnvironmentNames } from './check/env-names.ts';
 import { checkGenerated } from './check/generated.ts';
 import { checkTypeOnlyBridge } from './check/layers.ts';
 import { checkMutants } from './check/mutants.ts';
+import { checkStatements, STATEMENTS } from './check/statements.ts';
 import { runTool } from './check/tool.ts';
 
 /** One step; it returns what is wrong, or nothing. */
@@ -47,6 +48,7 @@ const STEPS: readonly Step[] = [
   { name: 'mutants find their lines', run: checkMutants },
   { name: 'workflow bundle', run: checkBundle },
   { name: `entities and database agree (${DESCRIBED} tables)`, run: checkEntities },
+  { name: `statements of SQL text and database agree (${STATEMENTS})`, run: checkStatements },
 ];
 
 /** Runs one step and prints its line. A step that throws has failed; the message is its output. */

@@ -33,6 +33,7 @@ const PACKAGES = [
   ['workflows-builtins', 'workflows/a.ts', 'node:fs'],
   ['workflows-packages', 'workflows/a.ts', 'zod'],
   ['package-storage', 'api/a.ts', 'pg'],
+  ['package-entities', 'modules/settlement/store/a.ts', '@mikro-orm/postgresql'],
   ['package-rest', 'modules/gate/use/a.ts', 'express'],
 ] as const;
 

@@ -53,7 +53,10 @@ export async function insertConsoleSession(
 
 /** The session with one of these hashes; null when there is none. One that has ended is returned: the caller decides. */
 export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): Promise<StoredSession | null> {
-  const [row] = await sql.query<StoredSession & OwnerTokenState & { readonly tokenId: string | null } & Record<string, unknown>>(
+  const [row] = await sql.query<
+    Omit<StoredSession, 'token'> &
+      Omit<OwnerTokenState, 'tokenId' | 'expiresAt'> & { readonly tokenId: string | null; readonly tokenExpiresAt: Date | null }
+  >(
     `select session.session_hash as "sessionHash", session.user_id as "userId", session.issuer, session.used_at as "usedAt",
        session.expires_at as "expiresAt", session.token_id as "tokenId", token.expires_at as "tokenExpiresAt",
        token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status, ${ADDED_TENANTS}
@@ -62,8 +65,8 @@ export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): P
     [hashes],
   );
   if (!row) return null;
-  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tenantId, status, revokedAt, addedTenants } = row;
-  const tokenExpiresAt = row['tokenExpiresAt'] as Date | null;
+  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tokenExpiresAt, tenantId, status, revokedAt, addedTenants } =
+    row;
   const token =
     tokenId === null ? null : { tokenId, tenantId, userId, status, expiresAt: tokenExpiresAt, revokedAt, addedTenants };
   return { sessionHash, userId, issuer, token, usedAt, expiresAt };

@@ -138,12 +138,12 @@ export async function countRecorded(
   tenantId: string,
   { from, to }: ReportWindow,
 ): Promise<{ events: number; grossMicro: bigint }> {
-  const rows = await sql.query<{ events: string; gross: string }>(
+  const rows = await sql.query<{ events: number; gross: string }>(
     `select coalesce(sum(sign(micro)), 0) as events, coalesce(sum(micro), 0) as gross from ledger.crossing
       where tenant_id = $1 and ${WINDOW}`,
     [tenantId, from, to],
   );
-  return { events: Number(rows[0]?.events ?? 0), grossMicro: BigInt(rows[0]?.gross ?? 0) };
+  return { events: rows[0]?.events ?? 0, grossMicro: BigInt(rows[0]?.gross ?? 0) };
 }
 
 /** What is recorded of one payment and payee through a split, beside the authorization that paid it. */

@@ -109,7 +109,7 @@ export async function readAdmissions(sql: Sql, asks: readonly AdmissionAsk[]): P
 const MORE_GAS = { plain: 120_000, contract: 300_000 } as const;
 
 interface AdmissionRow extends Record<string, unknown> {
-  strikes: string;
+  strikes: number;
   undecided: string;
   blocked: boolean;
   gas: string;
@@ -128,7 +128,7 @@ interface AdmissionRow extends Record<string, unknown> {
 function factsFromRow(row: AdmissionRow): AdmissionFacts {
   return {
     holder: row.tenant_id === null || row.payment_id === null ? null : { tenantId: row.tenant_id, paymentId: row.payment_id },
-    strikes: Number(row.strikes),
+    strikes: row.strikes,
     undecided: Number(row.undecided),
     blockedPayee: row.blocked,
     gasWeiToday: BigInt(row.gas),

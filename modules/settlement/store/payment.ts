@@ -238,7 +238,9 @@ export function evidenceFromRow(row: Pick<PaymentRow, 'tx_hash' | 'log_position'
   return txHash === null || logIndex === null || block === null ? null : { txHash, logIndex, blockNumber: BigInt(block) };
 }
 
-function licenceFromRow(row: PaymentRow): StoredLicence | null {
+type LicenceRow = Pick<PaymentRow, 'licence_jti' | 'licence_issued_at' | 'licence_expires_at' | 'licence_kid'>;
+
+function licenceFromRow(row: LicenceRow): StoredLicence | null {
   if (row.licence_jti === null || row.licence_kid === null) return null;
   return {
     jti: row.licence_jti,
@@ -337,7 +339,7 @@ export async function fixLicences(
   entries: readonly { readonly ref: PaymentRef; readonly licence: StoredLicence }[],
 ): Promise<readonly StoredLicence[]> {
   const first = [...new Map(entries.toReversed().map((entry) => [entry.ref.paymentId, entry])).values()];
-  const rows = await sql.query<PaymentRow & Record<string, unknown>>(
+  const rows = await sql.query<LicenceRow & Pick<PaymentRow, 'payment_id'>>(
     `with fresh as (
        select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::text[])
          as entry (tenant_id, payment_id, jti, issued_at, expires_at, kid)
