@@ -125,12 +125,40 @@ test('the crawler policy names the agents it treats otherwise, and is set', asyn
   await dialog('Change the crawler policy')
     .getByText('1 agent of the last seven days, with 1 request, is treated otherwise.')
     .waitFor();
-  await page.getByRole('row', { name: /ccbot.*crawlers pay blocked/ }).waitFor();
+  await page.getByRole('row', { name: /ccbot.*pays blocked/ }).waitFor();
   await confirm('Save the policy');
   await says('Saved. Gates fetch it within five minutes.');
   const config = await world.api.request(`/_svc/enforce-config?resource=https://${site.host}/articles/solo`, { key: site.key });
   expect(config.body.enforcement.crawlerPolicy.block).toEqual(['ccbot']);
   expect(await audited(page)).toEqual([]);
+});
+
+test('a class of visitors is changed by one press, by keyboard and on a phone, after its effect was seen', async () => {
+  const { page } = visitor;
+  const seen = { resource: `https://${site.host}/articles/solo`, verdict: 'served-free', classifiedAs: 'agent' };
+  expect((await world.api.post('/_svc/observe', site.key, { ...seen, agent: { ua: 'Twitterbot/1.0' } })).status).toBe(202);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await goTo('/pages?view=crawlers');
+  const group = page.getByRole('group', { name: 'Link previews', exact: true });
+  const pressed = () => group.locator('[aria-pressed="true"]').allTextContents();
+  expect(await pressed()).toEqual(['Read free']);
+  await group.getByRole('button', { name: 'Pay', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  const shown = dialog('Change: Link previews');
+  await shown.getByText('Link previews pay; until now they read free.').waitFor();
+  await shown.getByRole('row', { name: /twitterbot reads free pays/ }).waitFor();
+  expect(await audited(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  expect(await pressed()).toEqual(['Read free']);
+  await group.getByRole('button', { name: 'Pay', exact: true }).click();
+  await shown.getByText('Link previews pay; until now they read free.').waitFor();
+  await confirm('Save');
+  await says('Saved. Gates fetch it within five minutes.');
+  await expect.poll(pressed).toEqual(['Pay']);
+  const config = await world.api.request(`/_svc/enforce-config?resource=https://${site.host}/articles/solo`, { key: site.key });
+  expect(config.body.enforcement.visitorClasses).toMatchObject({ preview: 'charge', search: 'read', ai: 'charge' });
+  expect([await audited(page), await page.evaluate('document.documentElement.scrollWidth <= 390')]).toEqual([[], true]);
+  await page.setViewportSize({ width: 1280, height: 900 });
 });
 
 test('an event is sent again from its details, and the new attempt is seen', async () => {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { operatorOf } from '../../modules/gate/rules/agent.ts';
 import { nameOf } from '../../modules/gate/rules/agentName.ts';
 import { DEFAULT_CLASSES, robotClassOf, VISITOR_CLASSES } from '../../modules/gate/rules/visitors.ts';
+import { KNOWN_VISITORS as visitors } from '../../packages/publisher/src/cli/knownVisitors.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
-import visitors from '../support/visitors.json' with { type: 'json' };
 
 /** Engines of the owner's own list (`seoAllowlist`), which are no robots of the table. */
 const LISTED = /googlebot|bingbot|duckduckbot|applebot|yandexbot|baiduspider/i;

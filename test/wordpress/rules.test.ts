@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { keccak256 } from 'viem';
 import { expect, test } from 'vitest';
 import type { Address } from '../../modules/kernel/money/legs.ts';
+import { KNOWN_VISITORS as visitors } from '../../packages/publisher/src/cli/knownVisitors.ts';
 import { crawlerErrorOf } from '../../packages/publisher/src/core/crawlerError.ts';
 import type { Facts } from '../../packages/publisher/src/core/decide.ts';
 import { decide } from '../../packages/publisher/src/core/decide.ts';
@@ -14,7 +15,6 @@ import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
 import { newWallet } from '../support/payments.ts';
-import visitors from '../support/visitors.json' with { type: 'json' };
 
 const path = (text: string): string => fileURLToPath(new URL(text, import.meta.url));
 const PLUGIN = path('../../packages/wordpress/content-settlement/');

@@ -1,5 +1,6 @@
 /** The plugin from its settings page to sales on chain, and every way in which the service can be away. */
 import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { wrapFetchWithSIWx } from '@x402/extensions/sign-in-with-x';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,6 +28,8 @@ const [ANN, BOB, GUEST] = WALLETS.map((wallet) => checksumAddress(wallet as Addr
 const PERSON = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const AGENT = 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)';
+/** A page cache at its defaults, as a drop-in. */
+const CACHE = fileURLToPath(new URL('site/advanced-cache.php', import.meta.url));
 const SETTINGS = '/wp-admin/options-general.php?page=content-settlement';
 
 /** The token of the credits API, as the settings page has shown it. */
@@ -428,6 +431,43 @@ test.each(Object.entries(OTHER_PLACES))(
     if (/^\/(\?s|author\/ann\/$|$|tag|feed|stories\/roundup)/.test(path)) expect(text).toContain('The whole text of');
   },
 );
+
+test('a page cache at its defaults gives no agent a sold text that a person saw, and no person what an agent got', async () => {
+  const { php, url } = world.wordpress;
+  const read = async (path: string, userAgent: string) => {
+    const answer = await fetch(`${url}${path}`, { redirect: 'manual', headers: { 'user-agent': userAgent } });
+    return { status: answer.status, isKept: answer.headers.get('x-page-cache') === 'hit', text: await answer.text() };
+  };
+  const trust = (page_cache: boolean): Promise<string> =>
+    php(`$settings = get_option( 'content_settlement_settings' ); $settings['page_cache'] = ${page_cache};
+      update_option( 'content_settlement_settings', $settings );`);
+  const end = `@unlink( WP_CONTENT_DIR . '/advanced-cache.php' ); array_map( 'unlink', glob( sys_get_temp_dir() . '/test-page-cache-*' ) );`;
+  await php(`copy( ${JSON.stringify(CACHE)}, WP_CONTENT_DIR . '/advanced-cache.php' );`);
+  try {
+    const whole = expect.stringContaining('The whole text of two.');
+    for (const [person, agent] of [
+      [PERSON, AGENT],
+      [GOOGLE, 'python-requests/2.32.3'],
+      ['facebookexternalhit/1.1', ''],
+    ] as const) {
+      expect(await read('/stories/two/', person)).toEqual({ status: 200, isKept: false, text: whole });
+      expect(await read('/stories/two/', agent)).toMatchObject({ status: 402, isKept: false });
+      expect(await read('/stories/two/', person)).toEqual({ status: 200, isKept: false, text: whole });
+    }
+    for (const path of ['/', '/?s=whole', '/author/ann/', '/feed/', '/stories/roundup/']) {
+      expect([path, (await read(path, AGENT)).text]).toEqual([path, expect.not.stringContaining('The whole text of')]);
+      expect([path, (await read(path, PERSON)).text]).toEqual([path, expect.stringContaining('The whole text of')]);
+      expect([path, (await read(path, AGENT)).text]).toEqual([path, expect.not.stringContaining('The whole text of')]);
+    }
+    const nothing = '/?s=nobodywrotethis';
+    expect([(await read(nothing, PERSON)).isKept, (await read(nothing, PERSON)).isKept]).toEqual([false, true]);
+    await trust(true);
+    expect([(await read('/stories/two/', PERSON)).isKept, (await read('/stories/two/', PERSON)).isKept]).toEqual([false, true]);
+  } finally {
+    await trust(false);
+    await php(end);
+  }
+});
 
 test('the token closes the credits API to all but the service, which was told it; a new one, shown once, ends the one before', async () => {
   expect((await credits('two', {})).status).toBe(401);

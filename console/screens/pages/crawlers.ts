@@ -1,67 +1,33 @@
-import { ask, useQuery } from '../../core/data.ts';
+import { useQuery } from '../../core/data.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
-import { compareLists, entriesOf, many } from '../../core/lists.ts';
+import { compareLists, entriesOf } from '../../core/lists.ts';
 import { mutate, mutation } from '../../core/mutate.ts';
-import { Problem } from '../../core/problem.ts';
 import { Await } from '../../parts/await.ts';
 import { Button } from '../../parts/button.ts';
 import { Field } from '../../parts/field.ts';
-import { Count, Money } from '../../parts/figure.ts';
 import { Panel } from '../../parts/panel.ts';
 import { Effect, useReview, useTyped } from '../../parts/review.ts';
-import type { Column } from '../../parts/table.ts';
-import { Table } from '../../parts/table.ts';
-import type { FateChange, Policy, SeenAgent } from './crawlerEffect.ts';
+import type { Policy } from './crawlerEffect.ts';
 import { fateChanges } from './crawlerEffect.ts';
+import type { Gate, GateAnswer } from './gate.ts';
+import { Fates, GATE_DOCUMENT, gateNow, rulesOf, SAID } from './gate.ts';
 import { ListChange } from './prices.ts';
+import { Visitors } from './visitors.ts';
 
-/** What the gate decides by, and who came in the last seven days. */
-export const GATE_DOCUMENT = `query gate($tenantId: ID) {
-  tenant(tenantId: $tenantId) {
-    version
-    gate { mode excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block } }
-    agents(window: { lastDays: 7 }, orderBy: HITS, first: 100) { nodes { agent hits earnedMicro } }
-  }
-}`;
 export const SET_CRAWLER_POLICY_DOCUMENT = mutation('setCrawlerPolicy', 'allow charge block');
 export const SET_SEO_ALLOWLIST_DOCUMENT = mutation('setSeoAllowlist', 'fragments');
 export const SET_GATE_SCOPE_DOCUMENT = mutation('setGateScope', 'mode');
 
-interface Gate {
-  readonly mode: 'PREFIXES' | 'SITE';
-  readonly excludePrefixes: readonly string[];
-  readonly includeExtensions: readonly string[] | null;
-  readonly seoAllowlist: readonly string[];
-  readonly crawlerPolicy: Policy;
-}
-
-interface Settings {
-  readonly version: number;
-  readonly gate: Gate;
-  readonly agents: { readonly nodes: readonly SeenAgent[] } | null;
-}
-
-interface Answer {
-  readonly tenant: Settings | null;
-}
-
-const SAID = 'Saved. Gates fetch it within five minutes.';
-
-async function gateNow(): Promise<Settings> {
-  const { tenant } = await ask<Answer>(GATE_DOCUMENT);
-  if (tenant === null) throw new Problem('not_found', 'There is no such site any more.');
-  return tenant;
-}
-
 /** Who reads free, who pays, who is turned away, and what the gate looks at. */
 export function Crawlers(): View {
-  const query = useQuery<Answer>(GATE_DOCUMENT);
+  const query = useQuery<GateAnswer>(GATE_DOCUMENT);
   return html`<${Await} of=${query} rows=${8}>
-    ${({ tenant }: Answer) =>
+    ${({ tenant }: GateAnswer) =>
       tenant === null
         ? null
         : html`<div class="stack">
+            <${Visitors} gate=${tenant.gate} done=${query.reload} />
             <${PolicyForm} gate=${tenant.gate} done=${query.reload} />
             <${SearchForm} gate=${tenant.gate} done=${query.reload} />
             <${ScopeForm} gate=${tenant.gate} done=${query.reload} />
@@ -84,8 +50,8 @@ function PolicyForm({ gate, done }: FormProps): View {
     title: 'Change the crawler policy',
     look: async () => {
       const { version, gate: before, agents } = await gateNow();
-      const search = before.seoAllowlist;
-      const changes = fateChanges(agents?.nodes ?? [], { policy: before.crawlerPolicy, search }, { policy, search });
+      const rules = rulesOf(before);
+      const changes = fateChanges(agents?.nodes ?? [], rules, { ...rules, policy });
       const all = (one: Policy): readonly string[] => [
         ...one.block.map((f) => `block ${f}`),
         ...one.allow.map((f) => `allow ${f}`),
@@ -103,7 +69,7 @@ function PolicyForm({ gate, done }: FormProps): View {
     },
   });
   const error = (name: string): string | undefined => review.errorAt(name, `crawlerPolicy.${name}`);
-  return html`<${Panel} title="Crawlers" about="People and search engines read free, every other crawler pays. Fragments of User-Agents, one a line; block wins over allow, allow over charge.">
+  return html`<${Panel} title="Crawlers by name" about="These lists win over the classes above. Fragments of User-Agents, one a line; block wins over allow, allow over charge.">
     <div class="form wide">
       <div class="thirds">
         <${Field} label="Block" rows=${5} value=${block} onInput=${setBlock} error=${error('block')} hint="Turned away." />
@@ -124,8 +90,8 @@ function SearchForm({ gate, done }: FormProps): View {
     title: 'Change the search engines',
     look: async () => {
       const { version, gate: before, agents } = await gateNow();
-      const policy = before.crawlerPolicy;
-      const changes = fateChanges(agents?.nodes ?? [], { policy, search: before.seoAllowlist }, { policy, search: fragments });
+      const rules = rulesOf(before);
+      const changes = fateChanges(agents?.nodes ?? [], rules, { ...rules, search: fragments });
       return { version, changes, lists: compareLists(before.seoAllowlist, fragments) };
     },
     show: ({ changes, lists }) => html`<${Fates} of=${changes} /> <${ListChange} ...${lists} />`,
@@ -137,7 +103,7 @@ function SearchForm({ gate, done }: FormProps): View {
       done();
     },
   });
-  return html`<${Panel} title="Search engines" about="These read free, so that the site is found.">
+  return html`<${Panel} title="Search engines" about="Whoever is named here is treated as a search engine, which reads free unless you decide otherwise above.">
     <div class="form">
       <${Field} label="Fragments of User-Agents" rows=${6} value=${text} onInput=${setText} error=${review.errorAt('fragments', 'seoAllowlist')} hint="One a line." />
       ${review.outcome('fragments', 'seoAllowlist')}
@@ -215,22 +181,4 @@ function scopeText({
   const but = excludePrefixes.length > 0 ? ` but ${excludePrefixes.join(', ')}` : '';
   const only = includeExtensions ? `, there only at files that end with ${includeExtensions.join(', ')}` : '';
   return `the whole site${but}${only}`;
-}
-
-const FATE_COLUMNS: readonly Column<FateChange>[] = [
-  { head: 'Agent', isName: true, cell: ({ agent }) => agent },
-  { head: 'Now', cell: ({ before }) => before },
-  { head: 'Then', cell: ({ after }) => after },
-  { head: 'Requests, 7 days', align: 'end', cell: ({ hits }) => html`<${Count} of=${hits} />` },
-  { head: 'Paid, 7 days', align: 'end', width: 'late', cell: ({ earnedMicro }) => html`<${Money} micro=${earnedMicro} />` },
-];
-
-function Fates({ of: changes }: { readonly of: readonly FateChange[] }): View {
-  const hits = changes.reduce((sum, one) => sum + one.hits, 0);
-  const first =
-    changes.length === 0
-      ? 'None of the agents of the last seven days is treated otherwise, as far as their names tell.'
-      : `${many(changes.length, 'agent')} of the last seven days, with ${many(hits, 'request')}, ${changes.length === 1 ? 'is' : 'are'} treated otherwise.`;
-  return html`<${Effect} lines=${[first]} />
-    ${changes.length > 0 ? html`<${Table} label="Agents that are treated otherwise" columns=${FATE_COLUMNS} rows=${changes} keyOf=${({ agent }: FateChange) => agent} />` : null}`;
 }

@@ -6,6 +6,7 @@ import { changesOf } from '../../../console/screens/auditLog/changes.ts';
 import { licenceState, periodsOf, periodsText } from '../../../console/screens/licences/words.ts';
 import { mattersOf } from '../../../console/screens/overview/attention.ts';
 import type { Overview } from '../../../console/screens/overview/document.ts';
+import type { Rules } from '../../../console/screens/pages/crawlerEffect.ts';
 import { fateChanges } from '../../../console/screens/pages/crawlerEffect.ts';
 import { allCreditsOf, creditsOf, importOf, rowsOf } from '../../../console/screens/pages/credits.ts';
 import type { PagePrice, PriceEffect } from '../../../console/screens/pages/effect.ts';
@@ -119,21 +120,37 @@ test('authors of all pages are read a line each, and the first line that is none
     expect(allCreditsOf(wrong).wrong).toBe(wrong);
 });
 
-test('block wins over allow, allow over charge, and those whose lot stays are not named', () => {
+test('block wins over allow, allow over charge, a list over a class, and those whose lot stays are not named', () => {
   const agents = [
-    { agent: 'gptbot', hits: 5, earnedMicro: '10' },
-    { agent: 'GoogleBot', hits: 9, earnedMicro: '0' },
-    { agent: 'other', hits: 99, earnedMicro: '0' },
-  ];
-  const search = ['googlebot'];
-  const none = { block: [], allow: [], charge: [] };
+    { agent: 'gptbot', visitorClass: 'AI', hits: 5, earnedMicro: '10' },
+    { agent: 'GoogleBot', visitorClass: 'SEARCH', hits: 9, earnedMicro: '0' },
+    { agent: 'twitterbot', visitorClass: 'PREVIEW', hits: 7, earnedMicro: '0' },
+    { agent: 'other', visitorClass: 'AUTOMATION', hits: 99, earnedMicro: '0' },
+  ] as const;
+  const classes: Rules['classes'] = {
+    AI: 'CHARGE',
+    AUTOMATION: 'CHARGE',
+    PRETENDER: 'CHARGE',
+    SEARCH: 'READ',
+    PREVIEW: 'READ',
+    ADS: 'READ',
+    FEED: 'READ',
+    MONITOR: 'READ',
+    APP: 'READ',
+  };
+  const none: Rules = { policy: { block: [], allow: [], charge: [] }, search: ['googlebot'], classes };
+  const fates = (after: Partial<Rules>) =>
+    fateChanges(agents, none, { ...none, ...after }).map(({ agent, before, after: then }) => [agent, before, then]);
   const policy = { block: ['gpt'], allow: ['gptbot'], charge: ['google'] };
-  expect(
-    fateChanges(agents, { policy: none, search }, { policy, search }).map(({ agent, before, after }) => [agent, before, after]),
-  ).toEqual([
-    ['GoogleBot', 'search engine, reads free', 'pays'],
-    ['gptbot', 'as the gate knows it: crawlers pay', 'blocked'],
+  expect(fates({ policy })).toEqual([
+    ['GoogleBot', 'reads free', 'pays'],
+    ['gptbot', 'pays', 'blocked'],
   ]);
+  expect(fates({ classes: { ...classes, SEARCH: 'CHARGE', PREVIEW: 'BLOCK' } })).toEqual([
+    ['GoogleBot', 'reads free', 'pays'],
+    ['twitterbot', 'reads free', 'blocked'],
+  ]);
+  expect(fates({ search: ['googlebot', 'gptbot'] })).toEqual([['gptbot', 'pays', 'reads free']]);
 });
 
 test('an entry of the audit log is shown member by member, with what was and what is', () => {

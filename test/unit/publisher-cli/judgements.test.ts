@@ -15,9 +15,11 @@ import { readersCheck } from '../../../packages/publisher/src/cli/checks/readers
 import { robotsCheck } from '../../../packages/publisher/src/cli/checks/robots.ts';
 import { serviceCheck, skewOf } from '../../../packages/publisher/src/cli/checks/service.ts';
 import { spellingsCheck } from '../../../packages/publisher/src/cli/checks/spellings.ts';
+import { visitorsCheck } from '../../../packages/publisher/src/cli/checks/visitors.ts';
 import { wellKnownCheck } from '../../../packages/publisher/src/cli/checks/wellKnown.ts';
 import type { Check, Finding, Level } from '../../../packages/publisher/src/cli/finding.ts';
 import { worstOf } from '../../../packages/publisher/src/cli/finding.ts';
+import { KNOWN_VISITORS } from '../../../packages/publisher/src/cli/knownVisitors.ts';
 import type { Reply } from '../../../packages/publisher/src/cli/visitor.ts';
 
 const HOST = 'alpha.example';
@@ -305,6 +307,38 @@ judges(readersCheck, [
   ['silence', { ...read, person: silent('timeout') }, 'unknown'],
   ['no page', { ...read, page: null, person: null, googlebot: null }, 'unknown'],
 ]);
+
+const policy = { allow: [], charge: [], block: [] };
+const lists = { seoAllowlist: ['googlebot'], crawlerPolicy: policy, visitorClasses: {} };
+judges(visitorsCheck, [
+  ['nothing was decided: previews read', { lists }, 'ok', /Link previews read free: facebookexternalhit, Twitterbot, /],
+  ['nothing was decided: agents pay', { lists }, 'ok', /AI agents pay: GPTBot, /],
+  ['a class', { lists: { ...lists, visitorClasses: { feed: 'block' } } }, 'ok', /Feed readers are blocked: Feedly, /],
+  ['pretenders', { lists: { ...lists, visitorClasses: { pretender: 'read' } } }, 'ok', /Tools that pretend read free/],
+  [
+    'a name',
+    { lists: { ...lists, crawlerPolicy: { ...policy, charge: ['twitterbot'] } } },
+    'ok',
+    /Link previews pay: Twitterbot/m,
+  ],
+  [
+    'people pay',
+    { lists: { ...lists, crawlerPolicy: { ...policy, charge: ['cubot'] } } },
+    'problem',
+    /People pay: a phone by Cubot\./m,
+  ],
+  ['not asked', { lists: null }, 'unknown'],
+]);
+
+test('the doctor says of every known visitor what becomes of it, once', async () => {
+  const told = visitorsCheck.judge({ lists }).map(({ says }) => says.replace(/\.$/, '').split(': ')[1]?.split(', ') ?? []);
+  expect(
+    told
+      .flat()
+      .filter((name) => name !== 'browsers that ask for Markdown')
+      .sort(),
+  ).toEqual(KNOWN_VISITORS.map(({ name }) => name).sort());
+});
 
 const price = {
   page: PAGE,

@@ -1,9 +1,9 @@
 /** Who reads and who pays at a site whose owner never opened the settings, by one table of User-Agents that the WordPress plugin's test reads, too. */
 import { expect, test } from 'vitest';
 import { generated } from '../../../packages/publisher/bin/visitors.mjs';
+import { KNOWN_VISITORS as visitors } from '../../../packages/publisher/src/cli/knownVisitors.ts';
 import { createClassifier } from '../../../packages/publisher/src/core/who.ts';
 import { openReaders } from '../../../packages/publisher/src/knowing/readers.ts';
-import visitors from '../../support/visitors.json' with { type: 'json' };
 
 const PAYS = ['ai', 'automation'];
 const classOf = { search_engine: 'search', crawler_list: 'ai', isbot: 'automation', no_name: 'automation' } as const;

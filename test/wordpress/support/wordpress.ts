@@ -111,6 +111,7 @@ define( 'DB_CHARSET', 'utf8mb4' );
 define( 'WP_HOME', 'https://${host}' );
 define( 'WP_SITEURL', 'https://${host}' );
 define( 'AUTH_KEY', 'tests' );
+define( 'WP_CACHE', is_file( __DIR__ . '/wp-content/advanced-cache.php' ) );
 define( 'DISABLE_WP_CRON', true );
 define( 'WP_HTTP_BLOCK_EXTERNAL', true );
 define( 'WP_ACCESSIBLE_HOSTS', '127.0.0.1' );

@@ -13,6 +13,7 @@ import { readersCheck } from './checks/readers.ts';
 import { robotsCheck } from './checks/robots.ts';
 import { serviceCheck } from './checks/service.ts';
 import { spellingsCheck } from './checks/spellings.ts';
+import { visitorsCheck } from './checks/visitors.ts';
 import { wellKnownCheck } from './checks/wellKnown.ts';
 import type { Check, Finding, Level } from './finding.ts';
 import { unknown, worstOf } from './finding.ts';
@@ -44,6 +45,7 @@ const CHECKS = [
   run(robotsCheck),
   run(offerCheck),
   run(readersCheck),
+  run(visitorsCheck),
   run(cachesCheck),
   run(priceCheck),
   run(headCheck),

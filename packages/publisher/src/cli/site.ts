@@ -6,6 +6,8 @@ import { isRecord, listOf } from './offer.ts';
 export interface GateConfig extends Scope {
   readonly seoAllowlist: readonly string[];
   readonly policy: Readonly<Record<'allow' | 'charge' | 'block', readonly string[]>>;
+  /** What becomes of classes of visitors; empty from a service that knows none. */
+  readonly visitorClasses: Readonly<Record<string, string>>;
 }
 
 /** An address taken apart; null for a text that is none. */
@@ -53,6 +55,12 @@ export function readConfig(body: unknown): GateConfig | null {
     gateScope: scopeOf(enforcement['gateScope']),
     seoAllowlist: textsOf(enforcement['seoAllowlist']),
     policy: { allow: textsOf(policy['allow']), charge: textsOf(policy['charge']), block: textsOf(policy['block']) },
+    visitorClasses: Object.fromEntries(
+      Object.entries(isRecord(enforcement['visitorClasses']) ? enforcement['visitorClasses'] : {}).map(([name, policy]) => [
+        name,
+        String(policy),
+      ]),
+    ),
   };
 }
 

@@ -25,6 +25,7 @@ final class Gate {
 		}
 		list( $who, $reason ) = self::classify( $visit, Gate_Config::kept() );
 		if ( in_array( $who, Decision::READS_FREE, true ) ) {
+			Page_Cache::keep_out();
 			return;
 		}
 		self::on_agent( $visit, $resource, $reason );

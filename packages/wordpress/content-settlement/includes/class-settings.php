@@ -37,13 +37,18 @@ final class Settings {
 		return (bool) ( self::all()['side_doors'] ?? true );
 	}
 
+	/** Whether the owner says that his page cache never serves agents, so that it may keep what is sold. */
+	public static function trusts_page_cache(): bool {
+		return (bool) ( self::all()['page_cache'] ?? false );
+	}
+
 	/** Keeps what the settings page sent; false when the address is none that may be called. */
-	public static function save( string $service_url, array $post_types, bool $side_doors ): bool {
+	public static function save( string $service_url, array $post_types, bool $side_doors, bool $page_cache ): bool {
 		$url = self::clean_address( $service_url );
 		if ( null === $url ) {
 			return false;
 		}
-		update_option( self::MAIN, array( 'service_url' => $url ) + compact( 'post_types', 'side_doors' ) );
+		update_option( self::MAIN, array( 'service_url' => $url ) + compact( 'post_types', 'side_doors', 'page_cache' ) );
 		return true;
 	}
 

@@ -32,7 +32,13 @@ final class Side_Doors {
 	/** The text of a post: the excerpt of one that is shown on a page that is not its own. @param mixed $content HTML. */
 	public static function content( $content ) {
 		$post = get_post();
-		if ( self::$is_inside || ! $post instanceof \WP_Post || is_admin() || self::is_own_page( $post ) || ! Page_Address::is_for_sale( $post ) || ! self::is_closed() ) {
+		if ( self::$is_inside || ! $post instanceof \WP_Post || is_admin() || self::is_own_page( $post ) || ! Page_Address::is_for_sale( $post ) ) {
+			return $content;
+		}
+		if ( ! self::is_closed() ) {
+			if ( Settings::is_complete() && Settings::closes_side_doors() ) {
+				Page_Cache::keep_out();
+			}
 			return $content;
 		}
 		self::$is_inside = true;

@@ -41,7 +41,7 @@ final class Settings_Actions {
 			return array( false, __( 'That is no key of the service: it begins with svc_live_. Nothing was saved.', 'content-settlement' ) );
 		}
 		$before = Settings::service_url();
-		if ( ! Settings::save( self::text( 'service_url' ), Settings::post_types(), Settings::closes_side_doors() ) ) {
+		if ( ! Settings::save( self::text( 'service_url' ), Settings::post_types(), Settings::closes_side_doors(), Settings::trusts_page_cache() ) ) {
 			return array( false, __( 'The address of the service has to begin with https://. Nothing was saved.', 'content-settlement' ) );
 		}
 		if ( '' === $key && '' !== $before && Settings::service_url() !== $before ) {
@@ -86,7 +86,7 @@ final class Settings_Actions {
 		// phpcs:ignore WordPress.Security.NonceVerification -- checked above.
 		$sent  = isset( $_POST['post_types'] ) ? array_map( 'sanitize_key', (array) wp_unslash( $_POST['post_types'] ) ) : array();
 		$types = array_values( array_intersect( $sent, get_post_types( array( 'public' => true ) ) ) );
-		Settings::save( Settings::service_url(), $types, '' !== self::text( 'side_doors' ) );
+		Settings::save( Settings::service_url(), $types, '' !== self::text( 'side_doors' ), '' !== self::text( 'page_cache' ) );
 		return array( true, __( 'Saved.', 'content-settlement' ) );
 	}
 

@@ -119,7 +119,8 @@ final class Settings_Page {
 				printf( '<label class="cs-type"><input type="checkbox" name="post_types[]" value="%s" %s> %s</label>', esc_attr( $type->name ), checked( in_array( $type->name, Settings::post_types(), true ), true, false ), esc_html( $type->labels->name ) );
 			}
 		}
-		printf( '<p><label><input type="checkbox" name="side_doors" value="1" %s> %s</label></p></fieldset>', checked( Settings::closes_side_doors(), true, false ), esc_html__( 'Known AI crawlers get only excerpts from feeds and the REST API (feed readers of people are not affected)', 'content-settlement' ) );
+		printf( '<p><label><input type="checkbox" name="side_doors" value="1" %s> %s</label></p>', checked( Settings::closes_side_doors(), true, false ), esc_html__( 'Known AI crawlers get only excerpts from feeds and the REST API (feed readers of people are not affected)', 'content-settlement' ) );
+		printf( '<p><label><input type="checkbox" name="page_cache" value="1" %s> %s</label></p></fieldset>', checked( Settings::trusts_page_cache(), true, false ), esc_html__( 'My page cache never serves the user agents named below, so it may keep what is sold. Otherwise caches are told to leave it out.', 'content-settlement' ) );
 		self::close_form( __( 'Save', 'content-settlement' ) );
 	}
 
@@ -152,7 +153,7 @@ final class Settings_Page {
 
 	/** For the setting of page caches that names who is never served from it. */
 	private static function print_names(): void {
-		echo '<details class="cs-names"><summary>' . esc_html__( 'Do you use a page cache (WP Super Cache, W3 Total Cache, WP Rocket, a CDN)?', 'content-settlement' ) . '</summary><p>' . esc_html__( 'It may answer agents before this plugin can, and then they read for free. Paste these names where it asks for “rejected” or “never cached” user agents:', 'content-settlement' ) . '</p>';
+		echo '<details class="cs-names"><summary>' . esc_html__( 'Do you use a page cache (WP Super Cache, W3 Total Cache, WP Rocket, a CDN)?', 'content-settlement' ) . '</summary><p>' . esc_html__( 'A cache answers agents before this plugin can, so it is told not to keep what is sold, and a CDN cannot be told. To have sold posts cached for people, paste these names where the cache asks for “rejected” or “never cached” user agents, then tick the box above:', 'content-settlement' ) . '</p>';
 		echo '<textarea readonly rows="6" class="large-text code" onfocus="this.select()">' . esc_textarea( implode( "\n", array_merge( Classifier::ai_agents(), array( 'bot', 'crawler', 'spider', 'curl', 'python', 'node', 'axios', 'http' ) ) ) ) . '</textarea></details>';
 	}
 
