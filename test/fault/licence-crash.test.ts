@@ -4,6 +4,7 @@ import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
 import { call, signInWith } from '../support/licences.ts';
 import { scaled } from '../support/patience.ts';
+import { startProxy } from '../support/proxy.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -135,17 +136,27 @@ test('a buyer who gave up waiting finds the licence, and one notice of it, thoug
   await third.stop();
 });
 
-test('an API that dies right behind the row of a purchase leaves it followed: the account is told', async () => {
+test('a purchase at an API that dies right behind its row, or that reaches no Temporal, is followed all the same: the account is told', async () => {
+  const proxy = await startProxy(Number(service.temporal.address.split(':')[1]));
+  const cutOff = await service.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}`, SETTLE_WAIT_MS: '500' });
+  proxy.cut();
   const doomed = await service.startApi({ CRASH_AT: 'after_intake' });
-  const { token, body, headers } = await newPurchase();
-  await call(`${doomed.url}/_svc/licenses`, { token, body, headers }).catch(() => null);
+  const buyers = [];
+  for (const api of [doomed, cutOff]) {
+    const { token, body, headers } = await newPurchase();
+    await call(`${api.url}/_svc/licenses`, { token, body, headers }).catch(() => null);
+    buyers.push(token);
+  }
   await doomed.process.exited;
-  const left = await service.database.query('select from unfollowed_purchase');
-  expect(left).toHaveLength(1);
+  expect(await service.database.query('select from unfollowed_purchase')).toHaveLength(2);
   const worker = await service.startWorker();
-  const notices = async () => (await call(`${service.baseUrl}/_svc/accounts/notices`, { token })).body.notices;
-  await expect.poll(notices, { timeout: scaled(180_000), interval: 200 }).toMatchObject([{ kind: 'licence_granted' }]);
+  for (const token of buyers) {
+    const notices = async () => (await call(`${service.baseUrl}/_svc/accounts/notices`, { token })).body.notices;
+    await expect.poll(notices, { timeout: scaled(180_000), interval: 200 }).toMatchObject([{ kind: 'licence_granted' }]);
+  }
   expect(await service.database.query('select from unfollowed_purchase')).toEqual([]);
   await checkService(service);
   await worker.stop();
+  await cutOff.stop();
+  await proxy.close();
 });

@@ -26,7 +26,6 @@ const SLOW: Readonly<Record<string, readonly string[]>> = {
     'test/fault/crash.test.ts',
     'test/fault/facilitator-crash.test.ts',
     'test/fault/licence-crash.test.ts',
-    'test/fault/purchase-start.test.ts',
     'test/workflow/webhook-delivery.test.ts',
   ],
   'tries thousands of cases, or bugs one by one': [
