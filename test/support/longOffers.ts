@@ -4,8 +4,8 @@ import { declareAtPage } from '../../modules/identity/use/accounts/declare.ts';
 import { buildResource } from '../../modules/kernel/hosts/host.ts';
 import type { ReReadFacts } from '../../modules/kernel/licence/licence.ts';
 import type { Address } from '../../modules/kernel/money/legs.ts';
-import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
 import { mintReReadLicence } from '../../modules/licences/use/mint.ts';
+import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
 import { prepareQuote } from '../../modules/quotes/use/issue.ts';
 import { buildPageOffer } from '../../modules/quotes/use/offers/page.ts';
 import { signOffers } from '../../modules/receipts/use/offers.ts';
@@ -61,7 +61,7 @@ export function slugOf({ host, urlChars }: LongCase): string {
 }
 
 /** The quote of a page as the publisher's package has it from the wire, with every extension on. Throws what quoting throws. */
-export async function longQuote(one: LongCase): Promise<Quote> {
+export async function longQuote(one: LongCase, isSigned = true): Promise<Quote> {
   const slug = slugOf(one);
   const contributors = Array.from({ length: one.authors }, (_, at) => ({
     authorId: `author-${at}`,
@@ -99,7 +99,10 @@ export async function longQuote(one: LongCase): Promise<Quote> {
   };
   const quote = { ...found.base, issuedAt: NOW_MS, expiresAt: NOW_MS + 600_000, quoteId: PAYMENT, quoteToken: 't' };
   const facts = { quote, terms: found.terms, destinations: found.destinations };
-  const extensions = { 'sign-in-with-x': declareAtPage(deps, facts), 'offer-receipt': await signOffers(deps, facts, 'host') };
+  const extensions = {
+    ...(isSigned ? { 'offer-receipt': await signOffers(deps, facts, 'host') } : {}),
+    'sign-in-with-x': declareAtPage(deps, facts),
+  };
   const x402 = buildPageOffer(deps, facts, { extensions });
   return JSON.parse(JSON.stringify({ ...quote, x402 })) as Quote;
 }
