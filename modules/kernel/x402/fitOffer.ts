@@ -13,6 +13,8 @@ export interface V2Offer {
 
 /** Most bytes of the JSON in PAYMENT-REQUIRED as the service makes it: 2,000 characters of base64, with the digits that a gate adds to a nonce. */
 export const MOST_OFFER_BYTES = 1_480;
+/** Up to which extensions are added: behind it is room for networks, long URLs and the header Link, which names the terms. */
+const MOST_EXTENDED_BYTES = 1_270;
 /** Most bytes that a description or a reason has in a header; the body has all of it. */
 export const MOST_TEXT_BYTES = 120;
 /** Longest URL of a page that is sold, in characters as encoded. */
@@ -21,7 +23,7 @@ export const MOST_PAGE_URL_CHARS = 512;
 /**
  * The offer with as much in it as `mostBytes` of JSON hold. What a client needs to pay stays: the resource and the first entry of `accepts`. Where
  * even these are too long, the description goes first and then entries of `accepts`, the last first; of the extensions those stay, in their order,
- * that still fit.
+ * that still fit into 1,270 bytes.
  */
 export function fitOffer(offer: V2Offer, mostBytes: number): V2Offer {
   const { extensions = {}, ...core } = offer;
@@ -31,7 +33,7 @@ export function fitOffer(offer: V2Offer, mostBytes: number): V2Offer {
     fitted = { ...fitted, resource };
   }
   while (bytesOf(fitted) > mostBytes && fitted.accepts.length > 1) fitted = { ...fitted, accepts: fitted.accepts.slice(0, -1) };
-  let left = mostBytes - bytesOf(fitted);
+  let left = Math.min(mostBytes, MOST_EXTENDED_BYTES) - bytesOf(fitted);
   const kept: Record<string, object> = {};
   for (const [name, extension] of Object.entries(extensions)) {
     // Its name, a colon and a comma.

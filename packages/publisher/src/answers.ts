@@ -100,8 +100,8 @@ export function offerAnswer(
   const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error, offerBytes(room));
   const offer = { 'payment-required': withOwnNonce(quote, header) };
   // Who pays already needs no documents.
-  const links = told.settlement === undefined ? toldBy(quote) : {};
-  const headers = { ...others, ...offer, ...(lineBytes(offer) + lineBytes(links) <= room ? links : {}) };
+  const links = told.settlement === undefined ? linksWithin(toldBy(quote), room - lineBytes(offer)) : {};
+  const headers = { ...others, ...offer, ...links };
   if (told.isHead) return { status: 402, headers, body: '' };
   return {
     status: 402,
@@ -203,6 +203,16 @@ function isOfVersion1(settlementResponse: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Of the links those that fit into so many bytes, the first ones first. */
+function linksWithin({ link = '' }: Readonly<Record<string, string>>, bytes: number): Readonly<Record<string, string>> {
+  let kept: Readonly<Record<string, string>> = {};
+  for (const one of link.split(/, (?=<)/)) {
+    const longer = { link: kept['link'] === undefined ? one : `${kept['link']}, ${one}` };
+    if (one !== '' && lineBytes(longer) <= bytes) kept = longer;
+  }
+  return kept;
 }
 
 /** Bytes of headers as HTTP/1.1 writes them. */

@@ -10,6 +10,8 @@ final class Offer_Fit {
 	const MOST_OUR_HEADERS = 2560;
 	/** Most bytes that a description or a reason has in a header; the body has all of it. */
 	const MOST_TEXT = 120;
+	/** Up to which extensions are added: behind it is room for networks, long URLs and the header Link, which names the terms. */
+	const MOST_EXTENDED = 1270;
 	/** Most bytes of the other headers of an offer. */
 	const MOST_OTHERS = 380;
 	/** Most bytes of the JSON in PAYMENT-REQUIRED beside the settlement response of a refused payment, before a nonce has its own digits. */
@@ -33,7 +35,7 @@ final class Offer_Fit {
 		while ( self::bytes( $fitted ) > $most && count( $fitted->accepts ) > 1 ) {
 			array_pop( $fitted->accepts );
 		}
-		$left = $most - self::bytes( $fitted );
+		$left = min( $most, self::MOST_EXTENDED ) - self::bytes( $fitted );
 		foreach ( $extensions as $name => $extension ) {
 			$bytes = self::bytes( (string) $name ) + self::bytes( $extension ) + 2; // Its name, a colon and a comma.
 			if ( $bytes <= $left ) {
@@ -70,10 +72,17 @@ final class Offer_Fit {
 		return "$clipped…";
 	}
 
-	/** What of the links goes beside the header of an offer. */
+	/** Of the headers beside an offer those that fit: of Link the first documents that do. */
 	public static function links( string $header, array $links ): array {
 		$left = self::MOST_OUR_HEADERS - self::MOST_OTHERS - self::lines( array( 'PAYMENT-REQUIRED' => $header ) );
-		return self::lines( $links ) <= $left ? $links : array();
+		$kept = array();
+		foreach ( preg_split( '/, (?=<)/', $links['link'] ?? '', -1, PREG_SPLIT_NO_EMPTY ) as $link ) {
+			$longer = array_merge( $kept, array( $link ) );
+			if ( self::lines( array( 'link' => implode( ', ', $longer ) ) ) <= $left ) {
+				$kept = $longer;
+			}
+		}
+		return array() === $kept ? array() : array( 'link' => implode( ', ', $kept ) );
 	}
 
 	/** Bytes of headers as HTTP/1.1 writes them. */
