@@ -14,7 +14,7 @@ export interface V2Offer {
 /** Most bytes of the JSON in PAYMENT-REQUIRED as the service makes it: 2,000 characters of base64, with the digits that a gate adds to a nonce. */
 export const MOST_OFFER_BYTES = 1_480;
 /** Up to which extensions are added: behind it is room for networks, long URLs and the header Link, which names the terms. */
-const MOST_EXTENDED_BYTES = 1_270;
+const MOST_EXTENDED_BYTES = 1_380;
 /** Most bytes that a description or a reason has in a header; the body has all of it. */
 export const MOST_TEXT_BYTES = 120;
 /** Longest URL of a page that is sold, in characters as encoded. */
@@ -23,7 +23,7 @@ export const MOST_PAGE_URL_CHARS = 512;
 /**
  * The offer with as much in it as `mostBytes` of JSON hold. What a client needs to pay stays: the resource and the first entry of `accepts`. Where
  * even these are too long, the description goes first and then entries of `accepts`, the last first; of the extensions those stay, in their order,
- * that still fit into 1,270 bytes.
+ * that still fit into 1,380 bytes.
  */
 export function fitOffer(offer: V2Offer, mostBytes: number): V2Offer {
   const { extensions = {}, ...core } = offer;

@@ -11,7 +11,7 @@ final class Offer_Fit {
 	/** Most bytes that a description or a reason has in a header; the body has all of it. */
 	const MOST_TEXT = 120;
 	/** Up to which extensions are added: behind it is room for networks, long URLs and the header Link, which names the terms. */
-	const MOST_EXTENDED = 1270;
+	const MOST_EXTENDED = 1380;
 	/** Most bytes of the other headers of an offer. */
 	const MOST_OTHERS = 380;
 	/** Most bytes of the JSON in PAYMENT-REQUIRED beside the settlement response of a refused payment, before a nonce has its own digits. */
@@ -22,7 +22,7 @@ final class Offer_Fit {
 	/**
 	 * The offer with as much in it as so many bytes of JSON hold. What a client needs to pay stays: the resource and the first entry of accepts. Where
 	 * even these are too long, the description goes first and then entries of accepts, the last first; of the extensions those stay, in their order,
-	 * that still fit.
+	 * that still fit into 1,380 bytes.
 	 */
 	private static function fit( object $offer, int $most ): object {
 		$extensions         = (array) ( $offer->extensions ?? array() );
