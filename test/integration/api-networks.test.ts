@@ -69,12 +69,12 @@ test('each network has its own recipient by its own router, and the offer says b
   const [other] = body.otherNetworks;
   expect(other.payTo).not.toBe(body.payTo);
   expect(other).toMatchObject({ network: B, extra: { name: 'USD Coin', version: '2' } });
-  const { accepts, extensions } = JSON.parse(Buffer.from(x402.header, 'base64').toString());
+  const { accepts } = JSON.parse(Buffer.from(x402.header, 'base64').toString());
   expect(accepts.map(({ network, payTo, asset }: Record<string, string>) => [network, payTo, asset])).toEqual([
     [A, body.payTo, body.asset],
     [B, other.payTo, other.asset],
   ]);
-  const { router, routers } = extensions['svc-legs'].info;
+  const { router, routers } = x402.body.extensions['svc-legs'].info;
   expect([router, routers[A], routers[B].toLowerCase()]).toEqual([routers[A], router, OTHER_ROUTER]);
   expect(x402.body.accepts.map(({ network }: Record<string, string>) => network)).toEqual(['base-sepolia', 'polygon']);
 });

@@ -239,7 +239,9 @@ test('build=402 gives an offer that the reference v2 client decodes and a v1 bod
       },
     ],
   });
-  const { info } = v2.extensions!['svc-legs'] as { info: { router: string; count: number; legs: { weight: string }[] } };
+  const { info } = body.x402.body.extensions['svc-legs'] as {
+    info: { router: string; count: number; legs: { weight: string }[] };
+  };
   expect([info.router.toLowerCase(), info.count, info.legs.map(({ weight }) => weight)]).toEqual([
     routerAddress,
     3,

@@ -5,6 +5,7 @@ const decide = 'test/unit/publisher/decide.test.ts';
 const bounds = 'test/unit/publisher/bounds.test.ts';
 const held = 'test/unit/publisher/held-page.test.ts';
 const aside = 'test/e2e/publisher-aside.test.ts';
+const budget = 'test/unit/publisher/header-budget.test.ts';
 const coding = 'test/unit/publisher/sold-coding.test.ts';
 
 /** Bugs in what stands in front of publishers' pages: a page that goes out unpaid, or a buyer who pays for none or twice. */
@@ -239,5 +240,32 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/property/one-price.test.ts', name: 'tells what the gate charges' },
+  },
+  {
+    id: 'refusal-outgrows-its-headers',
+    rule: 15,
+    bug: 'the reason of a refusal lengthens an offer past what a proxy takes, and the buyer sees 502',
+    edits: [{ file: `${src}/core/fitOffer.ts`, search: 'if (bytes > left) continue;', replace: '' }],
+    test: { file: budget, name: 'the offer fits' },
+  },
+  {
+    id: 'receipt-outgrows-its-headers',
+    rule: 15,
+    bug: 'a long receipt stands whole beside a long licence: the buyer has paid and gets 502',
+    edits: [
+      {
+        file: 'modules/settlement/use/answer/receipt.ts',
+        search: 'if (whole.length + licenceJws.length <= MOST_PAID_CHARS) return whole;',
+        replace: 'if (whole.length > 0) return whole;',
+      },
+    ],
+    test: { file: budget, name: 'what a sale puts on the page fits' },
+  },
+  {
+    id: 'long-url-is-sold',
+    rule: 15,
+    bug: 'a page is sold whose URL makes the headers of the paid page longer than a proxy takes',
+    edits: [{ file: 'modules/quotes/use/issue.ts', search: '  requireSellable(resource);\n', replace: '' }],
+    test: { file: budget, name: 'a page whose URL is longer than what fits' },
   },
 ];

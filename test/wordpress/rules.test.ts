@@ -11,9 +11,11 @@ import { KNOWN_VISITORS as visitors } from '../../packages/publisher/src/cli/kno
 import { crawlerErrorOf } from '../../packages/publisher/src/core/crawlerError.ts';
 import type { Facts } from '../../packages/publisher/src/core/decide.ts';
 import { decide } from '../../packages/publisher/src/core/decide.ts';
+import { clipText, fitOffer } from '../../packages/publisher/src/core/fitOffer.ts';
 import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
+import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
 import { newWallet } from '../support/payments.ts';
 
 const path = (text: string): string => fileURLToPath(new URL(text, import.meta.url));
@@ -324,4 +326,55 @@ test('no file but the first can be called by itself to any effect', () => {
   expect(open).toEqual([]);
   for (const name of ['content-settlement.php', 'uninstall.php'])
     expect(readFileSync(join(PLUGIN, name), 'utf8')).toMatch(/! defined\( '[A-Z_]+' \)/);
+});
+
+test('with every extension on, headers of an offer, of a refusal and of a paid page have 2,560 bytes at most, and an offer what a client needs to pay', async () => {
+  // What `Answer::mark` puts on each of them.
+  const marked = {
+    Vary: 'PAYMENT-SIGNATURE, X-PAYMENT, SIGN-IN-WITH-X, Authorization, User-Agent, Accept',
+    'Cache-Control': 'private, no-store',
+    'Accept-Ranges': 'none',
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': '*',
+  };
+  const others = { ...marked, 'crawler-price': 'USD 999999999.999999', 'Content-Type': 'text/html; charset=utf-8' };
+  const quotes = await Promise.all(LONG_CASES.map((one) => longQuote(one)));
+  const reason = `settlement_failed: ${'why '.repeat(60)}`;
+  const headers = quotes.map(({ x402: { header } }) => header);
+  const plain = call(headers.map((header) => ['Wallet_Proof', 'with_own_nonce', [header]])) as string[];
+  const links = call(plain.map((header, at) => ['Offer_Fit', 'links', [header, quotes[at]?.x402.headers ?? {}]])) as Record<
+    string,
+    string
+  >[];
+  const refused = call(headers.map((header) => ['Offer_Fit', 'with_error', [header, reason]])) as string[];
+  const again = call(refused.map((header) => ['Wallet_Proof', 'with_own_nonce', [header]])) as string[];
+  for (const [at, one] of LONG_CASES.entries()) {
+    const first = { ...others, 'crawler-error': 'CrawlerForbidden', 'PAYMENT-REQUIRED': plain[at] ?? '', ...links[at] };
+    const second = { ...others, 'X-PAYMENT-RESPONSE': LONG_REFUSAL, 'PAYMENT-REQUIRED': again[at] ?? '' };
+    expect([bytesOfHeaders(first), bytesOfHeaders(second)].filter((bytes) => bytes > 2_560)).toEqual([]);
+    for (const header of [plain[at], again[at]]) {
+      const { x402Version, resource, accepts } = JSON.parse(Buffer.from(header ?? '', 'base64').toString());
+      expect([x402Version, resource.url.length, accepts[0].extra.version]).toEqual([2, one.urlChars, '2']);
+    }
+    for (const version of [1, 2] as const) {
+      const { licence, response } = await longSale(one, version);
+      const paid = { ...others, 'X-PAYMENT-RESPONSE': response, 'x-licence': licence };
+      const { 'crawler-price': _price, ...sold } = { ...paid, 'crawler-charged': 'USD 999999999.999999' };
+      expect(bytesOfHeaders(sold)).toBeLessThanOrEqual(2_560);
+    }
+  }
+});
+
+test('an offer with a reason in it holds the same as the JavaScript package puts into as much room', async () => {
+  const quotes = await Promise.all(LONG_CASES.map((one) => longQuote(one, false)));
+  const fitted = call(
+    quotes.map(({ x402: { header } }) => ['Offer_Fit', 'with_error', [header, 'settlement_failed: why “not”']]),
+  );
+  for (const [at, { x402 }] of quotes.entries()) {
+    const offer = {
+      ...JSON.parse(Buffer.from(x402.header, 'base64').toString()),
+      error: clipText('settlement_failed: why “not”'),
+    };
+    expect(JSON.parse(Buffer.from(String(fitted[at]), 'base64').toString())).toEqual(fitOffer(offer, 1_300));
+  }
 });

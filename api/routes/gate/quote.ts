@@ -71,8 +71,9 @@ export const quoteRoute: KeyRoute = {
     if (build === undefined) return lasting({ status: 200, headers: HEADERS, body: quoted.quote }, page, nowMs);
     const signed = sign && (await signOffers({ ...deps, signer: deps.keyring }, quoted, sign === 'host' ? 'host' : 'service'));
     const extensions = {
-      ...(signIn === undefined ? {} : { 'sign-in-with-x': declareAtPage(deps, quoted) }),
+      // First in the header, which has room for one of the two: every gate asks for a sign-in, and a site's owner for signatures.
       ...(signed ? { 'offer-receipt': signed } : {}),
+      ...(signIn === undefined ? {} : { 'sign-in-with-x': declareAtPage(deps, quoted) }),
     };
     const x402 = buildPageOffer(deps, quoted, { ...(error === undefined ? {} : { error }), extensions });
     return lasting({ status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } }, page, nowMs);

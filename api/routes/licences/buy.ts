@@ -78,7 +78,8 @@ function answerOf(outcome: PurchaseOutcome): Answer {
   const { offer, refusal } = outcome;
   const headers = {
     ...paymentResponseHeaders(refusal?.paymentResponse ?? null),
-    ...offer.headers,
+    // Who pays already needs no documents, and the answer has its settlement response to carry.
+    ...(refusal ? {} : offer.headers),
     'payment-required': offer.header,
     'x-svc-error-code': refusal?.code ?? 'payment_required',
   };

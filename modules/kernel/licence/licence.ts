@@ -43,8 +43,8 @@ export interface ReReadClaims {
   readonly svc: Readonly<Record<string, unknown>>;
 }
 
-/** More payees than this stand as a hash: a licence travels in a header, beside a receipt, and all of them must fit into nginx's 4 KB. */
-const MAX_LISTED_PAYEES = 3;
+/** More payees than this stand as a hash: a licence travels in a header beside a receipt, whose public record names them all. */
+const MAX_LISTED_PAYEES = 1;
 /** Life of a re-read licence, unless its site grants more, and of an access token. */
 export const LICENCE_LIFE_SECONDS = 600;
 /** How far clocks may differ for `nbf` and `iat`, in seconds; none is granted for `exp`. */

@@ -11,13 +11,13 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** RFC 9727 §4: links of services, as RFC 9264 writes them. */
 export const LINKSET_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
-/** Every document by its name, which is the end of its address; a 402 names them in this order. One line each. */
+/** Every document by its name, which is the end of its address; a 402 names them in this order, as many as its headers have room for. One line each. */
 export const DOCUMENTS = {
+  'license.xml': { contentType: 'application/rsl+xml; charset=utf-8', rel: 'license' },
   'x402.json': { contentType: JSON_TYPE, rel: 'payment' },
   x402: { contentType: JSON_TYPE, rel: null },
   'api-catalog': { contentType: LINKSET_TYPE, rel: 'api-catalog' },
   'llms.txt': { contentType: 'text/plain; charset=utf-8', rel: null },
-  'license.xml': { contentType: 'application/rsl+xml; charset=utf-8', rel: 'license' },
   'robots.txt': { contentType: 'text/plain; charset=utf-8', rel: null },
   'did.json': { contentType: 'application/did+json', rel: null },
 } as const satisfies Readonly<Record<string, DocumentRow>>;

@@ -11,6 +11,7 @@ import type { PageCredits } from '../../kernel/money/credits.ts';
 import { locatePage } from '../../kernel/pages/resource.ts';
 import { canonicalPath } from '../../kernel/pages/scope.ts';
 import type { CrossingKind, Destination, Terms } from '../../kernel/terms.ts';
+import { MOST_PAGE_URL_CHARS } from '../../kernel/x402/fitOffer.ts';
 import type { Asker } from '../../pricing/rules/compiled.ts';
 import { NOBODY } from '../../pricing/rules/compiled.ts';
 import { spelledTerms } from '../../pricing/rules/order.ts';
@@ -207,8 +208,8 @@ function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
 /**
  * The quote of a page under one pricing version; why it has none when it has none. It is made once a page, kind, price and asker: the price is part
  * of the name it is kept by, so that no memory can mix what two agents or two moments pay. Throws CreditsNeeded when the authors stand behind the
- * tenant's credits API and no answer of it is in memory, and credits_unavailable when there is none to be had. `find` says which answer counts: the
- * present one unless told. `isLasting` as of a found page.
+ * tenant's credits API and no answer of it is in memory, credits_unavailable when there is none to be had, and invalid_resource for a page with a
+ * price and a longer URL than may be sold. `find` says which answer counts: the present one unless told. `isLasting` as of a found page.
  */
 export function prepareQuote(
   deps: Pick<QuoteDeps, 'credits'>,
@@ -219,6 +220,7 @@ export function prepareQuote(
   const price = pricing.resolve({ ...asker, path: canonicalPath(resource.path), slug, kind, atMs });
   if (price.kind === 'refused') return { found: 'refused', isLasting: true };
   if (price.kind === 'free') return { found: price.because, isLasting: true };
+  requireSellable(resource);
   const { micro } = price;
   const name = `${micro} ${nameOf(asker)} ${networks.map(({ id }) => id).join(' ')} ${kind} ${resource.url}`;
   const made = (known: LRUCache<string, PreparedQuote>, as: string, credits: PageCredits): PreparedQuote => {
@@ -237,6 +239,13 @@ export function prepareQuote(
   const ofCredits = preparedOfCredits.get(credits) ?? new LRUCache<string, PreparedQuote>({ max: PREPARED_SPELLINGS });
   preparedOfCredits.set(credits, ofCredits);
   return { found: made(ofCredits, name, credits), isLasting: false };
+}
+
+/** The URL stands in the offer, in the receipt and in part in the licence, which all travel in headers: what is longer is never offered or charged. */
+function requireSellable({ url }: ResourceUrl): void {
+  if (url.length <= MOST_PAGE_URL_CHARS) return;
+  const sentence = `a page that is sold has a URL of at most ${MOST_PAGE_URL_CHARS} characters, as encoded: it travels in headers`;
+  throw new ServiceError('invalid_resource', sentence, { parameter: 'resource' });
 }
 
 function preparedOf(pricing: CompiledPricing): LRUCache<string, PreparedQuote> {

@@ -1,10 +1,12 @@
 /** Answers that the gate gives itself, and the headers it puts on pages that were paid. */
 import type { Quote } from './client.ts';
 import type { CrawlerError } from './core/crawlerError.ts';
+import type { V2Offer } from './core/fitOffer.ts';
+import { clipText, fitOffer, MOST_OUR_HEADER_BYTES } from './core/fitOffer.ts';
 import type { LicenseError } from './core/licenseError.ts';
 import { licenseChallenge } from './core/licenseError.ts';
 import { dollars } from './core/usdc.ts';
-import { withOwnNonce } from './selling/ownNonce.ts';
+import { bodyWithOwnNonce, NONCE_OCTETS, withOwnNonce } from './selling/ownNonce.ts';
 
 /** An answer, ready to be sent. */
 export interface Answer {
@@ -84,25 +86,29 @@ export function offerAnswer(
     readonly isHead: boolean;
   },
 ): Answer {
-  const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error);
   const isPage = /\btext\/html\b/i.test(told.accept);
-  const headers = {
+  const others = {
     ...PRIVATE,
     vary: `${PRIVATE.vary}, Accept`,
     ...forwarded(told.settlement?.headers),
-    'payment-required': withOwnNonce(quote, header),
     'crawler-price': dollars(quote.price),
-    // Who pays already needs no documents, and the answer has its settlement response to carry.
-    ...(told.settlement === undefined ? toldBy(quote) : {}),
     ...(told.crawlerError ? { 'crawler-error': told.crawlerError } : {}),
     'www-authenticate': licenseChallenge(told.licenseError ?? 'invalid_request'),
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
   };
+  const room = MOST_OUR_HEADER_BYTES - lineBytes(others);
+  const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error, offerBytes(room));
+  const offer = { 'payment-required': withOwnNonce(quote, header) };
+  // Who pays already needs no documents.
+  const links = told.settlement === undefined ? linksWithin(toldBy(quote), room - lineBytes(offer)) : {};
+  const headers = { ...others, ...offer, ...links };
   if (told.isHead) return { status: 402, headers, body: '' };
   return {
     status: 402,
     headers,
-    body: isPage ? pageOf(quote, told.error) : told.error === undefined ? textOf(quote) : JSON.stringify(body),
+    body: isPage
+      ? pageOf(quote, told.error)
+      : bodyWithOwnNonce(quote, told.error === undefined ? textOf(quote) : JSON.stringify(body)),
   };
 }
 
@@ -199,10 +205,32 @@ function isOfVersion1(settlementResponse: string): boolean {
   }
 }
 
-/** The same offer with the reason of a refusal in both of its forms. */
-function withError({ x402 }: Quote, error: string): { readonly header: string; readonly body: object } {
+/** Of the links those that fit into so many bytes, the first ones first. */
+function linksWithin({ link = '' }: Readonly<Record<string, string>>, bytes: number): Readonly<Record<string, string>> {
+  let kept: Readonly<Record<string, string>> = {};
+  for (const one of link.split(/, (?=<)/)) {
+    const longer = { link: kept['link'] === undefined ? one : `${kept['link']}, ${one}` };
+    if (one !== '' && lineBytes(longer) <= bytes) kept = longer;
+  }
+  return kept;
+}
+
+/** Bytes of headers as HTTP/1.1 writes them. */
+function lineBytes(headers: Readonly<Record<string, string>>): number {
+  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+}
+
+/** How much JSON PAYMENT-REQUIRED holds in so much room, before a nonce has its own digits. */
+function offerBytes(room: number): number {
+  const characters = room - lineBytes({ 'payment-required': '' });
+  return Math.floor(characters / 4) * 3 - NONCE_OCTETS;
+}
+
+/** The same offer with the reason of a refusal in both of its forms; in the header as much of both as `mostBytes` of JSON hold. */
+function withError({ x402 }: Quote, error: string, mostBytes: number): { readonly header: string; readonly body: object } {
   const bytes = Uint8Array.from(atob(x402.header), (letter) => letter.charCodeAt(0));
-  const v2 = { ...(JSON.parse(new TextDecoder().decode(bytes)) as object), error };
+  const whole = JSON.parse(new TextDecoder().decode(bytes)) as V2Offer;
+  const v2 = fitOffer({ ...whole, error: clipText(error) }, mostBytes);
   const text = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(v2)));
   return { header: btoa(text), body: { ...x402.body, error } };
 }

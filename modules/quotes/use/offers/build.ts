@@ -2,20 +2,21 @@ import { checksumAddress, legsHash } from '../../../../platform/chain/offer.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
 import { legWord } from '../../../kernel/money/legs.ts';
 import type { Terms } from '../../../kernel/terms.ts';
+import { clipText, fitOffer, MOST_OFFER_BYTES } from '../../../kernel/x402/fitOffer.ts';
 import type { QuoteBase } from '../../../pricing/rules/quote.ts';
 import type { NetworkDestination } from '../issue.ts';
 
 /** An offer ready to be sent with a 402: the v2 header value, and the v1 body. */
 export interface Offer {
-  /** Value of PAYMENT-REQUIRED: base64 of the v2 object. */
+  /** Value of PAYMENT-REQUIRED: base64 of the v2 object, at most 1,976 characters (`fitOffer`). */
   readonly header: string;
-  /** JSON body: the v1 object, which v2 clients do not read. */
+  /** JSON body: the v1 object, which v2 clients do not read, with every leg and every extension of the v2 object. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Further headers of the 402, lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** More legs than this stand in the body only: all headers of an answer must fit into the 4 KB that nginx reads them into. */
+/** More legs than this stand in the body only. */
 const MAX_HEADER_LEGS = 3;
 /** The schema of what our offers say besides: no more of it, since clients echo all of it in a header of theirs. */
 export const EXTENSION_SCHEMA = { type: 'object' };
@@ -66,10 +67,17 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
     count: legs.length,
     ...(legs.length <= MAX_HEADER_LEGS ? { legs } : legsUrl === undefined ? {} : { legsUrl }),
   };
+  // The legs come last: whoever wants to recompute the recipient finds them in the body, too.
+  const all = { ...extensions, 'svc-legs': { info, schema: EXTENSION_SCHEMA } };
   const v2 = {
     x402Version: 2,
-    error,
-    resource: { url: resource, description, mimeType, ...(serviceName === undefined ? {} : { serviceName }) },
+    error: clipText(error),
+    resource: {
+      url: resource,
+      description: clipText(description),
+      mimeType,
+      ...(serviceName === undefined ? {} : { serviceName }),
+    },
     accepts: items.map(({ network, asset, payTo, extra }) => ({
       scheme: 'exact',
       network,
@@ -79,15 +87,16 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
       maxTimeoutSeconds,
       extra,
     })),
-    extensions: { 'svc-legs': { info, schema: EXTENSION_SCHEMA }, ...extensions },
+    extensions: all,
   };
   const v1Items = items.flatMap(({ v1Name, asset, payTo, extra }) => {
     if (v1Name === null) return [];
     const what = { maxAmountRequired: amount, resource, description, mimeType };
     return [{ scheme: 'exact', network: v1Name, ...what, payTo, maxTimeoutSeconds, asset, extra }];
   });
-  const body = { x402Version: 1, error, accepts: v1Items, legs };
-  return { header: Buffer.from(JSON.stringify(v2), 'utf8').toString('base64'), body, headers };
+  const body = { x402Version: 1, error, accepts: v1Items, legs, extensions: all };
+  const header = Buffer.from(JSON.stringify(fitOffer(v2, MOST_OFFER_BYTES)), 'utf8').toString('base64');
+  return { header, body, headers };
 }
 
 interface ToldLegs {

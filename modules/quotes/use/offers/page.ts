@@ -9,9 +9,12 @@ import { offerExtensions } from './extensions.ts';
 /** What the offer of a page is made of. */
 export type PageOfferFacts = OfferFacts & { readonly quote: QuoteBase };
 
-/** The offer of a page, with everything it says besides; `text.extensions` are added to those that every offer has. */
+/**
+ * The offer of a page, with everything it says besides. `text.extensions` come before those that every offer has: whoever asked for them uses them,
+ * and the header has room for some only.
+ */
 export function buildPageOffer(deps: ExtensionDeps, facts: PageOfferFacts, text: Omit<OfferText, 'headers'> = {}): Offer {
-  const extensions = { ...offerExtensions(deps, facts), ...text.extensions };
+  const extensions = { ...text.extensions, ...offerExtensions(deps, facts) };
   const { host } = facts.quote;
   const headers = { link: linksOf(deps.baseUrl, host) };
   return buildOffer(facts, { ...text, ...serviceNameOf(host), extensions, headers });

@@ -17,7 +17,7 @@ import type { Payment, StoredLicence } from '../../store/payment.ts';
 import { findPayment } from '../../store/payment.ts';
 import { fixLicence } from '../accept/intake.ts';
 import type { PaymentError, SettleReceipt } from './receipt.ts';
-import { encodeSettlementResponse } from './receipt.ts';
+import { encodePaidResponse } from './receipt.ts';
 import type { Presented } from './refuse.ts';
 import { networkName, paymentError } from './refuse.ts';
 import type { ReceiptName } from './signReceipt.ts';
@@ -104,18 +104,19 @@ async function receiptOf(deps: AnswerDeps, { holder, paid, chargedMicro, name }:
     minted,
     isSigned ? signReceipt(deps, { ...signed, purpose, resource }) : undefined,
   ]);
+  const response = {
+    success: true,
+    transaction: settlementRef ?? '',
+    network: networkName({ ...presentedBy(deps, paid), x402Version: holder.x402Version }),
+    payer: holder.payer,
+    ...(holder.x402Version === 2 ? { amount: chargedMicro.toString() } : {}),
+  };
   return {
     settlementRef,
     settlementRefKind: refKind,
     payer: holder.payer,
-    responseHeader: encodeSettlementResponse({
-      success: true,
-      transaction: settlementRef ?? '',
-      network: networkName({ ...presentedBy(deps, paid), x402Version: holder.x402Version }),
-      payer: holder.payer,
-      ...(holder.x402Version === 2 ? { amount: chargedMicro.toString() } : {}),
-      ...(receipt ? { extensions: { 'offer-receipt': receipt } } : {}),
-    }),
+    // A licence that was bought stands in the body.
+    responseHeader: encodePaidResponse(response, receipt, bought ? '' : licenseJws),
     licenseJws,
     chargedMicro,
     ...(isMock ? {} : { receiptId: paid.paymentId }),

@@ -1,6 +1,7 @@
 import type { ErrorCode, ErrorDetails } from '../../../kernel/errors.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
+import type { ReceiptExtension } from './signReceipt.ts';
 
 /** How a settlement reference is to be read. */
 export type SettlementRefKind = 'txHash' | 'transferId' | 'mock' | 'none';
@@ -63,4 +64,28 @@ export interface SettlementResponse {
 /** The response as a header value: base64 of ASCII JSON. */
 export function encodeSettlementResponse(response: SettlementResponse): string {
   return Buffer.from(JSON.stringify(response), 'utf8').toString('base64');
+}
+
+/**
+ * Most characters of a settlement response and the licence beside it: a gate has 2,560 bytes for all of its headers, and needs 270 for the names of
+ * these two and for the others.
+ */
+export const MOST_PAID_CHARS = 2_280;
+
+/**
+ * The response of a settled payment as a header value, with as much of its receipt as the licence leaves room for: all of it, the address of its
+ * record alone, or nothing. The same facts give the same bytes.
+ */
+export function encodePaidResponse(
+  response: SettlementResponse,
+  receipt: ReceiptExtension | undefined,
+  licenceJws: string,
+): string {
+  const bare = encodeSettlementResponse(response);
+  if (!receipt) return bare;
+  const { info } = receipt;
+  const whole = encodeSettlementResponse({ ...response, extensions: { 'offer-receipt': { info } } });
+  if (whole.length + licenceJws.length <= MOST_PAID_CHARS) return whole;
+  const named = encodeSettlementResponse({ ...response, extensions: { 'offer-receipt': { info: { record: info.record } } } });
+  return named.length + licenceJws.length <= MOST_PAID_CHARS ? named : bare;
 }

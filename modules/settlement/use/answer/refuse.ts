@@ -33,6 +33,9 @@ export interface Attempt extends Presented {
   readonly isVouched: boolean;
 }
 
+/** The longest reason that x402 has is half as long. */
+const MOST_REASON_CHARS = 100;
+
 /** True for what a site's key presented, or the account that buys a licence, signed or not. */
 export function isVouchedBy({ keyId, purchase }: { readonly keyId: string | null; readonly purchase?: unknown }): boolean {
   return keyId !== null || purchase !== undefined;
@@ -81,7 +84,9 @@ export function paymentError(
   details: ErrorDetails = {},
 ): PaymentError {
   metrics?.count('svc.settle.outcome', 1, { reason: told.reason });
-  const { raw: errorReason, transaction = '' } = told;
+  // A facilitator may write anything there, and it travels in a header.
+  const { raw, transaction = '' } = told;
+  const errorReason = raw.slice(0, MOST_REASON_CHARS);
   const response = { success: false, errorReason, transaction, network: networkName(presented), payer: presented.payer };
   return new PaymentError(told.reason, told.sentence, encodeSettlementResponse(response), details);
 }

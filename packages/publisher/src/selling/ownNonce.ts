@@ -16,6 +16,8 @@ interface Around {
 /** Null in an offer that declares no nonce. */
 const offers = new WeakMap<Quote, Around | null>();
 const OWN_OCTETS = 10;
+/** By how much an answer's own digits lengthen a nonce. */
+export const NONCE_OCTETS = 2 * OWN_OCTETS;
 const HEX = Array.from({ length: 256 }, (_, octet) => octet.toString(16).padStart(2, '0'));
 
 /** Random octets, drawn for many answers at a time; each is used once. */
@@ -47,7 +49,7 @@ function cut(text: string, nonce: string): Around {
   const at = text.indexOf(nonce);
   const from = at - (at % 3);
   const end = at + nonce.length;
-  const to = end + ((3 - ((end - from + 2 * OWN_OCTETS) % 3)) % 3);
+  const to = end + ((3 - ((end - from + NONCE_OCTETS) % 3)) % 3);
   return {
     nonce,
     before: btoa(text.slice(0, from)),
@@ -68,4 +70,11 @@ export function withOwnNonce(quote: Quote, header: string): string {
   const own = nonce + ownDigits();
   if (header !== quote.x402.header) return btoa(atob(header).replace(nonce, own));
   return before + btoa(left + own + right) + behind;
+}
+
+/** The body of an offer, as JSON, with a nonce of this answer's own; of a body that declares none the body. */
+export function bodyWithOwnNonce({ x402 }: Quote, body: string): string {
+  const { extensions } = x402.body as { extensions?: Record<string, { info?: { nonce?: unknown } }> };
+  const nonce = extensions?.['sign-in-with-x']?.info?.nonce;
+  return typeof nonce === 'string' && /^[0-9a-f]{32,76}$/.test(nonce) ? body.replace(nonce, nonce + ownDigits()) : body;
 }

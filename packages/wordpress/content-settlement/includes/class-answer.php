@@ -30,9 +30,10 @@ final class Answer {
 	/** 402 for both generations of clients, x402 v2 reads the header, v1 the body; a page for whoever looks at it. */
 	public static function offer( array $offer, object $quote, Visit $visit ): void {
 		self::begin( 402 );
-		self::headers( array( 'PAYMENT-REQUIRED' => Wallet_Proof::with_own_nonce( $offer['header'] ), 'crawler-price' => 'USD ' . Money::usd( (string) $quote->price ) ) );
-		if ( '' === $visit->payment ) { // Who pays already needs no documents, and the answer has its settlement response to carry.
-			self::headers( $offer['headers'] );
+		$header = Wallet_Proof::with_own_nonce( $offer['header'] );
+		self::headers( array( 'PAYMENT-REQUIRED' => $header, 'crawler-price' => 'USD ' . Money::usd( (string) $quote->price ) ) );
+		if ( '' === $visit->payment ) { // Who pays already needs no documents.
+			self::headers( Offer_Fit::links( $header, $offer['headers'] ) );
 		}
 		$wrong = '' === $visit->payment ? Crawler_Error::of( (int) $quote->price, $visit->max_price, $visit->exact_price ) : '';
 		if ( '' !== $wrong ) {
@@ -47,7 +48,7 @@ final class Answer {
 			return;
 		}
 		header( 'Content-Type: application/json' );
-		echo wp_json_encode( $offer['body'], JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE );
+		echo wp_json_encode( Wallet_Proof::body_with_own_nonce( $offer['body'] ), JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE );
 	}
 
 	/** 503 without an offer: a client that sees one signs, and pays, a second time. */

@@ -51,7 +51,8 @@ final class Quotes {
 			Health::note_success();
 			return self::read( $kept );
 		}
-		if ( Service_Client::refuses_agent( $answer ) ) {
+		// A page that the service can never price, such as one with a URL too long for headers, is given to nobody who would have to pay.
+		if ( Service_Client::refuses_agent( $answer ) || 400 === $answer['status'] ) {
 			return array( 'state' => 'refused' );
 		}
 		if ( Service_Client::is_unproven( $answer ) ) {
@@ -80,14 +81,9 @@ final class Quotes {
 
 	/** An offer that says why the last payment was not taken, in both of its forms. */
 	public static function with_error( array $offer, string $error ): array {
-		// phpcs:disable WordPress.PHP.DiscouragedPHPFunctions -- the header is base64 by its standard.
-		$v2          = json_decode( (string) base64_decode( $offer['header'] ) );
-		$v2->error   = substr( (string) preg_replace( '/[^\x20-\x7e]/', '?', $error ), 0, 200 );
 		$body        = clone $offer['body'];
-		$body->error = $v2->error;
-		$header = base64_encode( (string) wp_json_encode( $v2, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE ) );
-		return array( 'header' => $header, 'body' => $body ) + $offer;
-		// phpcs:enable
+		$body->error = substr( (string) preg_replace( '/[^\x20-\x7e]/', '?', $error ), 0, 200 );
+		return array( 'header' => Offer_Fit::with_error( $offer['header'], $body->error ), 'body' => $body ) + $offer;
 	}
 
 	/** What is kept at this moment, past WordPress' memory of what this request has read. */

@@ -56,6 +56,16 @@ final class Wallet_Proof {
 		// phpcs:enable
 	}
 
+	/** The body of an offer with a nonce of this answer's own; of a body that declares none the body. */
+	public static function body_with_own_nonce( object $body ): object {
+		$said  = json_decode( (string) json_encode( $body ) ); // phpcs:ignore WordPress.WP.AlternativeFunctions -- a copy: the offer is shown to many.
+		$nonce = $said->extensions->{'sign-in-with-x'}->info->nonce ?? null;
+		if ( is_string( $nonce ) && preg_match( '/^[0-9a-f]{32,76}$/D', $nonce ) ) {
+			$said->extensions->{'sign-in-with-x'}->info->nonce = $nonce . bin2hex( random_bytes( 10 ) );
+		}
+		return $said;
+	}
+
 	private static function read( array $answer ): array {
 		if ( 200 !== $answer['status'] ) {
 			return array( 'state' => 400 === $answer['status'] || 404 === $answer['status'] ? 'bad' : 'busy' );
