@@ -224,7 +224,11 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     rule: 17,
     bug: 'the header crawler-price is what comes beside an offer, and not what the offer asks',
     edits: [
-      { file: `${src}/answers.ts`, search: "const FURTHER = ['link'];", replace: "const FURTHER = ['link', 'crawler-price'];" },
+      {
+        file: `${src}/answers.ts`,
+        search: 'const headers = { ...others, ...offer, ...links };',
+        replace: 'const headers = { ...others, ...offer, ...links, ...(quote.x402.headers as typeof links) };',
+      },
     ],
     test: { file: 'test/unit/publisher/lying-answers.test.ts', name: 'of headers that an offer names besides' },
   },

@@ -100,7 +100,7 @@ export function offerAnswer(
   const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error, offerBytes(room));
   const offer = { 'payment-required': withOwnNonce(quote, header) };
   // Who pays already needs no documents.
-  const links = told.settlement === undefined ? linksWithin(toldBy(quote), room - lineBytes(offer)) : {};
+  const links = told.settlement === undefined ? linksWithin(toldLink(quote), room - lineBytes(offer)) : {};
   const headers = { ...others, ...offer, ...links };
   if (told.isHead) return { status: 402, headers, body: '' };
   return {
@@ -154,29 +154,21 @@ export function preflightAnswer(): Answer {
   };
 }
 
+const MAX_LINK_CHARS = 2_048;
+/** A quote is shown to many: its link is looked at once. */
+const linkOf = new WeakMap<Quote, string>();
+
 /**
- * The header that the service puts on a 402: where documents about the site stand. Of no other: what an answer costs and why it is one is the
- * gate's to say, by the quote, and nothing of the service's says anything about the site, its cookies or who may read it.
+ * The one header of a 402 that the service says: Link, where documents about the site stand; empty where there is none. What an answer costs and why
+ * it is one is the gate's to say, by the quote, and nothing of the service's says anything about the site, its cookies or who may read it.
  */
-const FURTHER = ['link'];
-const MAX_HEADER_CHARS = 2_048;
-
-/** A quote is shown to many: what its service puts on a 402 is looked at once. */
-const furtherOf = new WeakMap<Quote, Readonly<Record<string, string>>>();
-
-function toldBy(quote: Quote): Readonly<Record<string, string>> {
-  const headers = furtherOf.get(quote) ?? toldHeaders(quote.x402.headers);
-  furtherOf.set(quote, headers);
-  return headers;
-}
-
-function toldHeaders(headers: Readonly<Record<string, unknown>> | undefined): Record<string, string> {
-  const found = FURTHER.flatMap((name) => {
-    const value = headers?.[name];
-    const isUsable = typeof value === 'string' && value.length <= MAX_HEADER_CHARS && /^[\x20-\x7e]+$/.test(value);
-    return isUsable ? [[name, value] as const] : [];
-  });
-  return Object.fromEntries(found);
+function toldLink(quote: Quote): string {
+  const known = linkOf.get(quote);
+  if (known !== undefined) return known;
+  const value: unknown = quote.x402.headers?.['link'];
+  const link = typeof value === 'string' && value.length <= MAX_LINK_CHARS && /^[\x20-\x7e]+$/.test(value) ? value : '';
+  linkOf.set(quote, link);
+  return link;
 }
 
 /** A quote is shown to many: its JSON is made once. */
@@ -206,7 +198,7 @@ function isOfVersion1(settlementResponse: string): boolean {
 }
 
 /** Of the links those that fit into so many bytes, the first ones first. */
-function linksWithin({ link = '' }: Readonly<Record<string, string>>, bytes: number): Readonly<Record<string, string>> {
+function linksWithin(link: string, bytes: number): Readonly<Record<string, string>> {
   let kept: Readonly<Record<string, string>> = {};
   for (const one of link.split(/, (?=<)/)) {
     const longer = { link: kept['link'] === undefined ? one : `${kept['link']}, ${one}` };
