@@ -25,7 +25,7 @@ import { decideApprovalRoute, listApprovalsRoute } from './routes/accounts/appro
 import { readBudgetRoute, setBudgetRoute } from './routes/accounts/budget.ts';
 import { listAgentKeysRoute, mintAgentKeyRoute, revokeAgentKeyRoute } from './routes/accounts/keys.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
-import { oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
+import { mcpResourceRoute, oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
 import { spendingCsvRoute, spendingRoute } from './routes/accounts/spending.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
 import { compPackagesRoute } from './routes/discovery/compPackages.ts';
@@ -95,6 +95,7 @@ export const DESCRIBED: readonly Route[] = [
   setAlertsRoute,
   oauthTokenRoute,
   oauthMetadataRoute,
+  mcpResourceRoute,
   enforceConfigRoute,
   enforceStatusRoute,
   tenantsSelfRoute,

@@ -45,12 +45,16 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
   const { paymentResponse, offer } = error instanceof PaymentError ? error : NOTHING_TRIED;
   const headers: Record<string, string> = { ...paymentResponseHeaders(paymentResponse), 'x-svc-error-code': error.code };
   if (offer !== null) headers['payment-required'] = offer;
-  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  if (status === 401) headers['www-authenticate'] = challengeOf(error.details.resourceMetadata);
   const mustSayWhen = status === 429 || status === 503 || error.code === 'settlement_pending';
   if (mustSayWhen || error.details.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
   }
   return wantsProblem ? problemAnswer(error, { status, headers, body }) : { status, headers, body };
+}
+
+function challengeOf(resourceMetadata: string | undefined): string {
+  return resourceMetadata === undefined ? 'Bearer' : `Bearer resource_metadata="${resourceMetadata}"`;
 }
 
 /** The answer to a method that a path does not take: 405 with `Allow`, in the shape of its route; as a problem when asked for. */

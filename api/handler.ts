@@ -23,7 +23,7 @@ import type { KeyReader } from './credential.ts';
 import { bearerOf, createKeyReader } from './credential.ts';
 import { asServiceError, errorAnswer } from './errors.ts';
 import { tellInTime } from './held.ts';
-import { knownParameters, readQuery, searchOf } from './query.ts';
+import { readQuery, searchOf } from './query.ts';
 import { holderOfBearer } from './rated.ts';
 import type {
   AccountRoute,
@@ -39,6 +39,7 @@ import type {
   Route,
   Somebody,
 } from './route.ts';
+import { RESOURCE_METADATA_PATH } from './route.ts';
 import type { Handler } from './router.ts';
 
 /** The version of this API, on every response. */
@@ -105,7 +106,9 @@ async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage,
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
   if (route.access === 'anybody') {
-    const { who, holder } = await letAnybodyIn(route, deps, request);
+    const { who, holder } = await letAnybodyIn(route, deps, request).catch((error: unknown) => {
+      throw withResource(error, `${deps.baseUrl}${RESOURCE_METADATA_PATH}${route.path}`);
+    });
     const count = (cost: number): void => deps.rates?.count(holder, cost);
     const owe = (cost: number): void => {
       for (const bucket of holder) deps.rates?.queue(bucket, cost, Number.POSITIVE_INFINITY);
@@ -179,6 +182,12 @@ async function letAnybodyIn(
   const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer, name));
   const caller = await counted({ route, deps, request }, letIn, holderOf);
   return { who: { kind: 'publisher', caller }, holder: holderOfKey(caller.key) };
+}
+
+/** A refused credential, with the address at which a client learns who grants one (RFC 9728 §5.1). */
+function withResource(error: unknown, resourceMetadata: string): unknown {
+  if (!(error instanceof ServiceError) || error.kind !== 'unauthenticated') return error;
+  return new ServiceError(error.code, error.message, { ...error.details, resourceMetadata });
 }
 
 /** The call of a key. One above its rate is refused, unless its route lets it in for what it carries: then it is read whole first. */
@@ -261,7 +270,7 @@ async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage)
   return {
     deps,
     search: searchOf(request),
-    query: readQuery(searchOf(request), knownParameters(route)),
+    query: readQuery(searchOf(request), route),
     params: (request as { params?: Readonly<Record<string, string>> }).params ?? {},
     address: deps.addressOf(request),
     gone: () => goneOf(request),

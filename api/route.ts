@@ -118,6 +118,9 @@ export interface AnswerStream {
   close(): Promise<void>;
 }
 
+/** Where metadata of a protected resource stand: this, then the path of the resource (RFC 9728 §3.1). */
+export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
+
 /** Error bodies: `{error}`, or `{ok: false, error}` on verify and observe. */
 export type ErrorShape = 'plain' | 'ok';
 
@@ -136,6 +139,8 @@ interface RouteBase {
    * question refused, which would take the process out.
    */
   readonly isForProbes?: true;
+  /** True for what lists or sums by its parameters: a name that it does not know is refused, since the answer would cover more than was asked for. */
+  readonly isFiltered?: true;
   /** True for what buyers call: web pages of any origin may call it and read its answers. */
   readonly isForPages?: true;
   /** Its part of the API description; absent: not described. */

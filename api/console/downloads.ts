@@ -7,7 +7,7 @@ import { COSTS } from '../../modules/kernel/rate.ts';
 import { describeTenant } from '../../modules/tenants/use/self.ts';
 import { goneOf } from '../../platform/pacing/disconnected.ts';
 import { pathOf, sendAnswer } from '../handler.ts';
-import { knownParameters, readQuery, searchOf } from '../query.ts';
+import { readQuery, searchOf } from '../query.ts';
 import { answerCsv, exportCsvRoute } from '../routes/reports/exportCsv.ts';
 import { answerPdf, exportPdfRoute } from '../routes/reports/exportPdf.ts';
 import type { ConsoleCall } from './call.ts';
@@ -32,8 +32,17 @@ export async function answerDownload(call: ConsoleCall): Promise<void> {
   const cost = COSTS[route.cost ?? 'file'];
   const { owner } = await letSessionIn(call, cost);
   deps.rates.count([['key', ownerKey(owner)]], cost); // whatever session he comes with
-  const params = readQuery(searchOf(request), knownParameters(route));
-  const { id: tenantId, hosts, plan } = await describeTenant(deps, ownedTenant(owner, params.get('tenantId')));
+  const { tenantId: named, search } = splitSite(searchOf(request));
+  const params = readQuery(search, route);
+  const { id: tenantId, hosts, plan } = await describeTenant(deps, ownedTenant(owner, named));
   const site = { tenantId, hosts, plan: plan as Plan | null, keyId: ownerKey(owner) };
   await sendAnswer(request, response, await answer(deps, site, params, goneOf(request)));
+}
+
+/** The site that a download is of, and the parameters of the export. */
+function splitSite(search: string): { readonly tenantId: string | undefined; readonly search: string } {
+  const params = new URLSearchParams(search);
+  const tenantId = params.get('tenantId') ?? undefined;
+  params.delete('tenantId');
+  return { tenantId, search: params.toString() };
 }

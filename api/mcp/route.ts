@@ -37,6 +37,8 @@ function requestOf({ header, deps }: AnybodyCall): Request {
     const value = header(name);
     if (value !== null) headers.set(name, value);
   }
+  // Who takes anything takes both (RFC 9110 §12.5.1); the SDK looks for the two names.
+  if (/^$|\*\/\*/.test(header('accept') ?? '')) headers.set('accept', 'application/json, text/event-stream');
   return new Request(`${deps.baseUrl}/_svc/mcp`, { method: 'POST', headers });
 }
 

@@ -1,3 +1,4 @@
+import { answerTagged } from '../etag.ts';
 import type { PublicRoute } from '../route.ts';
 import { JsonWebKeySet } from '../schemas/license.ts';
 import { jsonResponse } from './responses.ts';
@@ -13,11 +14,15 @@ export const jwksRoute: PublicRoute = {
     tags: ['Licences'],
     summary: 'Keys that sign licences',
     security: [],
-    responses: { '200': jsonResponse('The public key set', JsonWebKeySet) },
+    responses: {
+      '200': jsonResponse('The public key set', JsonWebKeySet),
+      '304': { description: 'The key set is what If-None-Match names' },
+    },
   },
-  handle: async ({ deps }) => ({
-    status: 200,
-    headers: { 'cache-control': 'public, max-age=300' },
-    body: deps.keyring.jwks(),
-  }),
+  handle: async ({ deps, header }) => {
+    const answer = answerTagged(header, JSON.stringify(deps.keyring.jwks()), 'public, max-age=300');
+    return answer.status === 304
+      ? answer
+      : { ...answer, headers: { ...answer.headers, 'content-type': 'application/json; charset=utf-8' } };
+  },
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOMENT, moment } from './moment.ts';
 import { NO_CONTROLS } from './shared.ts';
 
 const threshold = z.union([z.literal(50), z.literal(80), z.literal(100)]);
@@ -35,10 +36,6 @@ export const AlertUrlSet = z
   .object({ url: z.string().nullable(), secret: z.exactOptional(z.string()) })
   .meta({ id: 'AlertUrlSet' });
 
-const milliseconds = z
-  .string('must be epoch milliseconds')
-  .regex(/^\d{1,15}$/, 'must be epoch milliseconds')
-  .refine((text) => Number(text) <= Date.UTC(9999, 11, 31), 'must be epoch milliseconds');
 const OUTCOMES = ['open', 'settled', 'released'] as const;
 /** A filter that Postgres can compare: printable text. */
 const text = (most: number) =>
@@ -46,8 +43,8 @@ const text = (most: number) =>
 
 /** Which spending: parameters of the list and of the file. */
 export const SpendingWindow = z.object({
-  from: z.exactOptional(milliseconds.meta({ description: 'Start of the window, epoch ms.' })),
-  until: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms, exclusive.' })),
+  from: z.exactOptional(moment.meta({ description: `Start of the window, ${MOMENT}.` })),
+  until: z.exactOptional(moment.meta({ description: `End of the window, ${MOMENT}, exclusive.` })),
   host: z.exactOptional(text(253).meta({ description: 'Only on this host.' })),
   resource: z.exactOptional(text(2_000).meta({ description: 'Only this page, by its URL.' })),
   outcome: z.exactOptional(z.enum(OUTCOMES, `must be one of ${OUTCOMES.join(', ')}`)),

@@ -98,6 +98,8 @@ export interface ErrorDetails {
   readonly parameter?: string;
   /** What a wallet may sign to be let in: the member `sign-in-with-x` of the body's `extensions` (x402). */
   readonly signIn?: object;
+  /** Address of the protected resource's metadata (RFC 9728), which a 401 names in `WWW-Authenticate`. */
+  readonly resourceMetadata?: string;
   /** What a buyer account may spend, where that is in the way. */
   readonly spending?: SpendingDetails;
 }

@@ -206,7 +206,10 @@ test('a credential that is wrong is refused before anything else, and a revoked 
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   for (const wrong of ['svc_live_nothing', 'svc_buyer_nothing', 'a.b.c']) {
     const answer = await api.post('/_svc/mcp', wrong, message, headers);
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringMatching(/^Bearer resource_metadata=/),
+    ]);
   }
   expect((await api.post('/_svc/mcp', site.key, message, headers)).status).toBe(200);
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'suspended' });
@@ -398,4 +401,26 @@ test('what a tool costs counts for its address, too: many accounts of one addres
   } finally {
     await rated.stop();
   }
+});
+
+test('a client that takes anything is answered, and a wrong token learns where tokens are granted', async () => {
+  const listed = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+  const call = (headers: Readonly<Record<string, string>>) =>
+    fetch(`${api.url}/_svc/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(listed),
+    });
+  expect((await call({ accept: '*/*' })).status).toBe(200);
+  expect((await call({ accept: 'text/html' })).status).toBe(406);
+
+  const refused = await call({ accept: '*/*', authorization: 'Bearer svc_buyer_nobody' });
+  expect(refused.status).toBe(401);
+  const [, named = ''] = /^Bearer resource_metadata="(.+)"$/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
+  const { body: metadata } = await api.request(new URL(named).pathname);
+  const { issuer } = (await api.request('/.well-known/oauth-authorization-server')).body;
+  expect(metadata).toMatchObject({
+    resource: named.replace('/.well-known/oauth-protected-resource', ''),
+    authorization_servers: [issuer],
+  });
 });

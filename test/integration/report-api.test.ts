@@ -177,7 +177,12 @@ test('parameters that cannot be meant are 400 and named, on every report', async
     }
     expect((await get(site, path, { from: 2, to: 1 })).body.error).toMatch(/^invalid_parameter: from: must not be after to/);
     expect((await api.request(`${path}?from=1&from=2`, { key: site.key })).body.error).toContain('from is given twice');
-    if (!path.includes('export')) expect((await api.request(`${path}?utm=1&utm=2`, { key: site.key })).status).toBe(200);
+    const misspelt = await get(site, path, { timeZome: 'Europe/Berlin' });
+    expect([path, misspelt.status, misspelt.body.error]).toEqual([
+      path,
+      400,
+      expect.stringMatching(/^invalid_parameter: unknown parameter "timeZome"; there are from, to, /),
+    ]);
   }
   for (const path of ['/_svc/earnings', '/_svc/audit']) {
     for (const [name, value] of [
@@ -195,6 +200,26 @@ test('parameters that cannot be meant are 400 and named, on every report', async
   }
   expect((await get(site, '/_svc/earnings', { groupBy: 'verdict' })).status).toBe(400);
   expect((await get(site, '/_svc/earnings', { limit: 100_000 })).status).toBe(200);
+});
+
+test('a window may be said in epoch milliseconds, as a date or as an instant, and answers the same', async () => {
+  const site = await api.site();
+  const beganAt = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth(), new Date().getUTCDate());
+  const day = new Date(beganAt).toISOString().slice(0, 10);
+  const [begin, end] = [`${day}T02:00:00+02:00`, new Date(beganAt + HOUR).toISOString()];
+  for (const [from, to] of [
+    [beganAt, beganAt + HOUR],
+    [day, beganAt + HOUR],
+    [begin, end],
+  ] as const) {
+    const { status, body } = await get(site, '/_svc/earnings', { from, to });
+    expect([from, status, body.window]).toEqual([from, 200, { from: beganAt, to: beganAt + HOUR }]);
+  }
+  for (const from of ['2026-11-31', '2026-11', '2026-11-01T00:00', '10000-01-01', '1969-12-31']) {
+    expect((await get(site, '/_svc/earnings', { from })).body.error).toMatch(
+      /^invalid_parameter: from: must be epoch milliseconds, a date/,
+    );
+  }
 });
 
 test('reports need their scope, the plan and a key, in that order of statuses, and show nothing of another site', async () => {

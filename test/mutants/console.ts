@@ -145,8 +145,8 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'api/console/downloads.ts',
-        search: "ownedTenant(owner, params.get('tenantId'))",
-        replace: "params.get('tenantId') ?? ownedTenant(owner, null)",
+        search: 'ownedTenant(owner, named)',
+        replace: 'named ?? ownedTenant(owner, null)',
       },
     ],
     test: { file: downloads, name: 'a file of another’s site' },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { grantClientToken, tokenEndpoint } from '../../../modules/identity/use/accounts/oauth.ts';
 import type { PublicRoute } from '../../route.ts';
+import { RESOURCE_METADATA_PATH } from '../../route.ts';
 import { AccountToken, OauthError } from '../../schemas/accounts.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
 import { jsonResponse } from '../responses.ts';
@@ -10,6 +11,38 @@ const FORM = z.looseObject({
   client_assertion_type: z.exactOptional(z.string()),
   client_assertion: z.exactOptional(z.string()),
 });
+
+const RESOURCE = z.object({
+  resource: z.string(),
+  authorization_servers: z.array(z.string()),
+  jwks_uri: z.string(),
+  bearer_methods_supported: z.array(z.string()),
+});
+
+/** GET /.well-known/oauth-protected-resource/_svc/mcp: who grants tokens for the MCP endpoint (RFC 9728 §3.1), which a 401 there names. */
+export const mcpResourceRoute: PublicRoute = {
+  method: 'get',
+  path: `${RESOURCE_METADATA_PATH}/_svc/mcp`,
+  access: 'public',
+  isForPages: true,
+  operation: {
+    operationId: 'getMcpResourceMetadata',
+    tags: ['Accounts'],
+    summary: 'Protected resource metadata of the MCP endpoint',
+    security: [],
+    responses: { '200': jsonResponse('RFC 9728', RESOURCE) },
+  },
+  handle: async ({ deps }) => ({
+    status: 200,
+    headers: { 'cache-control': 'public, max-age=300' },
+    body: {
+      resource: `${deps.baseUrl}/_svc/mcp`,
+      authorization_servers: [deps.baseUrl],
+      jwks_uri: `${deps.baseUrl}/.well-known/jwks.json`,
+      bearer_methods_supported: ['header'],
+    },
+  }),
+};
 
 /** POST /_svc/oauth/token: client credentials (RFC 6749 §4.4), by secret or by a signed assertion (RFC 7523). */
 export const oauthTokenRoute: PublicRoute = {

@@ -36,6 +36,7 @@ const errors = {
 export const spendingRoute: AccountRoute = {
   method: 'get',
   path: '/_svc/accounts/spending',
+  isFiltered: true,
   access: 'account',
   cost: 'heavy',
   isForPages: true,
@@ -78,6 +79,7 @@ export const spendingRoute: AccountRoute = {
 export const spendingCsvRoute: AccountRoute = {
   method: 'get',
   path: '/_svc/accounts/spending.csv',
+  isFiltered: true,
   access: 'account',
   cost: 'file',
   isForPages: true,
@@ -141,7 +143,7 @@ async function inTurn<T>({ deps, account, gone }: AccountCall, read: () => Promi
 }
 
 function filterOf(given: z.infer<typeof SpendingWindow>): SpendingFilter {
-  const [fromMs, toMs] = [Number(given.from ?? 0), given.until === undefined ? null : Number(given.until)];
+  const { from: fromMs = 0, until: toMs = null } = given;
   if (toMs !== null && fromMs > toMs) {
     throw new ServiceError('invalid_parameter', 'from: must not be after until', { parameter: 'from' });
   }

@@ -12,6 +12,7 @@ import { frameBody, REPORT_HEADERS, siteOf } from './reportBody.ts';
 export const auditRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/audit',
+  isFiltered: true,
   access: { scope: 'audit.read', freshness: 'now' },
   cost: 'heavy',
   isReport: true,

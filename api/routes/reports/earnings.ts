@@ -12,6 +12,7 @@ import { frameBody, REPORT_HEADERS, siteOf, sumsBody } from './reportBody.ts';
 export const earningsRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings',
+  isFiltered: true,
   access: { scope: 'earnings.read.all', freshness: 'now' },
   cost: 'heavy',
   isReport: true,

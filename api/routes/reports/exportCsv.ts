@@ -11,6 +11,7 @@ import { REPORT_HEADERS, siteOf } from './reportBody.ts';
 export const exportCsvRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/export.csv',
+  isFiltered: true,
   access: { scope: 'earnings.read.all', freshness: 'now' },
   cost: 'file',
   operation: {

@@ -3,7 +3,7 @@ import { exportFileName, fileZone } from '../../../modules/reports/use/exportCsv
 import { exportPdf } from '../../../modules/reports/use/exportPdf.ts';
 import type { ReportSite } from '../../../modules/reports/use/request.ts';
 import type { Answer, HandlerDeps, KeyCall, KeyRoute } from '../../route.ts';
-import { CSV_FILTERS, PdfParams, refuseFilters } from '../../schemas/reports/earnings.ts';
+import { PdfParams } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
@@ -13,6 +13,7 @@ import { REPORT_HEADERS, siteOf } from './reportBody.ts';
 export const exportPdfRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/export.pdf',
+  isFiltered: true,
   access: { scope: 'earnings.read.all', freshness: 'now' },
   cost: 'document',
   operation: {
@@ -42,7 +43,6 @@ export async function answerPdf(
   params: ReadonlyMap<string, string>,
   gone: AbortSignal,
 ): Promise<Answer> {
-  refuseFilters(params, 'the PDF', CSV_FILTERS);
   const { query, given } = parseReport(PdfParams, params);
   const zone = fileZone(given.timeZone);
   const authorId = given.author ?? null;

@@ -13,6 +13,7 @@ import { frameBody, REPORT_HEADERS, siteOf } from './reportBody.ts';
 export const reconciliationRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/reconciliation',
+  isFiltered: true,
   access: { scope: 'earnings.read.all', freshness: 'now' },
   cost: 'heavy',
   isReport: true,

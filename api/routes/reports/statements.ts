@@ -3,7 +3,7 @@ import type { Statement } from '../../../modules/reports/use/statements.ts';
 import { readStatements } from '../../../modules/reports/use/statements.ts';
 import { shownWallet } from '../../../modules/reports/use/wallet.ts';
 import type { KeyCall, KeyRoute } from '../../route.ts';
-import { CSV_FILTERS, PublisherStatements, refuseFilters, WindowParams } from '../../schemas/reports/earnings.ts';
+import { PublisherStatements, WindowParams } from '../../schemas/reports/earnings.ts';
 import { parseReport } from '../../schemas/reports/report.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 import { frameBody, REPORT_HEADERS, siteOf, sumsBody } from './reportBody.ts';
@@ -12,6 +12,7 @@ import { frameBody, REPORT_HEADERS, siteOf, sumsBody } from './reportBody.ts';
 export const statementsRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/earnings/statements',
+  isFiltered: true,
   access: { scope: 'earnings.read.all', freshness: 'now' },
   cost: 'heavy',
   isReport: true,
@@ -27,7 +28,6 @@ export const statementsRoute: KeyRoute = {
     responses: { '200': jsonResponse('Statements', PublisherStatements), ...keyErrors() },
   },
   handle: async ({ deps, caller, query: params }: KeyCall) => {
-    refuseFilters(params, 'statements', [...CSV_FILTERS, 'author']);
     const { query } = parseReport(WindowParams, params);
     const report = await readStatements(deps.reports, siteOf(caller), query);
     const body = {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../modules/kernel/errors.ts';
 import { EARNINGS_GROUPS } from '../../../modules/reports/use/earnings.ts';
 import { address, kind } from '../shared.ts';
 import { count, netMicro, nextCursor, reportFilters, reportFrame, reportParams } from './report.ts';
@@ -53,16 +52,6 @@ export const CsvParams = WindowParams.extend({
     }),
   ),
 });
-
-/** Throws invalid_parameter for a filter that `of` does not have: left aside in silence it would give more of somebody's money than was asked for. */
-export function refuseFilters(query: ReadonlyMap<string, string>, of: string, names: readonly string[]): void {
-  const name = names.find((one) => query.has(one));
-  if (name === undefined) return;
-  throw new ServiceError('invalid_parameter', `${name}: ${of} cannot be filtered by it; the CSV can`, { parameter: name });
-}
-
-/** Filters of the CSV alone. */
-export const CSV_FILTERS = Object.keys(csvFilters);
 
 const sums = { events: count, reads: count, citations: count };
 

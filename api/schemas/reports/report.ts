@@ -3,6 +3,7 @@ import { ServiceError } from '../../../modules/kernel/errors.ts';
 import { keptHost } from '../../../modules/kernel/hosts/hostname.ts';
 import { MAX_TIME_MS } from '../../../modules/kernel/time/window.ts';
 import type { ReportQuery } from '../../../modules/reports/use/request.ts';
+import { MOMENT, moment } from '../moment.ts';
 import { parseWith } from '../parse.ts';
 import { kind } from '../shared.ts';
 
@@ -10,11 +11,6 @@ import { kind } from '../shared.ts';
 
 const MAX_LIMIT = 500;
 const DEFAULT_LIMIT = 50;
-
-const milliseconds = z
-  .string('must be epoch milliseconds')
-  .regex(/^\d{1,15}$/, 'must be epoch milliseconds')
-  .refine((text) => Number(text) <= MAX_TIME_MS, 'must be epoch milliseconds');
 
 /** A cursor of at most this: a whole number as any JSON library prints it, 1.79586498715e+12 as well. */
 export const cursorUpTo = (most: number) =>
@@ -34,8 +30,8 @@ const COMPARE =
 /** The six parameters of every report; `groups` are the names `groupBy` takes. */
 export function reportParams<const Groups extends readonly [string, ...string[]]>(groups: Groups) {
   return z.object({
-    from: z.exactOptional(milliseconds.meta({ description: 'Start of the window, epoch ms; the plan limits how far back.' })),
-    to: z.exactOptional(milliseconds.meta({ description: 'End of the window, epoch ms, exclusive.' })),
+    from: z.exactOptional(moment.meta({ description: `Start of the window, ${MOMENT}; the plan limits how far back.` })),
+    to: z.exactOptional(moment.meta({ description: `End of the window, ${MOMENT}, exclusive.` })),
     compare: z.exactOptional(z.enum(['0', '1'], 'must be 0 or 1').meta({ description: COMPARE })),
     groupBy: z.exactOptional(z.enum(groups, `must be one of ${groups.join(', ')}`)),
     cursor: z.exactOptional(cursorUpTo(MAX_TIME_MS)),
@@ -64,8 +60,8 @@ export const reportFilters = {
 
 /** Parameters as they came, after their shapes were checked. */
 interface Given {
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: number;
+  readonly to?: number;
   readonly compare?: '0' | '1';
   readonly cursor?: string;
   readonly limit?: string;
@@ -79,9 +75,7 @@ export function parseReport<T extends Given>(
   query: ReadonlyMap<string, string>,
 ): { readonly given: T; readonly query: ReportQuery } {
   const given = parseWith(schema, Object.fromEntries(query), 'invalid_parameter');
-  const { from, to, compare, cursor, limit, host, kind: only } = given;
-  const ms = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
-  const [fromMs, toMs] = [ms(from), ms(to)];
+  const { from: fromMs = null, to: toMs = null, compare, cursor, limit, host, kind: only } = given;
   if (fromMs !== null && toMs !== null && fromMs > toMs) {
     throw new ServiceError('invalid_parameter', 'from: must not be after to', { parameter: 'from' });
   }
@@ -91,7 +85,7 @@ export function parseReport<T extends Given>(
       fromMs,
       toMs,
       compare: compare === '1',
-      cursorMs: ms(cursor),
+      cursorMs: cursor === undefined ? null : Number(cursor),
       limit: Math.min(limit === undefined ? DEFAULT_LIMIT : Number(limit), MAX_LIMIT),
       host: host === undefined ? null : keptHost(host),
       kind: only ?? null,
