@@ -92,7 +92,7 @@ async function receiptOf(
 }
 
 function tokenCalls(client: PublicClient, send: Send) {
-  const call = (functionName: 'mint' | 'blacklist' | 'unBlacklist', args: readonly unknown[]) =>
+  const call = (functionName: 'mint' | 'blacklist' | 'unBlacklist' | 'pause' | 'unpause', args: readonly unknown[]) =>
     encodeFunctionData({ abi: testTokenAbi as Abi, functionName, args });
   return {
     /** Mints to many accounts in one transaction. */
@@ -102,6 +102,8 @@ function tokenCalls(client: PublicClient, send: Send) {
     },
     block: (account: Address) => send(USDC, call('blacklist', [account])),
     unblock: (account: Address) => send(USDC, call('unBlacklist', [account])),
+    pause: () => send(USDC, call('pause', [])),
+    unpause: () => send(USDC, call('unpause', [])),
     balance: (account: Address, token: Address = USDC) =>
       client.readContract({ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [account] }),
     isUsed: (payer: Address, nonce: Hex) =>
@@ -125,6 +127,12 @@ function routerCalls(client: PublicClient, send: Send) {
       send(routerAddress, batchCall(groups, gasPerGroup), gas),
     flushAll: (words: readonly Hex[], token: Address = USDC, gas?: bigint) =>
       send(routerAddress, encodeFunctionData({ abi: routerAbi, functionName: 'flushAll', args: [token, words] }), gas),
+    flushAround: (words: readonly Hex[], token: Address = USDC, gas?: bigint) =>
+      send(routerAddress, encodeFunctionData({ abi: routerAbi, functionName: 'flushAround', args: [token, words] }), gas),
+    waitingOf: async (wallet: Address) => {
+      const asked = { address: routerAddress, abi: routerAbi, functionName: 'waitingOf', args: [wallet] } as const;
+      return (await client.readContract(asked)).toLowerCase() as Address;
+    },
     splitOf: (words: readonly Hex[]) =>
       client.readContract({ address: routerAddress, abi: routerAbi, functionName: 'splitOf', args: [words] }),
   };
