@@ -135,9 +135,7 @@ test('whatever is sent, blocked and paid out in whatever order, each author has 
           paysOut();
         } else await collect();
         const held = await Promise.all(
-          payees.map(
-            async ({ wallet }, at) => (await world.balance(wallet)) + (await world.balance(waiting[at] ?? wallet)),
-          ),
+          payees.map(async ({ wallet }, at) => (await world.balance(wallet)) + (await world.balance(waiting[at] ?? wallet))),
         );
         expect(held).toEqual(due);
         expect(await world.balance(payTo)).toBe(lying);
