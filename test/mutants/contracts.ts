@@ -17,9 +17,9 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     test: { file: blocked, name: refused },
   },
   {
-    id: 'little-gas-makes-wait',
+    id: 'less-gas-than-promised',
     rule: 4,
-    bug: 'a payment may get less gas than it needs, so that a stranger makes an author’s part wait',
+    bug: 'a call may get less gas than its cap, so that a stranger who sends a batch with little gas makes good payments fail',
     edits: [
       {
         file: router,
@@ -27,7 +27,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
         replace: 'if (available < RESERVE_GAS) revert NotEnoughGas();',
       },
     ],
-    test: { file: blocked, name: littleGas },
+    test: { file: 'test/contract/attacks.test.ts', name: 'whatever gas a batch is given' },
   },
   {
     id: 'leg-gas-too-low',
