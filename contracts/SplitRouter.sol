@@ -36,6 +36,8 @@ contract SplitRouter {
 
     /// @dev Gas that must remain beside what a capped call is given.
     uint256 private constant RESERVE_GAS = 5000;
+    /// @dev What `flushAround` gives the payment of one leg: several times what USDC takes for a wallet that never held it.
+    uint256 private constant LEG_GAS = 200_000;
     bytes4 private constant OK = 0x00000000;
     /// @dev `why` of a group that reverted without a word, as running out of gas does.
     bytes4 private constant OUT_OF_GAS = 0xffffffff;
@@ -100,16 +102,61 @@ contract SplitRouter {
     }
 
     /// @notice Pays whatever a split holds of a token to its authors, by the rule of one payment. Anyone may call it, any
-    /// time; deploys the split if need be. A balance of 0 is no error.
+    /// time; deploys the split if need be. A balance of 0 is no error. One leg of weight 1 pays what waits for that wallet
+    /// (`waitingOf`).
     function flushAll(IERC20 token, bytes32[] calldata legs) external returns (uint256 total) {
-        if (legs.length < 2) revert NotASplit();
-        address payTo = _splitOf(legs);
-        total = token.balanceOf(payTo);
+        if (legs.length == 0 || (legs.length == 1 && Legs.weight(legs[0]) != 1)) revert NotASplit();
+        address payTo;
+        uint256[] memory amounts;
+        (payTo, total, amounts) = _lying(token, legs);
         if (total == 0) return 0;
-        uint256[] memory amounts = new uint256[](legs.length);
-        legs.share(legs.totalWeight(address(token)), total, amounts);
         _push(payTo, token, legs, amounts);
         emit Paid(payTo, address(token), total);
+    }
+
+    /// @notice The same for a split of which the token refuses to pay some author: the others are paid, and that author's part
+    /// moves to `waitingOf` his wallet, which pays nobody else. Nobody can make a part wait that the token would pay: each
+    /// payment gets `LEG_GAS`, or everything reverts. While the token moves nothing at all, everything reverts too.
+    function flushAround(IERC20 token, bytes32[] calldata legs) external returns (uint256 total) {
+        if (legs.length < 2) revert NotASplit();
+        address payTo;
+        uint256[] memory amounts;
+        (payTo, total, amounts) = _lying(token, legs);
+        if (total == 0) return 0;
+        _deploy(payTo, legs);
+        bytes32[] memory leg = new bytes32[](1);
+        uint256[] memory amount = new uint256[](1);
+        for (uint256 i = 0; i < legs.length; ++i) {
+            if (amounts[i] == 0) continue;
+            leg[0] = legs[i];
+            amount[0] = amounts[i];
+            (bool paid, ) = _call(payTo, LEG_GAS, abi.encodeCall(LegSplit.push, (token, leg, amount)));
+            if (paid) continue;
+            leg[0] = bytes32(uint256(uint160(_waitingOf(Legs.wallet(legs[i])))));
+            LegSplit(payTo).push(token, leg, amount);
+        }
+        emit Paid(payTo, address(token), total);
+    }
+
+    /// @notice Where the parts of a wallet wait that the token refused to pay it: the split of that wallet alone, weight 1.
+    function waitingOf(address wallet) external view returns (address) {
+        return _waitingOf(wallet);
+    }
+
+    function _waitingOf(address wallet) private view returns (address) {
+        bytes32 leg = bytes32((uint256(1) << 160) | uint160(wallet));
+        return Clones.predictDeterministicAddress(IMPLEMENTATION, keccak256(abi.encodePacked(leg)));
+    }
+
+    /// @dev What a split holds of a token, and each leg's part of it.
+    function _lying(
+        IERC20 token,
+        bytes32[] calldata legs
+    ) private view returns (address payTo, uint256 total, uint256[] memory amounts) {
+        payTo = _splitOf(legs);
+        total = token.balanceOf(payTo);
+        amounts = new uint256[](legs.length);
+        if (total != 0) legs.share(legs.totalWeight(address(token)), total, amounts);
     }
 
     function _splitOf(bytes32[] calldata legs) private view returns (address) {
@@ -177,11 +224,14 @@ contract SplitRouter {
     }
 
     /// @dev A split is deployed only here, and only for canonical legs: one that has code needs no second check.
+    function _deploy(address payTo, bytes32[] calldata legs) private {
+        if (payTo.code.length != 0) return;
+        legs.requireCanonical(address(this), payTo);
+        Clones.cloneDeterministic(IMPLEMENTATION, legs.salt());
+    }
+
     function _push(address payTo, IERC20 token, bytes32[] calldata legs, uint256[] memory amounts) private {
-        if (payTo.code.length == 0) {
-            legs.requireCanonical(address(this), payTo);
-            Clones.cloneDeterministic(IMPLEMENTATION, legs.salt());
-        }
+        _deploy(payTo, legs);
         LegSplit(payTo).push(token, legs, amounts);
     }
 

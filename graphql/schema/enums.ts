@@ -196,12 +196,13 @@ export const FailureReason = builder.enumType('FailureReason', {
 export const ExceptionReason = builder.enumType('ExceptionReason', {
   description:
     'Why the chain does not show a leg settled: its payment is on the way, went wrong, was given up, shows another amount, or its ' +
-    'receipt was not found; written_off: a person found that no evidence will tell.',
+    'receipt was not found; payee_blocked: it waits for its author; written_off: a person found that no evidence will tell.',
   values: named<ExceptionReasonWord>({
     unsettled: 'The payment is under review: the chain gave no answer.',
     settlement_pending: 'The payment is on its way.',
     amount_mismatch: 'The chain shows another amount than the ledger.',
     missing_receipt: 'The payment is settled, and what the chain shows of it was not found.',
+    payee_blocked: 'The token refuses to pay the author; his part waits for him and is paid once the token does.',
     forgone: 'The payment was never sent: superseded or expired.',
     reverted: 'The payment failed.',
     written_off: 'A person found that no evidence will tell.',

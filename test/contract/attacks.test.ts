@@ -258,7 +258,7 @@ test('dust and donations at a split go to its authors at the next flush, deploye
     expect(again.logs).toEqual([]);
   }
   const single = payToOf([{ wallet: newWallet(), weight: 1n }]);
-  expect((await world.flushAll(single.words)).status).toBe('reverted');
+  expect((await world.flushAll(single.words)).logs).toEqual([]);
 });
 
 test('an author may buy an article of which he is one author, but not one whose whole payTo he is', async () => {

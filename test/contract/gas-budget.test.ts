@@ -8,6 +8,7 @@ import type { GroupSize } from '../../platform/chain/gas/gas.ts';
 import {
   batchGas,
   CONTRACT_AUTH_GAS,
+  flushAroundGas,
   flushGas,
   groupBytes,
   groupGas,
@@ -127,6 +128,19 @@ test('a lone payment to a new author and a flush of fifty new authors run within
   expect((await world.flushAll(words, USDC, flushGas(50, false, '0x'))).status).toBe('success');
   expect(await world.balance(payTo)).toBe(0n);
 });
+
+test('a flush around refused authors runs within its limit, however many of fifty new ones are refused', async () => {
+  for (const refused of [0, 1, 25, 50]) {
+    const { payTo, words } = payToOf(Array.from({ length: 50 }, (_, i) => ({ wallet: newWallet(), weight: BigInt(i + 1) })));
+    for (const word of words.slice(50 - refused)) await world.block(`0x${word.slice(-40)}`);
+    await world.mint([payTo], 1_000_000n);
+    expect((await world.flushAround(words, USDC, flushAroundGas(50, '0x'))).status, `${refused} refused`).toBe('success');
+    expect(await world.balance(payTo)).toBe(0n);
+  }
+  const two = payToOf([newWallet(), newWallet()].map((wallet) => ({ wallet, weight: 1n })));
+  await world.mint([two.payTo], 1_000n);
+  expect((await world.flushAround(two.words, USDC, flushAroundGas(2, '0x'))).status).toBe('success');
+}, 300_000);
 
 test('a batch of wallets with code holds as many payments as fit its larger cap', () => {
   const size = { authorizations: 1, legs: 1, deployed: false, authGas: CONTRACT_AUTH_GAS, bytes: groupBytes(1) + itemBytes(65) };

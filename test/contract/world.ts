@@ -1,4 +1,4 @@
-/** A chain with our router, test USDC at Base Sepolia's address, and what contract tests do with them. */
+/** A chain with our router, Circle's USDC at Base Sepolia's address, and what contract tests do with them. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Abi, PublicClient, TransactionReceipt } from 'viem';
@@ -6,7 +6,6 @@ import { createPublicClient, encodeAbiParameters, encodeFunctionData, http, pars
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import multicallArtifact from '../../contracts/artifacts/test/TestMulticall3.json' with { type: 'json' };
-import tokenArtifact from '../../contracts/artifacts/test/TestUSDC.json' with { type: 'json' };
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import { multicall3Abi, routerAbi, tokenAbi } from '../../platform/chain/calls/abi.ts';
@@ -14,6 +13,7 @@ import { groupBytes, itemBytes } from '../../platform/chain/gas/gas.ts';
 import { deployRouterTransaction, routerAddress } from '../../platform/chain/router/split.ts';
 import { testTokenAbi } from '../support/abi.ts';
 import { startAnvil } from '../support/anvil.ts';
+import { placeUsdc } from './usdc.ts';
 
 export type Hex = `0x${string}`;
 export const USDC: Address = '0x036cbd53842c5426634e7929541ec2318f3dcf7e';
@@ -48,12 +48,11 @@ export interface Payment {
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** Starts a chain with router, token and Multicall3 in place. */
+/** Starts a chain with router, USDC and Multicall3 in place. */
 export async function startWorld() {
   const anvil = await startAnvil();
   const client = createPublicClient({ transport: http(anvil.rpcUrl) });
   const rpc = (method: string, params: readonly unknown[]) => client.request({ method, params } as never) as Promise<never>;
-  await rpc('anvil_setCode', [USDC, tokenArtifact.deployedBytecode]);
   await rpc('anvil_setCode', [MULTICALL3, multicallArtifact.deployedBytecode]);
   const send = (to: Address | null, data: Hex, gas?: bigint) => sendTransaction(rpc, to, data, gas);
   const deployment = await send(deployRouterTransaction().to, deployRouterTransaction().data);
@@ -61,6 +60,7 @@ export async function startWorld() {
     const receipt = await send(null, `${artifact.bytecode}${args.slice(2)}` as Hex);
     return (receipt.contractAddress ?? '0x').toLowerCase() as Address;
   };
+  await placeUsdc(rpc, deploy, send, { address: USDC, owner: RELAYER, minter: MULTICALL3 });
   const world = { anvil, client, rpc, send, deploy, deployment, chainId: anvil.chainId, stop: anvil.stop };
   return { ...world, ...tokenCalls(client, send), ...routerCalls(client, send), deployWallet: walletOf(deploy) };
 }
@@ -92,7 +92,7 @@ async function receiptOf(
 }
 
 function tokenCalls(client: PublicClient, send: Send) {
-  const call = (functionName: 'mint' | 'blacklist' | 'unBlacklist', args: readonly unknown[]) =>
+  const call = (functionName: 'mint' | 'blacklist' | 'unBlacklist' | 'pause' | 'unpause', args: readonly unknown[]) =>
     encodeFunctionData({ abi: testTokenAbi as Abi, functionName, args });
   return {
     /** Mints to many accounts in one transaction. */
@@ -102,6 +102,8 @@ function tokenCalls(client: PublicClient, send: Send) {
     },
     block: (account: Address) => send(USDC, call('blacklist', [account])),
     unblock: (account: Address) => send(USDC, call('unBlacklist', [account])),
+    pause: () => send(USDC, call('pause', [])),
+    unpause: () => send(USDC, call('unpause', [])),
     balance: (account: Address, token: Address = USDC) =>
       client.readContract({ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [account] }),
     isUsed: (payer: Address, nonce: Hex) =>
@@ -125,6 +127,12 @@ function routerCalls(client: PublicClient, send: Send) {
       send(routerAddress, batchCall(groups, gasPerGroup), gas),
     flushAll: (words: readonly Hex[], token: Address = USDC, gas?: bigint) =>
       send(routerAddress, encodeFunctionData({ abi: routerAbi, functionName: 'flushAll', args: [token, words] }), gas),
+    flushAround: (words: readonly Hex[], token: Address = USDC, gas?: bigint) =>
+      send(routerAddress, encodeFunctionData({ abi: routerAbi, functionName: 'flushAround', args: [token, words] }), gas),
+    waitingOf: async (wallet: Address) => {
+      const asked = { address: routerAddress, abi: routerAbi, functionName: 'waitingOf', args: [wallet] } as const;
+      return (await client.readContract(asked)).toLowerCase() as Address;
+    },
     splitOf: (words: readonly Hex[]) =>
       client.readContract({ address: routerAddress, abi: routerAbi, functionName: 'splitOf', args: [words] }),
   };

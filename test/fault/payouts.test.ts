@@ -6,10 +6,14 @@ import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { correctFlushed } from '../../modules/reconciliation/use/corrections.ts';
 import { readChain } from '../../modules/reconciliation/use/readChain.ts';
 import { reconcileLegs } from '../../modules/reconciliation/use/report.ts';
+import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
+import { recheckPayees } from '../../modules/settlement/use/watch/payees.ts';
 import { routerAbi } from '../../platform/chain/calls/abi.ts';
 import { transferCall } from '../../platform/chain/calls/tokenCalls.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
-import { age, attempt, mine, stateOf, strangerCalls, sweep } from '../support/faults.ts';
+import { checksumAddress } from '../../platform/chain/offer.ts';
+import { waitingOf } from '../../platform/chain/router/split.ts';
+import { age, attempt, block, mine, stateOf, strangerCalls, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -194,4 +198,118 @@ test('a flush is looked at again while its payment may still be recorded, and in
   expect(await correctFlushed(world.deps, world.network.id)).toBeGreaterThan(0);
   await expectGifts(terms, 4n);
   expect(await report()).toMatchObject({ settled: { micro: 2_012n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+const around = (terms: Terms) => ({
+  to: world.network.router,
+  data: encodeFunctionData({
+    abi: routerAbi,
+    functionName: 'flushAround',
+    args: [world.network.asset, [...(terms.legWords ?? [])]],
+  }),
+});
+const flushNow = () => flushSplits(world.deps, world.network.id);
+/** What the owner and the operator are told of authors who cannot be paid. */
+const alerts = async (): Promise<string[]> => {
+  const rows = await world.database.query<{ detail: string }>(
+    "select detail from operator_alert where kind = 'payee_blocked' and tenant_id = $1 order by alert_id",
+    [world.tenantId],
+  );
+  return rows.map(({ detail }) => detail);
+};
+
+test('an author whom the token refuses holds up nobody: the others are paid, his part waits for him, and is paid once the token does', async () => {
+  const terms = termsFor(world, newAuthors(5n, 3n, 2n), { slug: 'refused', priceMicro: 10_001n });
+  const [first, second, third] = terms.legs.map((leg) => leg.toAddress) as [Address, Address, Address];
+  const place = waitingOf(second, world.network.router).payTo;
+  const payment = await stored(terms);
+  await strangerCalls(world, [pull(payment)]);
+  await block(world, second);
+  await finish(payment);
+  expect(await flushNow()).toBe(0);
+  expect(await alerts()).toEqual([`${world.network.id} ${terms.payTo}`]);
+  expect(await flushNow()).toBe(1);
+  await sweep(world, 1);
+  await mine(world, 40);
+  await reconcile();
+  expect(await listBalances(world.rpc, world.network, [first, second, third, place])).toEqual([5_001n, 0n, 2_000n, 3_000n]);
+  expect(await ledgerOf(terms)).toEqual([5_001n, 3_000n, 2_000n]);
+  expect(await report()).toMatchObject({
+    settled: { legs: 2, micro: 7_001n },
+    outstanding: { legs: 1, micro: 3_000n },
+    exceptions: [{ reason: 'payee_blocked', micro: 3_000n, toAddress: checksumAddress(second) }],
+  });
+  expect((await alerts()).at(-1)).toBe(`${world.network.id} ${second}: his part of ${terms.payTo} waits at ${place}`);
+  // What waits costs no gas while he is refused, however often it is looked at.
+  for (let round = 0; round < 3; round += 1) expect(await flushNow()).toBe(0);
+  await block(world, second, false);
+  await recheckPayees(world.deps, world.network.id);
+  expect(await flushNow()).toBe(1);
+  await sweep(world, 1);
+  await mine(world, 40);
+  await reconcile();
+  expect(await listBalances(world.rpc, world.network, [second, place])).toEqual([3_000n, 0n]);
+  expect(await report()).toMatchObject({ settled: { micro: 10_001n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+test('a stranger who pays out around a refused author, in the payment’s own transaction and before we know the place, changes nothing of it', async () => {
+  const terms = termsFor(world, newAuthors(2n, 1n), { slug: 'around', priceMicro: 9_000n });
+  const [first, second] = terms.legs.map((leg) => leg.toAddress) as [Address, Address];
+  const { payTo: place, word } = waitingOf(second, world.network.router);
+  const payment = await stored(terms);
+  await block(world, second);
+  await strangerCalls(world, [pull(payment), around(terms)]);
+  await block(world, second, false);
+  await strangerCalls(world, [flush({ ...terms, legWords: [word] })]);
+  await finish(payment);
+  await reconcile();
+  expect(await listBalances(world.rpc, world.network, [first, second, place])).toEqual([6_000n, 3_000n, 0n]);
+  expect(await report()).toMatchObject({ settled: { micro: 9_000n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+test('while a part waits, a second one of another split joins it, and each is open until the place has paid it', async () => {
+  const authors = newAuthors(2n, 1n);
+  const pages = [
+    termsFor(world, authors, { slug: 'one', priceMicro: 9_000n }),
+    termsFor(world, [...newAuthors(5n), ...authors.slice(1)], { slug: 'two', priceMicro: 6_000n }),
+  ] as const;
+  const refused = pages[0].legs[1]?.toAddress as Address;
+  const payments = [await stored(pages[0]), await stored(pages[1])];
+  await block(world, refused);
+  await strangerCalls(world, [...payments.map(pull), around(pages[0])]);
+  await strangerCalls(world, [around(pages[1])]);
+  await finish(...payments);
+  await reconcile();
+  const { exceptions, outstanding } = await report();
+  expect(outstanding).toEqual({ legs: 2, micro: 4_000n });
+  expect(exceptions.map(({ reason }) => reason)).toEqual(['payee_blocked', 'payee_blocked']);
+  await block(world, refused, false);
+  await strangerCalls(world, [flush({ ...pages[0], legWords: [waitingOf(refused, world.network.router).word] })]);
+  await mine(world, 40);
+  await reconcile();
+  expect(await report()).toMatchObject({ outstanding: { legs: 0, micro: 0n }, exceptions: [] });
+});
+
+test('a part that comes to a place which has paid before is open until the place pays again', async () => {
+  const terms = termsFor(world, newAuthors(2n, 1n), { slug: 'again', priceMicro: 9_000n });
+  const refused = terms.legs[1]?.toAddress as Address;
+  const payPlace = flush({ ...terms, legWords: [waitingOf(refused, world.network.router).word] });
+  const [first, second] = [await stored(terms), await stored(terms)];
+  await block(world, refused);
+  await strangerCalls(world, [pull(first), around(terms)]);
+  await block(world, refused, false);
+  await strangerCalls(world, [payPlace]);
+  await block(world, refused);
+  await strangerCalls(world, [pull(second), around(terms)]);
+  await finish(first, second);
+  await reconcile();
+  expect(await report()).toMatchObject({
+    outstanding: { legs: 1, micro: 3_000n },
+    exceptions: [{ reason: 'payee_blocked' }],
+  });
+  await block(world, refused, false);
+  await strangerCalls(world, [payPlace]);
+  await mine(world, 40);
+  await reconcile();
+  expect(await report()).toMatchObject({ settled: { micro: 18_000n }, outstanding: { legs: 0, micro: 0n }, exceptions: [] });
 });

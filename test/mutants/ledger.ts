@@ -8,8 +8,95 @@ const traced = {
   name: 'whatever strangers do in one transaction or several, each authorization is traced to the payout that paid it',
 };
 
+const refused = { file: payouts, name: 'an author whom the token refuses holds up nobody' };
+
 /** Bugs in what is decided once, what waits for it, and what the legs of it are. */
 export const LEDGER_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'refused-holds-up-all',
+    rule: 4,
+    bug: 'a split with an author whom the token refuses is left alone for as long as he is refused',
+    edits: [
+      {
+        file: 'modules/settlement/use/relayer/flush.ts',
+        search: 'if (isBlocked && split.legWords.length === 1) continue;',
+        replace: 'if (isBlocked) continue;',
+      },
+    ],
+    test: refused,
+  },
+  {
+    id: 'waiting-is-paid',
+    rule: 4,
+    bug: 'a part that waits counts as paid',
+    edits: [
+      {
+        file: 'modules/reconciliation/use/report.ts',
+        search: 'if (!isPaidOn(ofPlace, became.txHash)) {',
+        replace: 'if (ofPlace.length === 0) {',
+      },
+    ],
+    test: refused,
+  },
+  {
+    id: 'waiting-is-paid-by-what-came-before',
+    rule: 4,
+    bug: 'a part that waits counts as paid by what its place paid before it came',
+    edits: [
+      {
+        file: 'modules/kernel/money/splitPayouts.ts',
+        search: 'transfers.slice(came).some(({ direction',
+        replace: 'transfers.some(({ direction',
+      },
+    ],
+    test: { file: payouts, name: 'a part that comes to a place which has paid before is open until the place pays again' },
+  },
+  {
+    id: 'places-without-sellers',
+    rule: 4,
+    bug: 'nobody looks after the place where a part waits',
+    edits: [
+      {
+        file: 'modules/reconciliation/store/chainRounds.ts',
+        search: 'select tenant_id, network, $3 from split_seller where network = $1 and pay_to = $2',
+        replace: 'select tenant_id, network, $3 from split_seller where false and network = $1 and pay_to = $2',
+      },
+    ],
+    test: refused,
+  },
+  {
+    id: 'place-read-from-now-on',
+    rule: 10,
+    bug: 'what left a place in the blocks in which it was found is never read',
+    edits: [
+      {
+        file: 'modules/reconciliation/use/readChain.ts',
+        search: 'if (isAnyNew) await readSplits(database);\n  return isAnyNew;',
+        replace: 'if (isAnyNew) await readSplits(database);\n  return false;',
+      },
+    ],
+    test: { file: payouts, name: 'a stranger who pays out around a refused author' },
+  },
+  {
+    id: 'waiting-is-unexplained',
+    rule: 4,
+    bug: 'money that went to where an author’s part waits is a payout that no rule explains',
+    edits: [{ file: 'modules/kernel/money/splitPayouts.ts', search: 'placeOf.get(refused ?? to)', replace: 'placeOf.get(to)' }],
+    test: traced,
+  },
+  {
+    id: 'around-without-its-gas',
+    rule: 4,
+    bug: 'a flush around refused authors has no room for the gas that each payment must be given',
+    edits: [
+      {
+        file: 'platform/chain/gas/gas.ts',
+        search: 'AROUND_LEG_GAS + AROUND_CALL_GAS',
+        replace: 'AROUND_LEG_GAS + 0n * AROUND_CALL_GAS',
+      },
+    ],
+    test: { file: 'test/contract/gas-budget.test.ts', name: 'a flush around refused authors runs within its limit' },
+  },
   {
     id: 'corrections-untold',
     rule: 4,

@@ -3,6 +3,7 @@ import { AGENT_TOOL_MUTANTS } from './agentTool.ts';
 import { BOUND_MUTANTS } from './bounds.ts';
 import { BUDGET_MUTANTS } from './budgets.ts';
 import { CONSOLE_MUTANTS } from './console.ts';
+import { CONTRACT_MUTANTS } from './contracts.ts';
 import { DISCOVERY_MUTANTS } from './discovery.ts';
 import { FAIR_MUTANTS } from './fair.ts';
 import { GAS_MUTANTS } from './gas.ts';
@@ -68,6 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...STATEMENT_MUTANTS,
   ...SERIES_MUTANTS,
   ...SITE_MUTANTS,
+  ...CONTRACT_MUTANTS,
   ...CONSOLE_MUTANTS,
   ...MONTH_MUTANTS,
 ];

@@ -1,5 +1,17 @@
 /** A copy of the checkout in which bugs are put in, and one test runner that stays up for all of them. */
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { NamedTests, Verdict } from '../support/named-tests.ts';
@@ -9,6 +21,8 @@ import type { Mutant } from './mutant.ts';
 /** Folders that a copy does without, and those that it shares. */
 const LEFT_OUT = new Set(['.git', '.sandbox', '.test', 'coverage', 'node_modules']);
 const SHARED = ['node_modules', '.sandbox'];
+/** What the contracts compile to, which tests put on a chain. */
+const COMPILED = 'contracts/artifacts';
 
 /** Where mutants are tried. */
 export interface Workshop {
@@ -46,11 +60,21 @@ function workshopOf(first: NamedTests, tree: string, remove: () => void): Worksh
     tests.forget(join(tree, file));
   };
   const read = (file: string): string => readFileSync(join(tree, file), 'utf8');
+  const compiledFiles = (): readonly string[] =>
+    readdirSync(join(tree, COMPILED))
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => `${COMPILED}/${name}`);
+  const compile = (): void => {
+    execFileSync(process.execPath, ['contracts/build.ts'], { cwd: tree });
+    for (const file of compiledFiles()) tests.forget(join(tree, file));
+  };
   return {
     run: (test) => tests.run(test),
     said: () => tests.said(),
     runWith: async (mutant) => {
-      const before = new Map(mutant.edits.map(({ file }) => [file, read(file)]));
+      const isOfContracts = mutant.edits.some(({ file }) => file.endsWith('.sol'));
+      const changed = [...mutant.edits.map(({ file }) => file), ...(isOfContracts ? compiledFiles() : [])];
+      const before = new Map(changed.map((file) => [file, read(file)]));
       // Postgres gets its schema when the runner begins.
       const isOfSchema = mutant.edits.some(({ file }) => file.startsWith('db/migrations/'));
       if (isOfSchema) await tests.close();
@@ -60,6 +84,7 @@ function workshopOf(first: NamedTests, tree: string, remove: () => void): Worksh
             file,
             read(file).replace(search, () => replace),
           );
+        if (isOfContracts) compile();
         if (isOfSchema) tests = await openNamedTests(tree);
         return await tests.run(mutant.test);
       } finally {

@@ -133,6 +133,10 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.bigInt(0n, 2_000n).map((amountMicro) => ({ type: 'gift', amountMicro }) as const) },
   { weight: 2, arbitrary: fc.integer({ min: -1, max: 3 }).map((payee) => ({ type: 'nothing', payee }) as const) },
   { weight: 3, arbitrary: fc.constant({ type: 'flush' } as const) },
+  {
+    weight: 2,
+    arbitrary: fc.array(fc.nat(5), { minLength: 1, maxLength: 2 }).map((refused) => ({ type: 'around', refused }) as const),
+  },
   { weight: 3, arbitrary: fc.array(price, { minLength: 1, maxLength: 4 }).map((own) => ({ type: 'group', own }) as const) },
   { weight: 2, arbitrary: fc.constant({ type: 'next transaction' } as const) },
 );
@@ -142,7 +146,12 @@ const manyPayees = fc
   .chain((wallets) => fc.tuple(fc.boolean(), fc.tuple(...wallets.map((n) => fc.tuple(fc.constant(n), fc.bigInt(1n, 90n))))))
   .map(([equal, list]) => canonicalPayees(list.map(([n, weight]) => ({ wallet: walletOf(n), weight: equal ? 1n : weight }))));
 
-/** The contract: a group pulls and pays the legs of what it pulled, a flush pays the split of the balance. `before` lay there unread. */
+/** Where the part of a wallet waits. */
+function placeOf(wallet: Address): Address {
+  return `0xaa${wallet.slice(4)}`;
+}
+
+/** The contract: a group pulls and pays the legs of what it pulled, a flush pays the split of the balance, also around payees refused. `before` lay there unread. */
 function playChain(
   list: readonly WeightedPayee[],
   plan: readonly (typeof steps extends fc.Arbitrary<(infer T)[]> ? T : never)[],
@@ -159,18 +168,25 @@ function playChain(
     if (authorization !== null) values.set(authorization, amountMicro);
     lying.push({ authorization, amountMicro });
   };
-  const push = (count: number, amounts: readonly bigint[]): void => {
+  const waits = new Map<string, readonly Address[]>();
+  const push = (count: number, amounts: readonly bigint[], refused: readonly number[] = []): void => {
     const txHash = `0x${transaction}`;
+    const around: Address[] = [];
     for (const [place, { wallet }] of list.entries()) {
       const amountMicro = amounts[place] ?? 0n;
-      if (amountMicro > 0n) transfers.push({ txHash, direction: 'out', to: wallet, amountMicro, authorization: null });
+      if (amountMicro === 0n) continue;
+      const isRefused = refused.includes(place);
+      if (isRefused) around.push(wallet);
+      const end = isRefused ? { to: placeOf(wallet), waitsFor: wallet } : { to: wallet };
+      transfers.push({ txHash, direction: 'out', ...end, amountMicro, authorization: null });
     }
+    for (const { authorization } of lying.slice(-count)) if (authorization !== null) waits.set(authorization, around);
     for (const { authorization } of lying.slice(-count)) if (authorization !== null) paidBy.set(authorization, txHash);
     lying = lying.slice(0, -count);
   };
-  const flush = (): void => {
+  const flush = (refused: readonly number[] = []): void => {
     const total = lying.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
-    if (total > 0n) push(lying.length, splitAmounts(total, list));
+    if (total > 0n) push(lying.length, splitAmounts(total, list), refused);
   };
   for (const one of plan) {
     if (one.type === 'next transaction') transaction += 1;
@@ -182,6 +198,7 @@ function playChain(
       transfers.push({ txHash: `0x${transaction}`, direction: 'out', to, amountMicro: 0n, authorization: null });
     }
     if (one.type === 'flush') flush();
+    if (one.type === 'around') flush(one.refused);
     if (one.type !== 'group') continue;
     for (const amountMicro of one.own) bring(`a${values.size}`, amountMicro);
     const legs = one.own.map((value) => splitAmounts(value, list));
@@ -190,7 +207,7 @@ function playChain(
       list.map((_, place) => legs.reduce((sum, amounts) => sum + (amounts[place] ?? 0n), 0n)),
     );
   }
-  return { transfers, values, paidBy };
+  return { transfers, values, paidBy, waits };
 }
 
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, amount) => total + amount, 0n);
@@ -198,10 +215,11 @@ const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, a
 test('whatever strangers do in one transaction or several, each authorization is traced to the payout that paid it, once and to the micro', () => {
   fc.assert(
     fc.property(manyPayees, steps, fc.constantFrom(0n, 0n, 7n, 3_000n), (list, plan, before) => {
-      const { transfers, values, paidBy } = playChain(list, plan, before);
+      const { transfers, values, paidBy, waits } = playChain(list, plan, before);
       const paid = traceSplit(list, transfers);
       expect(new Map([...paid].map(([authorization, { txHash }]) => [authorization, txHash]))).toEqual(paidBy);
-      for (const [authorization, { amounts }] of paid) {
+      for (const [authorization, { amounts, waitsAt }] of paid) {
+        expect([...waitsAt]).toEqual(waits.get(authorization)?.map((wallet) => [wallet, placeOf(wallet)]));
         expect(sum(amounts.values())).toBe(values.get(authorization));
         expect([...amounts.values()].every((amount) => amount >= 0n)).toBe(true);
       }
@@ -216,7 +234,7 @@ test('what all payouts gave an author is what the authorizations gave him and hi
       const { transfers, values } = playChain(list, [...plan, { type: 'flush' }], before);
       const paid = traceSplit(list, transfers);
       const gifts = list.map(({ wallet }) => {
-        const out = transfers.filter(({ direction, to }) => direction === 'out' && to === wallet);
+        const out = transfers.filter(({ direction, to }) => direction === 'out' && (to === wallet || to === placeOf(wallet)));
         return (
           sum(out.map(({ amountMicro }) => amountMicro)) - sum([...paid.values()].map(({ amounts }) => amounts.get(wallet) ?? 0n))
         );

@@ -11,6 +11,7 @@ import { evidenceFromLogs } from '../../platform/chain/evidence/evidence.ts';
 import { blockNumbers, receiptOf } from '../../platform/chain/evidence/receipts.ts';
 import { readSights } from '../../platform/chain/evidence/sight.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
+import { waitingOf } from '../../platform/chain/router/split.ts';
 import { createRpc } from '../../platform/chain/rpc/rpc.ts';
 import { transactionCount } from '../../platform/chain/transaction.ts';
 import { scaled } from './patience.ts';
@@ -102,7 +103,7 @@ export async function checkService(
   }
 }
 
-/** Σ legs by payee = what the payee got on chain. */
+/** Σ legs by payee = what the payee got on chain, and what waits for him there. */
 async function legsEqualChain(world: JudgedWorld, payments: readonly Payment[], gifts: ReadonlyMap<string, bigint>) {
   const wallets = [...new Set(payments.flatMap((payment) => payment.legs.map((leg) => leg.toAddress)))];
   const legs = await world.database.query<{ to_address: string; total: string }>(
@@ -113,7 +114,12 @@ async function legsEqualChain(world: JudgedWorld, payments: readonly Payment[], 
   for (let at = 0; at < wallets.length; at += 200) {
     balances.push(...(await listBalances(world.rpc, world.network, wallets.slice(at, at + 200) as Address[])));
   }
-  const got = wallets.map((wallet, at) => [wallet, (balances[at] ?? 0n) - (gifts.get(wallet) ?? 0n)]);
+  const places = wallets.map((wallet) => waitingOf(wallet as Address, world.network.router).payTo);
+  const waiting: bigint[] = [];
+  for (let at = 0; at < places.length; at += 200) {
+    waiting.push(...(await listBalances(world.rpc, world.network, places.slice(at, at + 200))));
+  }
+  const got = wallets.map((wallet, at) => [wallet, (balances[at] ?? 0n) + (waiting[at] ?? 0n) - (gifts.get(wallet) ?? 0n)]);
   expect(wallets.map((wallet) => [wallet, recorded.get(wallet) ?? 0n])).toEqual(got);
 }
 

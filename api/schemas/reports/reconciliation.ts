@@ -19,6 +19,7 @@ const ReconciliationException = z
       'settlement_pending',
       'amount_mismatch',
       'missing_receipt',
+      'payee_blocked',
       'forgone',
       'reverted',
       'written_off',

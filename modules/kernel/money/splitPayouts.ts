@@ -12,8 +12,10 @@ import { splitAmounts } from './legs.ts';
 export interface SplitTransfer {
   readonly txHash: string;
   readonly direction: 'in' | 'out';
-  /** For `out`: whom it paid. */
+  /** For `out`: where it went. */
   readonly to: string;
+  /** The wallet whose parts wait at `to` (`waitingOf`), since the token refused to pay it; null or absent for any other address. */
+  readonly waitsFor?: string | null;
   readonly amountMicro: bigint;
   /** The authorization that moved it in; null for a transfer of another kind. */
   readonly authorization: string | null;
@@ -24,6 +26,8 @@ export interface PaidOut {
   readonly txHash: string;
   readonly byFlush: boolean;
   readonly amounts: ReadonlyMap<Address, bigint>;
+  /** Where the part of each author waits whom the token refused to pay, by his wallet. */
+  readonly waitsAt: ReadonlyMap<Address, Address>;
 }
 
 /** The payee of a leg word (`uint96 weight << 160 | address`), the inverse of `legWord`. */
@@ -42,6 +46,7 @@ interface Inflow {
 interface Payout {
   readonly txHash: string;
   readonly amounts: readonly bigint[] | null;
+  readonly waitsAt: ReadonlyMap<Address, Address>;
   readonly totalMicro: bigint;
 }
 
@@ -49,7 +54,7 @@ interface Payout {
  * What became of each authorization that paid into a split with these payees (canonical order), payout by payout in the order of
  * logs, so that whatever a stranger puts into the same transaction changes nothing. A split pays in two ways only. A group pays the
  * legs of the authorizations that its transaction brought in right before it. A flush pays the split of all that lies there, and
- * each inflow gets its part of that (`shareOut`); if the first flush pays more than we saw come in, the rest lay there before anybody
+ * each inflow gets its part of that (`shareOut`), the part of an author whom the token refuses at the place where it waits for him; if the first flush pays more than we saw come in, the rest lay there before anybody
  * read this split. Authorizations whose money still lies there, or went in a way no rule explains, are absent: such a payout takes the oldest money and
  * no more than it paid. Transfers of nothing, which anybody can make, are passed over.
  */
@@ -75,7 +80,7 @@ export function traceSplit(payees: readonly WeightedPayee[], transfers: readonly
       const amounts = shares[index];
       if (authorization === null || !amounts) continue;
       const byPayee = new Map(payees.map(({ wallet }, place) => [wallet, amounts[place] ?? 0n]));
-      paid.set(authorization, { txHash: step.txHash, byFlush: group === null, amounts: byPayee });
+      paid.set(authorization, { txHash: step.txHash, byFlush: group === null, amounts: byPayee, waitsAt: step.waitsAt });
     }
     lying.splice(lying.length - paidNow.length);
   }
@@ -97,18 +102,21 @@ function takeOldest(lying: Inflow[], amountMicro: bigint): void {
 function stepsOf(payees: readonly WeightedPayee[], transfers: readonly SplitTransfer[]): (Inflow | Payout)[] {
   const steps: (Inflow | Payout)[] = [];
   const placeOf = new Map<string, number>(payees.map(({ wallet }, place) => [wallet, place]));
-  for (const { direction, txHash, authorization, to, amountMicro } of transfers) {
+  for (const { direction, txHash, authorization, to, waitsFor, amountMicro } of transfers) {
     if (amountMicro === 0n) continue;
     if (direction === 'in') {
       steps.push({ txHash, authorization, amountMicro });
       continue;
     }
-    const place = placeOf.get(to);
+    const refused = waitsFor && !placeOf.has(to) ? waitsFor : null;
+    const place = placeOf.get(refused ?? to);
     const last = steps.at(-1);
     const begun = last !== undefined && isPayout(last) && last.txHash === txHash && place !== 0 ? last : null;
     const amounts = place === undefined ? null : (begun ? begun.amounts : payees.map(() => 0n))?.with(place, amountMicro);
+    const waiting = new Map(begun?.waitsAt);
+    if (refused !== null) waiting.set(refused as Address, to as Address);
     if (begun) steps.pop();
-    steps.push({ txHash, amounts: amounts ?? null, totalMicro: (begun?.totalMicro ?? 0n) + amountMicro });
+    steps.push({ txHash, amounts: amounts ?? null, waitsAt: waiting, totalMicro: (begun?.totalMicro ?? 0n) + amountMicro });
   }
   return steps;
 }
@@ -176,12 +184,22 @@ function equals(payout: Payout, amounts: readonly bigint[]): boolean {
   return payout.amounts?.every((amount, place) => amount === amounts[place]) ?? false;
 }
 
-/** Why a recorded leg is not settled by the chain. */
+/**
+ * True when the place where a wallet's part waits has paid since the last money that a transaction brought there: it pays all that lies there,
+ * to that wallet. `transfers`: everything into and out of the place, in the chain's order.
+ */
+export function isPaidOn(transfers: readonly SplitTransfer[], txHash: string): boolean {
+  const came = transfers.findLastIndex((transfer) => transfer.direction === 'in' && transfer.txHash === txHash);
+  return came >= 0 && transfers.slice(came).some(({ direction, amountMicro }) => direction === 'out' && amountMicro > 0n);
+}
+
+/** Why a recorded leg is not settled by the chain. `payee_blocked`: the token refuses to pay its author, and it waits for him. */
 export type ExceptionReason =
   | 'unsettled'
   | 'settlement_pending'
   | 'amount_mismatch'
   | 'missing_receipt'
+  | 'payee_blocked'
   | 'forgone'
   | 'reverted'
   | 'written_off';

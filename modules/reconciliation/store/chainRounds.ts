@@ -3,7 +3,10 @@
 import type { Database, Sql } from '../../../db/database.ts';
 import { hexOf } from '../../../db/hex.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
+import { run, tables } from '../../../db/statement.ts';
+import type { Address } from '../../kernel/money/legs.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
+import type { Hex } from '../../kernel/x402/payload.ts';
 import type { PaymentRef } from '../../settlement/store/payment.ts';
 import type { ChainTransferRow } from '../../settlement/store/transfers.ts';
 import { recordTransfers } from '../../settlement/store/transfers.ts';
@@ -147,6 +150,55 @@ export async function listUnreadSplits(sql: Sql): Promise<{ network: string; pay
       order by network, pay_to limit 1000`,
   );
   return rows.map((row) => ({ network: row.network, payTo: row.pay_to, legWords: row.leg_words }));
+}
+
+/** A split as its router knows it. */
+export interface RoutedSplit {
+  readonly payTo: Address;
+  readonly router: Address;
+  readonly legWords: readonly Hex[];
+}
+
+/** The splits that stand at these addresses. */
+export async function listSplitsAt(sql: Sql, network: string, payTos: readonly Address[]): Promise<RoutedSplit[]> {
+  if (payTos.length === 0) return [];
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('split')
+      .select(['payTo', 'router', 'legWords'])
+      .where('network', '=', network)
+      .where('payTo', 'in', payTos)
+      .orderBy('payTo'),
+  );
+  return rows as unknown as RoutedSplit[];
+}
+
+/**
+ * Remembers the place where parts of one wallet wait, like a split of one author that those look after who sell through `split`, from which the
+ * money came. Says whether it is new, and for which sites; called again it changes nothing.
+ */
+export async function rememberPlace(
+  sql: Sql,
+  network: string,
+  place: RoutedSplit,
+  split: Address,
+): Promise<{ readonly isNew: boolean; readonly tenantIds: readonly string[] }> {
+  const made = await run(
+    sql,
+    tables
+      .insertInto('split')
+      .values({ network, router: place.router, payTo: place.payTo, legWords: [...place.legWords] })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('payTo'),
+  );
+  const sellers = await sql.query<{ tenant_id: string }>(
+    `insert into split_seller (tenant_id, network, pay_to)
+     select tenant_id, network, $3 from split_seller where network = $1 and pay_to = $2 order by 1 on conflict do nothing
+     returning tenant_id`,
+    [network, split, place.payTo],
+  );
+  return { isNew: made.length > 0, tenantIds: sellers.map((row) => row.tenant_id) };
 }
 
 /** One author of a split. */

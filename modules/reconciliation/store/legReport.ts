@@ -191,17 +191,21 @@ export async function judgeLegs(
   };
 }
 
-/** Everything that went into and out of a split, in the chain's order. A split signs nothing: what leaves it used no authorization. */
+/** Everything that went into and out of a split, in the chain's order. One author alone is at no split but at the place where his part waits. A split signs nothing: what leaves it used no authorization. */
 export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'network' | 'payTo'>): Promise<SplitTransfer[]> {
   const rows = await sql.query<{
     tx_hash: string;
     is_out: boolean;
     to_address: string;
+    waits_for: string | null;
     amount_micro: string;
     authorization: string | null;
   }>(
-    `select tx_hash, from_address = $2 as is_out, to_address, amount_micro, from_address || nonce as authorization
-      from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or ${sameText('to_address', '$2')})
+    `select tx_hash, from_address = $2 as is_out, moved.to_address, amount_micro, from_address || nonce as authorization,
+        place.to_address as waits_for from (
+        select * from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or ${sameText('to_address', '$2')})
+      ) as moved left join split_leg as place
+        on place.network = $1 and place.pay_to = moved.to_address and place.ordinal = 0 and place.weight = place.total_weight
       order by block_number, log_index`,
     [split.network, split.payTo],
   );
@@ -209,6 +213,7 @@ export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'n
     txHash: row.tx_hash,
     direction: row.is_out ? 'out' : 'in',
     to: row.to_address,
+    waitsFor: row.waits_for,
     amountMicro: BigInt(row.amount_micro),
     authorization: row.authorization,
   }));

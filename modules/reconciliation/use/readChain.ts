@@ -1,10 +1,13 @@
+import { raiseAlert } from '../../../db/alerts.ts';
 import type { ChainLog } from '../../../platform/chain/evidence/evidence.ts';
 import { evidenceFromLogs } from '../../../platform/chain/evidence/evidence.ts';
 import { blockNumbers, blockTimeSeconds, listTransfers, receiptOf } from '../../../platform/chain/evidence/receipts.ts';
 import type { Network } from '../../../platform/chain/network.ts';
+import { waitingOf } from '../../../platform/chain/router/split.ts';
 import type { Rpc } from '../../../platform/chain/rpc/rpc.ts';
 import { hasOthers } from '../../../platform/chain/rpc/rpc.ts';
 import type { Address } from '../../kernel/money/legs.ts';
+import { payeeOfWord } from '../../kernel/money/splitPayouts.ts';
 import type { Hex } from '../../kernel/x402/payload.ts';
 import { applyEvents } from '../../settlement/store/applyEvents.ts';
 import type { ChainTransferRow } from '../../settlement/store/transfers.ts';
@@ -16,9 +19,11 @@ import {
   findFirstBlock,
   listContradicted,
   listRecipients,
+  listSplitsAt,
   listStored,
   moveCursor,
   recordRound,
+  rememberPlace,
 } from '../store/chainRounds.ts';
 import type { ReconcileDeps } from './deps.ts';
 import { readSplits } from './splits.ts';
@@ -67,6 +72,9 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
   if (moved.length > 0) await recheckTransactions(deps, networkId, moved);
   await recordRound(deps.database, { network: networkId, fromBlock, toBlock, rows, vanished: [...changed] });
   await doubtDecisions(deps, networkId, { fromBlock, toBlock });
+  if (await findPlaces(deps, networkId, logs, recipients)) {
+    return { fromBlock: Number(fromBlock), toBlock: Number(toBlock), read: shown.size, vanished: 0, behind: true };
+  }
   // Last: a process that dies before has the whole range read again.
   const headBlock = await supportedHead(rpc, latest);
   const nextBlock = lower(lower(toBlock, safe), headBlock) + 1n;
@@ -74,6 +82,48 @@ export async function readChain(deps: ReconcileDeps, networkId: string): Promise
   const vanished = [...changed].filter((hash) => !shown.has(hash as Hex)).length;
   if (vanished > 0) deps.log.warn({ networkId, vanished }, 'the chain no longer shows evidence that it showed before');
   return { fromBlock: Number(fromBlock), toBlock: Number(toBlock), read: shown.size, vanished, behind: toBlock < latest };
+}
+
+/**
+ * Remembers the places where parts wait of authors whom the token refused (`flushAround`, which anybody may call), and says so to those who
+ * sell to them. True when one is new: what left it may stand in the same blocks, which are then read again.
+ */
+async function findPlaces(
+  { database, log }: ReconcileDeps,
+  networkId: string,
+  logs: readonly ChainLog[],
+  recipients: Recipients,
+): Promise<boolean> {
+  const splits = new Set(recipients.splits);
+  const paidBy = new Map<Address, Set<Address>>();
+  for (const { topics } of logs) {
+    const [from, to] = [addressOf(topics[1] ?? ''), addressOf(topics[2] ?? '')];
+    if (splits.has(from)) paidBy.set(from, (paidBy.get(from) ?? new Set()).add(to));
+  }
+  let isAnyNew = false;
+  for (const { payTo: split, router, legWords } of await listSplitsAt(database, networkId, [...paidBy.keys()])) {
+    const wallets = legWords.map((word) => payeeOfWord(word).wallet);
+    for (const to of [...(paidBy.get(split) ?? [])].filter((end) => !wallets.includes(end))) {
+      const wallet = wallets.find((one) => waitingOf(one, router).payTo === to);
+      if (wallet === undefined) continue;
+      const place = { payTo: to, router, legWords: [waitingOf(wallet, router).word] };
+      const { isNew, tenantIds } = await rememberPlace(database, networkId, place, split);
+      isAnyNew ||= isNew;
+      if (isNew)
+        log.warn(
+          { networkId, split, wallet, place: to },
+          'the token refuses to pay an author; his part of a split waits for him',
+        );
+      const detail = `${networkId} ${wallet}: his part of ${split} waits at ${to}`;
+      for (const tenantId of tenantIds) await raiseAlert(database, 'payee_blocked', detail, tenantId);
+    }
+  }
+  if (isAnyNew) await readSplits(database);
+  return isAnyNew;
+}
+
+function addressOf(topic: string): Address {
+  return `0x${topic.slice(-40)}`;
 }
 
 /** The newest block that two URLs reach, so that no mark stands where one alone says that the chain is; with one that answers, its own. */
@@ -147,7 +197,7 @@ function changedTransactions(logs: readonly ChainLog[], stored: readonly StoredP
       blockHash: log.blockHash,
       amountMicro: BigInt(log.data),
     };
-    shown.set(name({ ...place, from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}` }), log.transactionHash);
+    shown.set(name({ ...place, from: addressOf(from), to: addressOf(to) }), log.transactionHash);
   }
   const known = new Set(stored.map(name));
   const changed = new Set<string>();

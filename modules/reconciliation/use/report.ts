@@ -1,7 +1,8 @@
 import type { Sql } from '../../../db/database.ts';
 import { checksumAddress } from '../../../platform/chain/offer.ts';
 import type { Address } from '../../kernel/money/legs.ts';
-import { payeeOfWord, traceSplit } from '../../kernel/money/splitPayouts.ts';
+import type { SplitTransfer } from '../../kernel/money/splitPayouts.ts';
+import { isPaidOn, payeeOfWord, traceSplit } from '../../kernel/money/splitPayouts.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from '../../reports/use/request.ts';
 import { readReport } from '../../reports/use/request.ts';
 import type { OpenLeg, RecordedShare, ReportWindow } from '../store/legReport.ts';
@@ -54,34 +55,63 @@ export async function reconcileLegs(
 ): Promise<Reconciliation> {
   const recorded = await countRecorded(sql, tenantId, window);
   const { counts, openShares } = await judgeLegs(sql, tenantId, window);
-  const flushed = await listFlushed(sql, openShares);
+  const { flushed, waiting } = await traceShares(sql, openShares);
   const paidLater = bucketOf(flushed.map(({ legs, netMicro }) => ({ legs, micro: netMicro })));
   const settled = bucketOf([...counts.filter(({ reason }) => reason === null), paidLater]);
   const open = bucketOf(counts.filter(({ reason }) => reason !== null));
   const isOpen = open.legs > paidLater.legs;
   const found = isOpen ? await listOpenLegs(sql, tenantId, window, { settled: flushed, limit: maxExceptions + 1 }) : [];
+  const reasonOf = ({ paymentId, toAddress, reason }: OpenLeg) =>
+    waiting.has(nameOf({ paymentId, toAddress })) ? 'payee_blocked' : reason;
   return {
     recorded,
     settled,
     outstanding: { legs: open.legs - paidLater.legs, micro: open.micro - paidLater.micro },
-    exceptions: found.slice(0, maxExceptions).map((leg) => ({ ...leg, toAddress: checksumAddress(leg.toAddress as Address) })),
+    exceptions: found
+      .slice(0, maxExceptions)
+      .map((leg) => ({ ...leg, reason: reasonOf(leg), toAddress: checksumAddress(leg.toAddress as Address) })),
     truncatedExceptions: found.length > maxExceptions,
   };
 }
 
-/** Payments and payees that another transaction than the payer's own paid out, a flush, to the micro. */
-async function listFlushed(sql: Sql, openShares: readonly RecordedShare[]): Promise<RecordedShare[]> {
+/**
+ * Payments and payees that another transaction than the payer's own paid out, a flush, to the micro; and the names of those whose part
+ * waits since the token refuses to pay them. A part that has waited is paid once its place has paid.
+ */
+async function traceShares(
+  sql: Sql,
+  openShares: readonly RecordedShare[],
+): Promise<{ readonly flushed: readonly RecordedShare[]; readonly waiting: ReadonlySet<string> }> {
   const flushed: RecordedShare[] = [];
+  const waiting = new Set<string>();
+  const placeTransfers = new Map<string, readonly SplitTransfer[]>();
   for (const shares of Map.groupBy(openShares, ({ network, payTo }) => `${network} ${payTo}`).values()) {
     const [split] = shares;
     if (split === undefined) continue;
+    const { network } = split;
     const paid = traceSplit(split.legWords.map(payeeOfWord), await listSplitTransfers(sql, split));
     for (const share of shares) {
-      const amount = paid.get(share.authorization)?.amounts.get(share.toAddress as `0x${string}`);
-      if (amount === share.netMicro) flushed.push(share);
+      const wallet = share.toAddress as Address;
+      const became = paid.get(share.authorization);
+      if (became === undefined || became.amounts.get(wallet) !== share.netMicro) continue;
+      const payTo = became.waitsAt.get(wallet);
+      if (payTo !== undefined) {
+        const name = `${network} ${payTo}`;
+        const ofPlace = placeTransfers.get(name) ?? (await listSplitTransfers(sql, { network, payTo }));
+        placeTransfers.set(name, ofPlace);
+        if (!isPaidOn(ofPlace, became.txHash)) {
+          waiting.add(nameOf(share));
+          continue;
+        }
+      }
+      flushed.push(share);
     }
   }
-  return flushed;
+  return { flushed, waiting };
+}
+
+function nameOf({ paymentId, toAddress }: Pick<RecordedShare, 'paymentId' | 'toAddress'>): string {
+  return `${paymentId} ${toAddress}`;
 }
 
 function bucketOf(parts: readonly Bucket[]): Bucket {

@@ -1,5 +1,7 @@
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { isInStates, isSettledWithBatch, SETTLED_ALONE } from '../../../db/paymentStates.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
@@ -205,10 +207,11 @@ export async function listBlocked(
 
 /** Notes that a recipient was looked at and still cannot be paid, so that the next ones have their turn. */
 export async function touchBlocked(sql: Sql, network: string, payTo: string): Promise<void> {
-  await sql.query('update blocked_payee set checked_at = now() where network = $1 and pay_to = $2', [network, payTo]);
+  const ofPayee = tables.updateTable('blocked_payee').where('network', '=', network).where('payTo', '=', payTo);
+  await run(sql, ofPayee.set({ checkedAt: text`now()` }));
 }
 
 /** Lifts the mark of a recipient that can be paid again. */
 export async function unblockPayee(sql: Sql, network: string, payTo: string): Promise<void> {
-  await sql.query('delete from blocked_payee where network = $1 and pay_to = $2', [network, payTo]);
+  await run(sql, tables.deleteFrom('blocked_payee').where('network', '=', network).where('payTo', '=', payTo));
 }

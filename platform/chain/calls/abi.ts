@@ -14,6 +14,8 @@ export const routerAbi = parseAbi([
   'function settleGroup(uint256 index, Group group) returns (uint256 pulled)',
   'function settleBatch(Group[] groups, uint256[] gasPerGroup)',
   'function flushAll(address token, bytes32[] legs) returns (uint256 total)',
+  'function flushAround(address token, bytes32[] legs) returns (uint256 total)',
+  'function waitingOf(address wallet) view returns (address)',
   'event Paid(address indexed payTo, address indexed token, uint256 total)',
   'event ItemFailed(uint256 indexed group, uint256 indexed item, bytes4 why)',
   'event GroupFailed(uint256 indexed group, bytes4 why)',

@@ -31,6 +31,10 @@ const DISPATCH_ITEM_GAS = 1_500n;
 const DISPATCH_LEG_GAS = 150n;
 const COPY_WORD_GAS = 6n;
 const INTRINSIC_GAS = 21_000n;
+/** A payment that the token refuses, and what a call for each leg takes besides a transfer. */
+const AROUND_LEG_GAS = 30_000n;
+/** What the router must have left for each of these calls (`LEG_GAS`), beside the 64th that it keeps. */
+const AROUND_CALL_GAS = (200_000n * 64n) / 63n + RESERVE_GAS;
 
 /** What decides how much gas a group can need. */
 export interface GroupSize {
@@ -100,6 +104,12 @@ export function transferGas(authGas: bigint, data: Hex): bigint {
 /** Gas limit of a `flushAll` transaction for a split of so many legs. */
 export function flushGas(legs: number, deployed: boolean, data: Hex): bigint {
   return atLeastFloor(data, groupGas({ authorizations: 1, legs: Math.max(legs, 2), deployed, authGas: 0n, bytes: 0 }));
+}
+
+/** Gas limit of a `flushAround` transaction: each payment is a call of its own, may fail, and then goes to a place that nothing was sent to. */
+export function flushAroundGas(legs: number, data: Hex): bigint {
+  const size = { authorizations: 1, legs, deployed: false, authGas: 0n, bytes: 0 };
+  return atLeastFloor(data, groupGas(size) + BigInt(legs) * AROUND_LEG_GAS + AROUND_CALL_GAS);
 }
 
 /**

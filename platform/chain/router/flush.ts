@@ -3,7 +3,7 @@ import type { Address } from '../../../modules/kernel/money/legs.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import { routerAbi } from '../calls/abi.ts';
 import { aggregateCall, multicall3Address } from '../calls/multicall.ts';
-import { aggregateGas, flushGas } from '../gas/gas.ts';
+import { aggregateGas, flushAroundGas, flushGas } from '../gas/gas.ts';
 import type { Network } from '../network.ts';
 
 /** A call, and the gas that it may use. */
@@ -22,11 +22,20 @@ export function joinFlushes(flushes: readonly FlushCall[]): FlushCall {
   return { to: multicall3Address, data, gasLimit };
 }
 
+/** A split as its router knows it. */
+interface Split {
+  readonly router: Address;
+  readonly legWords: readonly Hex[];
+}
+
 /** The call that pays a split's whole balance to its authors, by the router it belongs to; anyone may make it. */
-export function encodeFlush(
-  network: Pick<Network, 'asset'>,
-  split: { readonly router: Address; readonly legWords: readonly Hex[] },
-): FlushCall {
-  const data = encodeFunctionData({ abi: routerAbi, functionName: 'flushAll', args: [network.asset, [...split.legWords]] });
-  return { to: split.router, data, gasLimit: flushGas(split.legWords.length, false, data) };
+export function encodeFlush(network: Pick<Network, 'asset'>, { router, legWords }: Split): FlushCall {
+  const data = encodeFunctionData({ abi: routerAbi, functionName: 'flushAll', args: [network.asset, [...legWords]] });
+  return { to: router, data, gasLimit: flushGas(legWords.length, false, data) };
+}
+
+/** The same where the token refuses to pay some author: his part waits for him (`waitingOf`). */
+export function encodeFlushAround(network: Pick<Network, 'asset'>, { router, legWords }: Split): FlushCall {
+  const data = encodeFunctionData({ abi: routerAbi, functionName: 'flushAround', args: [network.asset, [...legWords]] });
+  return { to: router, data, gasLimit: flushAroundGas(legWords.length, data) };
 }

@@ -45,6 +45,15 @@ export function splitOf(words: readonly Hex[], router: Address): Address {
 }
 
 /**
+ * Where the parts of a wallet wait that the token refused to pay it, and the one leg word that pays them out: the twin of
+ * SplitRouter.waitingOf. That address pays nobody else.
+ */
+export function waitingOf(wallet: Address, router: Address): { readonly payTo: Address; readonly word: Hex } {
+  const word = legWord({ wallet, weight: 1n });
+  return { payTo: splitOf([word], router), word };
+}
+
+/**
  * Where a payment for these payees must go, and the leg words the router needs to pay it out. One payee: that wallet.
  * Several: their split. Any order and duplicates are accepted; throws RangeError for what
  * `canonicalPayees` refuses, and for a payee the router would refuse: the zero address, the router, the split itself.

@@ -29,7 +29,10 @@ export async function simulate(call: Chain, payments: readonly Payment[]): Promi
     simulatePayees(call, splits),
   ]);
   const unpayable = groups.filter((group) => group.kind === 'payee_reverts');
-  for (const { payTo, revert } of unpayable) await markPayee(call, payTo, revert ?? 'transfer reverts', payments);
+  for (const { payTo, revert } of unpayable) {
+    const sellers = payments.filter((payment) => payment.payTo === payTo).map(({ tenantId }) => tenantId);
+    await markPayee(call, payTo, revert ?? 'transfer reverts', sellers);
+  }
   const blocked = new Set(unpayable.map((group) => group.payTo));
   const found = new Map<string, Simulated>();
   for (const [index, payment] of payments.entries()) {
@@ -73,18 +76,17 @@ async function isPayeeBlocked(call: Chain, payment: Payment): Promise<boolean> {
   if (payment.legWords !== null) return false;
   const refused = await findBlockedPayees(call.rpc, call.network, [payment.payTo]);
   if (refused.length === 0) return false;
-  await markPayee(call, payment.payTo, 'the token refuses transfers to it', [payment]);
+  await markPayee(call, payment.payTo, 'the token refuses transfers to it', [payment.tenantId]);
   return true;
 }
 
-/** Marks a recipient as unpayable and alerts the tenants that sell to it; one that is marked already stays as it is. */
+/** Marks a recipient as unpayable and alerts these tenants, which sell to it; one that is marked already stays as it is. */
 export async function markPayee(
   { deps, network }: Pick<Chain, 'deps' | 'network'>,
   payTo: string,
   detail: string,
-  payments: readonly Payment[],
+  tenantIds: readonly string[],
 ): Promise<void> {
   if (!(await blockPayee(deps.database, network.id, payTo, detail.slice(0, 500)))) return;
-  const tenants = new Set(payments.filter((payment) => payment.payTo === payTo).map((payment) => payment.tenantId));
-  for (const tenantId of tenants) await raiseAlert(deps.database, 'payee_blocked', `${network.id} ${payTo}`, tenantId);
+  for (const tenantId of new Set(tenantIds)) await raiseAlert(deps.database, 'payee_blocked', `${network.id} ${payTo}`, tenantId);
 }

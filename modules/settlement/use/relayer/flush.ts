@@ -14,7 +14,7 @@ import { MAX_BATCH_GAS } from '../../../../platform/chain/gas/gas.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
 import { DEFAULT_NATIVE_PRICE_MICRO } from '../../../../platform/chain/network.ts';
 import type { FlushCall } from '../../../../platform/chain/router/flush.ts';
-import { encodeFlush, joinFlushes } from '../../../../platform/chain/router/flush.ts';
+import { encodeFlush, encodeFlushAround, joinFlushes } from '../../../../platform/chain/router/flush.ts';
 import { isEvmRefusal } from '../../../../platform/chain/rpc/rpc.ts';
 import { signedOutside } from '../../../../platform/chain/signature/signer.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../../../platform/chain/transaction.ts';
@@ -42,6 +42,9 @@ interface Flush {
 /**
  * Pays out what lies at splits, whatever brought it there (safety 4): as many in one transaction as a batch has gas for. Returns how many.
  *
+ * Where the token refuses to pay an author, the others are paid and his part waits for him alone (`flushAround`); what waits is paid by the same
+ * rule once he can be paid.
+ *
  * Left alone: splits on their way in a batch; those that would revert, and cost gas in every round; those not worth their gas, until more has come;
  * and those whose sites or network have used half of their day's gas, until the next day. `isOrdered`, an operator's word, passes over the
  * budgets (safety 19). One transaction of flushes is open at a time, so nothing is paid twice and the queue keeps room for payments.
@@ -64,6 +67,11 @@ export async function flushSplits(
     network,
     splits.map((split) => split.payTo),
   );
+  const blocked = await listBlockedPayees(
+    deps.database,
+    networkId,
+    splits.map((split) => split.payTo),
+  );
   const nativePriceMicro = network.nativePriceMicro ?? DEFAULT_NATIVE_PRICE_MICRO;
   const flushes: Flush[] = [];
   const planned = new Map<string, bigint>();
@@ -71,7 +79,9 @@ export async function flushSplits(
   for (const [index, split] of splits.entries()) {
     const balanceMicro = balances[index] ?? 0n;
     if (balanceMicro === 0n) continue;
-    const call = encodeFlush(network, split);
+    const isBlocked = blocked.has(split.payTo);
+    if (isBlocked && split.legWords.length === 1) continue;
+    const call = isBlocked ? encodeFlushAround(network, split) : encodeFlush(network, split);
     const { gasLimit, data } = call;
     const size = data.length / 2;
     const costWei = costToday(network, baseFeeWei, gasLimit, dataFee(network, data));
@@ -108,7 +118,7 @@ async function payersOf(
   return flushPayers(sellers, budgetWeiPerDay);
 }
 
-/** False, and marked, when a transfer to one of its authors reverts; the check of blocked recipients lifts it (safety 18). */
+/** False when it reverts. A split is then marked, and paid out around its authors in the next round; the check of blocked recipients lifts it (safety 18). */
 async function canBePaidOut(
   deps: SettlementDeps,
   networkId: string,
@@ -116,13 +126,12 @@ async function canBePaidOut(
   { to, data }: FlushCall,
 ): Promise<boolean> {
   const { network, rpc } = chainOf(deps, networkId);
-  if ((await listBlockedPayees(deps.database, networkId, [split.payTo])).size > 0) return false;
   try {
     await readCall(rpc, { to, data });
     return true;
   } catch (error) {
     if (!isEvmRefusal(error)) throw error;
-    await markPayee({ deps, network }, split.payTo, error.data ?? 'a flush reverts', []);
+    await markPayee({ deps, network }, split.payTo, error.data ?? 'a flush reverts', split.tenantIds);
     return false;
   }
 }
