@@ -17,6 +17,7 @@ import {
   look,
   mine,
   sendAll,
+  spend,
   stateOf,
   strangerCalls,
   submitAlone,
@@ -71,7 +72,8 @@ test('calldata of a sale made elsewhere before it was shown to us buys nothing, 
   const payment = await paymentFor(world, await newPayer(world), terms);
   await submitAlone(world, payment);
   gifts.set(terms.payTo, terms.priceMicro);
-  expect((await attempt(world, terms, payment)).code).toBe('authorization_invalid');
+  const presented = pay(world, terms, payment, { keyId: randomUUID() });
+  await expect(presented).rejects.toMatchObject({ code: 'authorization_invalid' });
   expect(await stateOf(world, payment)).toBeNull();
   const seen = await world.database.query("select reason from observation where slug = 'foreign-sale'");
   expect(seen).toEqual([{ reason: 'authorization_invalid' }]);
@@ -133,9 +135,10 @@ test('a cancelled authorization fails as invalid, not as paid, and stays failed'
 
 test('a payment answered as failed and submitted late by a stranger is recorded, and its failure taken back', async () => {
   const terms = termsFor(world, newAuthors(1n), { slug: 'late' });
-  const payer = await newPayer(world, 10n);
+  const payer = await newPayer(world, 1_010n);
   const payment = await paymentFor(world, payer, terms);
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await spend(world, addressOf(payer), newWallet(), 1_000n);
   await sendAll(world);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
   await world.fund(addressOf(payer), 5_000n);
@@ -167,8 +170,9 @@ test('a payment answered as failed counts against its budget until it cannot set
     );
     return { code, payment };
   };
-  const payer = await newPayer(world, 10n);
+  const payer = await newPayer(world, 1_010n);
   const { payment } = await buy('late-budget', payer);
+  await spend(world, addressOf(payer), newWallet(), 1_000n);
   await sendAll(world);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
   expect(await spentMicro()).toBe(1_000n);

@@ -3,8 +3,8 @@ import { listWatched } from '../../modules/settlement/store/sweep.ts';
 import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
 import { watchAuthorizations } from '../../modules/settlement/use/watch/watch.ts';
 import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
-import { attempt, mine, sendAll, stateOf, submitAlone } from '../support/faults.ts';
-import { newAccount } from '../support/payments.ts';
+import { attempt, mine, sendAll, spend, stateOf, submitAlone } from '../support/faults.ts';
+import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 import { query } from '../support/sql.ts';
@@ -25,11 +25,13 @@ async function start(): Promise<void> {
   await mine(world, 5);
 }
 
-/** A payment of a payer without money, refused before it was sent, and as many more rows like it, past their time. */
+/** A payment of a payer whose money left after it was taken in, refused before it was sent, and as many more rows like it, past their time. */
 async function flood(count: number): Promise<void> {
   const terms = termsFor(world, newAuthors(1n), { slug: 'flood' });
-  const broke = await paymentFor(world, newAccount(), terms);
+  const payer = await newPayer(world, terms.priceMicro);
+  const broke = await paymentFor(world, payer, terms);
   await attempt(world, terms, broke);
+  await spend(world, addressOf(payer), newWallet(), terms.priceMicro);
   await sendAll(world);
   expect(await stateOf(world, broke)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
   const columns = await world.database.query<{ name: string }>(

@@ -5,9 +5,9 @@ import { CITATION_GUARD_MS } from '../../modules/settlement/rules/guard.ts';
 import { sweepHeld } from '../../modules/settlement/store/held.ts';
 import { claimAndSend } from '../../modules/settlement/use/batch/send.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
-import { attempt, chainCall, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import { attempt, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
-import { addressOf } from '../support/payments.ts';
+import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
@@ -104,9 +104,10 @@ test('a settlement that a reorg takes back and that comes again does not begin t
 
 test('a failure that late evidence turns into a sale is decided when it settles', async () => {
   const terms = citation();
-  const payer = await newPayer(world, 10n);
+  const payer = await newPayer(world, 1_010n);
   const payment = await paymentFor(world, payer, terms);
   await attempt(world, terms, payment);
+  await spend(world, addressOf(payer), newWallet(), 1_000n);
   await sendAll(world);
   const failed = await rowOf(payment);
   expect(failed).toMatchObject({ state: 'failed', settled_at: null });

@@ -1,10 +1,12 @@
 /** One of two nodes lies about a receipt, keeps what it is sent to itself, or has no receipts: what the other one shows counts. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readChain } from '../../modules/reconciliation/use/readChain.ts';
+import { findBalance } from '../../modules/settlement/use/accept/intake.ts';
 import { confirmBatch } from '../../modules/settlement/use/batch/confirm.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
 import { attempt, chainCall, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
+import { addressOf } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
 import { startRpcProxy } from '../support/rpc-proxy.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -129,6 +131,19 @@ test('what a node takes and drops is mined through the other, and a receipt that
   await sweep(world, 2);
   expect((await stateOf(world, payment))?.state).toMatch(/settled|final/);
   expect(await listBalances(world.rpc, world.network, [terms.legs[0]?.toAddress ?? '0x'])).toEqual([1_000n]);
+});
+
+test('a payer is refused for want of money only where no node shows it; one that shows none refuses nobody', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'no-money-there' });
+  const payer = await newPayer(world, terms.priceMicro);
+  // Of whatever is asked in one call, the first node says that there is nothing; a nonce is unused that way, and a balance 0.
+  const emptied = (reply: string): string => reply.replaceAll(terms.priceMicro.toString(16).padStart(64, '0'), '0'.repeat(64));
+  line.set('eth_call', { kind: 'alter', change: emptied });
+  expect(await findBalance(world.rpc, { network: world.network, account: addressOf(payer) })).toBe(0n);
+  expect((await attempt(world, terms, await paymentFor(world, payer, terms))).code).toBe('settlement_pending');
+  const poor = await paymentFor(world, await newPayer(world, terms.priceMicro - 1n), terms);
+  expect((await attempt(world, terms, poor)).code).toBe('insufficient_funds');
+  line.set('eth_call', null);
 });
 
 /** A sale that was paid and failed, since one node lied and no other was asked; the node is well again, `blocks` later. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -138,18 +139,27 @@ test('a read under a live licence answers with a fresh licence and moves nothing
   expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([1_000n]);
 });
 
-test('a payer without funds is refused with insufficient_funds, one observation, and nothing is broadcast', async () => {
+test('a payer who has spent all on a page is answered by that purchase when he signs again', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'all-spent' });
+  const payer = await newPayer(world, terms.priceMicro);
+  const first = await pay(world, terms, await paymentFor(world, payer, terms));
+  const second = await pay(world, terms, await paymentFor(world, payer, terms));
+  expect([second.chargedMicro, second.settlementRef]).toEqual([0n, first.settlementRef]);
+});
+
+test('a payer without funds is refused with insufficient_funds at every call, each an observation of the site’s gate, and nothing is stored', async () => {
   const terms = termsFor(world, newAuthors(1n, 2n), { slug: 'poor' });
   const payer = await newPayer(world, 10n);
   const payment = await paymentFor(world, payer, terms);
-  const first = await pay(world, terms, payment).catch((error: unknown) => error);
+  const first = await pay(world, terms, payment, { keyId: randomUUID() }).catch((error: unknown) => error);
   expect(first).toBeInstanceOf(PaymentError);
   expect((first as PaymentError).code).toBe('insufficient_funds');
-  const again = (await pay(world, terms, payment).catch((error: unknown) => error)) as PaymentError;
+  const again = (await pay(world, terms, payment, { keyId: randomUUID() }).catch((error: unknown) => error)) as PaymentError;
   expect(again.code).toBe('insufficient_funds');
   const rows = await world.database.query("select reason, count from observation where slug = 'poor'");
-  expect(rows).toEqual([{ reason: 'insufficient_funds', count: 1 }]);
-  expect(await world.database.query("select batch_id from payment where slug = 'poor'")).toEqual([{ batch_id: null }]);
+  const refused = { reason: 'insufficient_funds', count: 1 };
+  expect(rows).toEqual([refused, refused]);
+  expect(await world.database.query("select 1 as one from payment where slug = 'poor'")).toEqual([]);
 });
 
 test('an authorization shown for another page is refused and the first sale stays as it is', async () => {

@@ -52,11 +52,50 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: 'if (request.lastLook && !own && (await looks.balance) < payment.authorization.value)',
-        replace: 'if (request.lastLook && own && (await looks.balance) < payment.authorization.value)',
+        search: 'const isShort = !own && (await looks.balance) < value;',
+        replace: 'const isShort = Boolean(own) && (await looks.balance) < value;',
       },
     ],
     test: { file: 'test/fault/limits.test.ts', name: 'what is looked at last is asked for nobody who did not sign' },
+  },
+  {
+    id: 'spent-all-on-the-page',
+    rule: 14,
+    bug: 'who has spent all on a page is told that he cannot pay for it, and gets nothing',
+    edits: [
+      {
+        file: 'modules/settlement/use/accept/settle.ts',
+        search: "if (isShort && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {",
+        replace: 'if (isShort && foresee) {',
+      },
+    ],
+    test: { file: 'test/integration/settlement.test.ts', name: 'a payer who has spent all on a page' },
+  },
+  {
+    id: 'one-node-says-no-money',
+    rule: 14,
+    bug: 'one lying node of two has payers with money refused',
+    edits: [
+      {
+        file: 'modules/settlement/use/accept/settle.ts',
+        search: 'const most = hasOthers(rpc) ?',
+        replace: 'const most = hasOthers({}) ?',
+      },
+    ],
+    test: { file: 'test/fault/second-source.test.ts', name: 'a payer is refused for want of money only where no node shows it' },
+  },
+  {
+    id: 'request-key-of-two-payments',
+    rule: 1,
+    bug: 'two payments that come at once with one Idempotency-Key are both charged',
+    edits: [
+      {
+        file: 'modules/settlement/use/accept/settle.ts',
+        search: 'await checkRequestKeys(deps, request, network, rememberRequestKey);',
+        replace: 'void rememberRequestKey;',
+      },
+    ],
+    test: { file: 'test/fault/limits.test.ts', name: 'a payment that its payer cannot cover leaves nothing' },
   },
   {
     id: 'strangers-fill-the-audit',

@@ -1,7 +1,9 @@
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { bytesOf } from '../../../db/hex.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
+import { run, tables } from '../../../db/statement.ts';
 import { lockAccounts } from '../../budgets/store/budgets.ts';
 import type { DecidedSpendings, SpendingRefusal } from '../../budgets/store/spending.ts';
 import { decideSpendings } from '../../budgets/store/spending.ts';
@@ -127,6 +129,15 @@ export async function insertPayments(database: Database, all: readonly IntakeIte
       });
     };
   });
+}
+
+/** What payments would become if they were stored now, in the order given. No lock is held: what stands is decided when they are stored. */
+export async function foreseePayments(sql: Sql, items: readonly IntakeItem[]): Promise<readonly GuardDecision[]> {
+  const siblings = await listSiblings(
+    sql,
+    items.map(({ payment }) => payment),
+  );
+  return Promise.all(items.map(({ payment, guard }) => guard(siblings.get(payment.paymentId) ?? [], sql)));
 }
 
 const NOTHING_SPENT: DecidedSpendings = { refusals: new Map(), write: () => Promise.resolve() };
@@ -401,11 +412,30 @@ async function rememberPurchases(sql: Sql, decided: readonly Decided[]): Promise
   );
 }
 
-/** The payment a request key was first used with, within a day; remembers this one when there is none. */
-export async function rememberRequestKey(
-  sql: Sql,
-  entry: { readonly tenantId: string; readonly key: string; readonly requestHash: string },
-): Promise<'same' | 'other'> {
+/** A request key, and the digest of the authorization that comes with it. */
+interface RequestKey {
+  readonly tenantId: string;
+  readonly key: string;
+  readonly requestHash: string;
+}
+
+/** Whether a request key belongs to another authorization, of a payment taken within a day. Writes nothing. */
+export async function findRequestKey(sql: Sql, { tenantId, key, requestHash }: RequestKey): Promise<'same' | 'other'> {
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('idempotency_key')
+      .select('key')
+      .where('tenantId', '=', tenantId)
+      .where('key', '=', key)
+      .where('requestHash', '<>', requestHash)
+      .where('createdAt', '>=', text<Date>`now() - interval '24 hours'`),
+  );
+  return rows.length === 0 ? 'same' : 'other';
+}
+
+/** The same, and remembers this authorization where there is none; for payments that are about to be taken. */
+export async function rememberRequestKey(sql: Sql, entry: RequestKey): Promise<'same' | 'other'> {
   const rows = await sql.query<{ request_hash: string }>(
     `insert into idempotency_key (tenant_id, key, request_hash) values ($1, $2, $3)
      on conflict (tenant_id, key) do update set

@@ -53,6 +53,14 @@ export async function aggregate(
   }
 }
 
+/** The same reads by every node that answers them, each of its own newest state. Throws `chain_unavailable` where none does. */
+export async function aggregateOfEach(rpc: Rpc, calls: readonly Call[]): Promise<readonly (readonly CallResult[])[]> {
+  const answers = await rpc.each<Hex>('eth_call', [{ to: multicall3Address, data: aggregateCall(calls) }, 'latest']);
+  const read = answers.map(({ result }) => resultsOf(result)).filter((results) => results?.length === calls.length);
+  if (read.length === 0) throw chainUnavailable(rpc.networkId);
+  return read as readonly (readonly CallResult[])[];
+}
+
 const AGGREGATE = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [[]] }).slice(0, 10);
 /** Where the list begins, and where the bytes of a call and of a result do. */
 const [LIST_AT, CALL_AT, RESULT_AT] = [32, 96, 64].map(numberWord) as [string, string, string];

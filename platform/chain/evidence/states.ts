@@ -1,7 +1,7 @@
 import type { Address } from '../../../modules/kernel/money/legs.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
-import type { Call } from '../calls/multicall.ts';
-import { aggregate, blockNumberCall } from '../calls/multicall.ts';
+import type { Call, CallResult } from '../calls/multicall.ts';
+import { aggregate, aggregateOfEach, blockNumberCall } from '../calls/multicall.ts';
 import { authorizationStateCall, balanceOfCall } from '../calls/tokenCalls.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -38,14 +38,36 @@ function stateCall(asset: Address, payer: Address, nonce: Hex): Call {
   return { target: asset, callData: authorizationStateCall(payer, nonce) };
 }
 
+function balanceCall(asset: Address, account: Address): Call {
+  return { target: asset, callData: balanceOfCall(account) };
+}
+
 /** Token balances of up to 200 accounts, in micro, in one call. */
 export async function listBalances(rpc: Rpc, network: Pick<Network, 'asset'>, accounts: readonly Address[]): Promise<bigint[]> {
   return [
     ...(await readAll(
       rpc,
-      accounts.map((account) => ({ target: network.asset, callData: balanceOfCall(account) })),
+      accounts.map((account) => balanceCall(network.asset, account)),
     )),
   ];
+}
+
+/** The same, of each account the most that any node shows: one that lies, or is late, takes nobody's money away. 0 where none shows any. */
+export async function listHighestBalances(
+  rpc: Rpc,
+  network: Pick<Network, 'asset'>,
+  accounts: readonly Address[],
+): Promise<bigint[]> {
+  const calls = accounts.map((account) => balanceCall(network.asset, account));
+  const answers = await aggregateOfEach(rpc, calls);
+  return calls.map((_, index) => {
+    let most = 0n;
+    for (const results of answers) {
+      const word = wordOf(results[index]);
+      if (word !== null && word > most) most = word;
+    }
+    return most;
+  });
 }
 
 /** A relayer's transaction count at the safe block; null where the node knows no such block. Throws `chain_unavailable`. */
@@ -62,6 +84,12 @@ export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<
 async function readAll(rpc: Rpc, calls: readonly Call[], block: Hex | 'latest' = 'latest'): Promise<readonly bigint[]> {
   if (calls.length === 0) return [];
   const results = await aggregate(rpc, calls, block);
-  if (!results?.every((result) => result.success && result.returnData.length === 66)) throw chainUnavailable(rpc.networkId);
-  return results.map((result) => BigInt(result.returnData));
+  const words = results?.map(wordOf).filter((word) => word !== null) ?? [];
+  if (words.length !== calls.length) throw chainUnavailable(rpc.networkId);
+  return words;
+}
+
+/** The one word that a read returned; null where it returned something else. */
+function wordOf(result: CallResult | undefined): bigint | null {
+  return result?.success && result.returnData.length === 66 ? BigInt(result.returnData) : null;
 }

@@ -2,16 +2,17 @@ import type { Database } from '../../../../db/database.ts';
 import { isTransientError, retryConflicts } from '../../../../db/database.ts';
 import { atLedger } from '../../../../db/outage.ts';
 import { findAccountsWithCode } from '../../../../platform/chain/calls/codeSize.ts';
-import { listBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
+import { listBalances, listHighestBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
 import type { Network, Networks } from '../../../../platform/chain/network.ts';
 import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { gathered } from '../../../../platform/pacing/gather.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
 import type { Authorization, ParsedPayment } from '../../../kernel/x402/payload.ts';
+import type { GuardDecision } from '../../rules/guard.ts';
 import type { AdmissionAsk, AdmissionFacts } from '../../store/admission.ts';
 import { readAdmissions } from '../../store/admission.ts';
 import type { AuthorizationKey, Intake, IntakeItem } from '../../store/intake.ts';
-import { insertPayments, listByAuthorization } from '../../store/intake.ts';
+import { foreseePayments, insertPayments, listByAuthorization } from '../../store/intake.ts';
 import { purchaseText } from '../../store/lock.ts';
 import type { Payment, PaymentRef, StoredLicence } from '../../store/payment.ts';
 import { fixLicences } from '../../store/payment.ts';
@@ -66,16 +67,32 @@ export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gath
   { limit: 200, concurrency: 1, isOutage: () => true },
 );
 
-/** What an account holds of a network's asset, in micro. Calls at one time share a question. Throws ServiceError `chain_unavailable` in an outage. */
-export const findBalance: (rpc: Rpc, ask: { readonly network: Network; readonly account: Address }) => Promise<bigint> = gathered(
-  (rpc: Rpc, asks: readonly { readonly network: Network; readonly account: Address }[]) =>
-    listBalances(
+/** Whose balance is asked. */
+interface BalanceAsk {
+  readonly network: Network;
+  readonly account: Address;
+}
+
+type FindBalance = (rpc: Rpc, ask: BalanceAsk) => Promise<bigint>;
+
+function balancesBy(list: typeof listBalances): FindBalance {
+  const run = (rpc: Rpc, asks: readonly BalanceAsk[]) =>
+    list(
       rpc,
-      (asks[0] as { readonly network: Network }).network,
+      (asks[0] as BalanceAsk).network,
       asks.map(({ account }) => account),
-    ),
-  { limit: 200, concurrency: 1, isOutage: () => true, same: ({ account }) => account },
-);
+    );
+  return gathered(run, { limit: 200, concurrency: 1, isOutage: () => true, same: ({ account }) => account });
+}
+
+/** What an account holds of a network's asset, in micro. Calls at one time share a question. Throws ServiceError `chain_unavailable` in an outage. */
+export const findBalance = balancesBy(listBalances);
+
+/**
+ * The same, the most that any node shows: asked before somebody is refused for want of money, in a line of its own, since it waits for nodes
+ * that are silent.
+ */
+export const findHighestBalance = balancesBy(listHighestBalances);
 
 /** Whether an account has code. Calls at one time share a question: any signature that is not its key's asks it, whoever made it up. */
 export const findWithCode: (rpc: Rpc, account: Address) => Promise<boolean> = gathered(
@@ -104,6 +121,13 @@ const storeSpendings: Store = gathered(insertPayments, { limit: LIMIT, concurren
  */
 export const store: Store = (database, item) =>
   item.payment.spenders?.length ? storeSpendings(database, item) : storeMost(database, item);
+
+/** What a payment would become if it were stored now. Calls at one time share a query. No lock is held: `store` decides. */
+export const foresee: (database: Database, item: IntakeItem) => Promise<GuardDecision> = gathered(foreseePayments, {
+  limit: LIMIT,
+  concurrency: 1,
+  isOutage,
+});
 
 /** Fixes the licence of a payment if none is fixed yet, and gives the one that stands (safety 13). Calls at one time share a statement. */
 export const fixLicence: (database: Database, entry: LicenceEntry) => Promise<StoredLicence> = gathered(

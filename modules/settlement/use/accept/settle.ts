@@ -3,6 +3,7 @@ import { atLedger, isAway } from '../../../../db/outage.ts';
 import type { BatchPart } from '../../../../platform/chain/calls/calldata.ts';
 import { gasAlone } from '../../../../platform/chain/calls/calldata.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
+import { hasOthers } from '../../../../platform/chain/rpc/rpc.ts';
 import { checkSignature } from '../../../../platform/chain/signature/contractWallet.ts';
 import { refusedByBudget } from '../../../budgets/use/refuse.ts';
 import { storedAgent } from '../../../gate/rules/agent.ts';
@@ -18,8 +19,8 @@ import { LOST_HONOURED_HOURS, wasUsedBefore } from '../../rules/firstLook.ts';
 import { guardLicence, guardPurchase } from '../../rules/guard.ts';
 import { SENTENCES } from '../../rules/judge.ts';
 import type { AdmissionFacts } from '../../store/admission.ts';
-import type { AuthorizationKey, Intake, NewPayment } from '../../store/intake.ts';
-import { rememberRequestKey } from '../../store/intake.ts';
+import type { AuthorizationKey, IntakeItem, NewPayment } from '../../store/intake.ts';
+import { findRequestKey, rememberRequestKey } from '../../store/intake.ts';
 import type { LostSettlement } from '../../store/lostSettlements.ts';
 import { findLost } from '../../store/lostSettlements.ts';
 import type { Payment, PaymentRef, StoredLeg } from '../../store/payment.ts';
@@ -36,7 +37,16 @@ import { chainOf } from '../deps.ts';
 import { settleMock } from '../rails/mock.ts';
 import { admit } from './admission.ts';
 import type { NonceLook } from './intake.ts';
-import { findAdmission, findBalance, findKnown, findWithCode, lookAtNonce, store } from './intake.ts';
+import {
+  findAdmission,
+  findBalance,
+  findHighestBalance,
+  findKnown,
+  findWithCode,
+  foresee,
+  lookAtNonce,
+  store,
+} from './intake.ts';
 import type { Waiter } from './waiter.ts';
 
 /** What settling needs on the side that answers callers. */
@@ -83,7 +93,7 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
 
 /**
  * Settles one payment and answers with its receipt. The checks in their order (safety 12): terms → signature → stored answer → admission →
- * nonce → for a last look, balance and the look → row, with the guard → chain. A second call with the same authorization and the same purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
+ * nonce → balance → last look → row, with the guard → chain. Before the balance nothing is written but the observation of what a site or an account presented (`no`). A second call with the same authorization and the same purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
  * What is read before the row is read side by side; the answers keep their order. One that our own
  * transaction carried before a restore lost its row gets the row anew, once, where it may be shown (ADR 0018).
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
@@ -111,16 +121,16 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   // Whatever does not fit is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts.
   const held = misfit && request.known === undefined ? await find() : request.known;
   const late = misfit && !held && mode === 'live' && isOver(misfit) ? await findOwn() : null;
-  if (misfit && !held && !late) throw await noUnsigned(deps, request, network, misfit);
+  if (misfit && !held && !late) throw await no(deps, request, network, misfit);
   const signature = await checkSignature(rpc, network, payment, findWithCode);
-  if (!signature.ok) throw await noUnsigned(deps, request, network, signature);
+  if (!signature.ok) throw await no(deps, request, network, signature);
   const planned = { payerKind: signature.payerKind, plannedGas: gasAlone(signature.payerKind, partOf(request)) };
   if (held) {
-    await checkRequestKeys(deps, request, network, key);
+    await checkRequestKeys(deps, request, network, findRequestKey);
     return answerKnown(deps, request, network, held);
   }
   const looks = lookAhead(deps, request, network, { ...key, plannedGas: planned.plannedGas });
-  await checkRequestKeys(deps, request, network, key);
+  await checkRequestKeys(deps, request, network, findRequestKey);
   const facts = await atLedger(() => looks.facts);
   const known = facts.holder && (await find());
   if (known) return answerKnown(deps, request, network, known);
@@ -139,15 +149,24 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     const sentence = 'this authorization was used or cancelled before we received it';
     if (!own) throw await no(deps, request, network, { ...USED, sentence });
   }
-  if (request.lastLook && !own && (await looks.balance) < payment.authorization.value)
-    throw await no(deps, request, network, SHORT);
-  const stale = await request.lastLook?.({ hasMoved: own !== null });
-  if (stale) throw await no(deps, request, network, stale);
   const spenders = spendersOf(request, facts);
   const unusedAtBlock = own ? own.blockNumber - 1n : (look?.blockNumber ?? null);
   const agent = storedAgent(request.agent, await atLedger(() => looks.label));
-  const seen = { ...planned, unusedAtBlock, spenders, agent, hasMoved: own !== null };
-  const intake = await atLedger(() => insert(deps, newPayment(deps, request, network, seen)));
+  const item = itemOf(
+    deps,
+    newPayment(deps, request, network, { ...planned, unusedAtBlock, spenders, agent, hasMoved: own !== null }),
+  );
+  const { from: account, value } = payment.authorization;
+  const isShort = !own && (await looks.balance) < value;
+  // Who has spent all on this very purchase is answered by it; who has the money at any node is not refused by the word of another.
+  if (isShort && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {
+    const most = hasOthers(rpc) ? await findHighestBalance(rpc, { network, account }) : 0n;
+    if (most < value) throw await no(deps, request, network, SHORT);
+  }
+  const stale = await request.lastLook?.({ hasMoved: own !== null });
+  if (stale) throw await refuse(deps, { ...attemptOf(request, network), isVouched: true }, stale);
+  await checkRequestKeys(deps, request, network, rememberRequestKey);
+  const intake = await atLedger(() => store(deps.database, item));
   if (intake.kind === 'refused') throw await refusedByBudget(deps, intake.refusal);
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
   if (request.purchase) deps.onPurchase?.(intake.payment);
@@ -169,7 +188,7 @@ interface Looks {
   readonly facts: Promise<AdmissionFacts>;
   /** Null for a test key's, which is never on chain. */
   readonly nonce: Promise<NonceLook | null>;
-  /** What its payer holds, in micro. Only where a last look that costs comes after it: what cannot be paid else fails when it is examined. */
+  /** What its payer holds, in micro; the price for a test key's. */
   readonly balance: Promise<bigint>;
   /** What reports will know its agent by. */
   readonly label: Promise<string>;
@@ -182,17 +201,15 @@ interface Looks {
  */
 function lookAhead(
   deps: SettleDeps,
-  { tenantId, mode, terms, payment, agent, lastLook }: SettleRequest,
+  { tenantId, mode, terms, payment, agent }: SettleRequest,
   network: Network,
   asked: AuthorizationKey & { readonly plannedGas: bigint },
 ): Looks {
   const facts = findAdmission(deps.database, { ...asked, tenantId, payTo: terms.payTo });
   const { rpc } = chainOf(deps, network.id);
   const nonce = mode === 'mock' ? Promise.resolve(null) : lookAtNonce(rpc, { network, ...payment.authorization });
-  const isMoneyLookedAt = lastLook !== undefined && mode === 'live';
-  const balance = isMoneyLookedAt
-    ? findBalance(rpc, { network, account: payment.authorization.from })
-    : Promise.resolve(terms.priceMicro);
+  const account = payment.authorization.from;
+  const balance = mode === 'mock' ? Promise.resolve(terms.priceMicro) : findBalance(rpc, { network, account });
   const label = labelAgent(deps.database, { tenantId, agent, atMs: deps.now() });
   for (const look of [facts, nonce, balance, label]) look.catch(() => undefined);
   return { facts, nonce, balance, label };
@@ -213,13 +230,8 @@ async function settleLost(
   }
 }
 
-/** Refuses the payment of a request, which has no row of its own. */
+/** Refuses the payment of a request, which has no row of its own and whose payer has shown no money: anybody can sign. */
 function no(deps: SettleDeps, request: SettleRequest, network: Network, refusal: Refusal): Promise<PaymentError> {
-  return refuse(deps, { ...attemptOf(request, network), isVouched: true }, refusal);
-}
-
-/** The same before it is known that its payer signed. */
-function noUnsigned(deps: SettleDeps, request: SettleRequest, network: Network, refusal: Refusal): Promise<PaymentError> {
   return refuse(deps, { ...attemptOf(request, network), isVouched: isVouchedBy(request) }, refusal);
 }
 
@@ -241,17 +253,21 @@ function expectedTerms(terms: Terms, network: Network): Parameters<typeof checkT
   };
 }
 
-/** An Idempotency-Key, or a payment-identifier of the payer, belongs to one authorization for a day. */
+/**
+ * An Idempotency-Key, or a payment-identifier of the payer, belongs for a day to the authorization that was first taken with it. `look` writes it
+ * only right before the row: whoever holds no money, and whoever shows a payment again, would fill the table with names.
+ */
 async function checkRequestKeys(
   deps: SettleDeps,
   request: SettleRequest,
   network: Network,
-  claim: AuthorizationKey,
+  look: typeof findRequestKey,
 ): Promise<void> {
   const { tenantId, idempotencyKey, payment, purchase } = request;
-  const requestHash = sha256([claim.network, claim.asset, claim.payer, claim.nonce]);
+  const { from: payer, nonce } = payment.authorization;
+  const requestHash = sha256([network.id, network.asset, payer, nonce]);
   const isOthers = async (key: string): Promise<boolean> => {
-    const found = await atLedger(() => rememberRequestKey(deps.database, { tenantId, key, requestHash }));
+    const found = await atLedger(() => look(deps.database, { tenantId, key, requestHash }));
     if (found === 'other' && purchase) throw new ServiceError('idempotency_conflict', 'this key belongs to another payment');
     return found === 'other';
   };
@@ -260,7 +276,7 @@ async function checkRequestKeys(
     throw new ServiceError('invalid_parameter', 'this Idempotency-Key was used with another payment', { parameter });
   }
   const { paymentIdentifier } = payment;
-  if (paymentIdentifier && (await isOthers(`id:${claim.payer}:${sha256([paymentIdentifier])}`))) {
+  if (paymentIdentifier && (await isOthers(`id:${payer}:${sha256([paymentIdentifier])}`))) {
     const sentence = 'this payment-identifier belongs to another payment';
     throw await no(deps, request, network, { reason: 'authorization_invalid', raw: 'payment_identifier_conflict', sentence });
   }
@@ -281,10 +297,11 @@ function partOf({ terms, payment }: SettleRequest): BatchPart {
   return { payTo: terms.payTo, legs: terms.legWords?.length ?? 1, signatureBytes: (payment.signature.length - 2) / 2 };
 }
 
-function insert(deps: SettleDeps, payment: NewPayment): Promise<Intake> {
+/** A payment as it is stored, with its guard. */
+function itemOf(deps: SettleDeps, payment: NewPayment): IntakeItem {
   const { licenceOfferId } = payment;
   const now = { ms: deps.now(), licenceLifeSeconds: deps.licenceLifeSeconds };
-  return store(deps.database, {
+  return {
     payment,
     trace: deps.trace?.() ?? null,
     guard: async (siblings, sql) =>
@@ -295,7 +312,7 @@ function insert(deps: SettleDeps, payment: NewPayment): Promise<Intake> {
             siblings,
             await findCoveringPurchase(sql, { tenantId: payment.tenantId, offerId: licenceOfferId }),
           ),
-  });
+  };
 }
 
 /** The payment of a request, with what was found out about its payer before the row. */

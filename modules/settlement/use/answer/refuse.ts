@@ -29,7 +29,7 @@ export interface Attempt extends Presented {
   /** The price it would have paid; null when no valid quote named one. */
   readonly micro: bigint | null;
   readonly agent: ObservedAgent;
-  /** Its payer signed it, or `isVouchedBy` says so. Of anything else nothing is written: strangers could fill a site's audit. */
+  /** Its payer has shown the money, or `isVouchedBy` says so. Of anything else nothing is written: strangers could fill a site's audit. */
   readonly isVouched: boolean;
 }
 
