@@ -8,16 +8,26 @@ import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_ENFORCEMENT } from '../../modules/gate/rules/enforcement.ts';
 import { setEnforcement } from '../../modules/gate/use/enforcement.ts';
+import { setPricing } from '../../modules/tenants/use/tenants.ts';
 import { contentSettlement } from '../../packages/publisher/src/express.ts';
 import { contentSettlement as forFetch } from '../../packages/publisher/src/fetch.ts';
 import { WALLETS } from '../support/api.ts';
 import { UA } from '../support/publisher-site.ts';
+import { ruleOf } from '../support/rules/arbitrary.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { useTestService } from '../support/service.ts';
 
 const TEXT = `<!doctype html><title>a page</title><p>${'The whole text. '.repeat(200)}</p>`;
 const GPT = UA.agent;
 const CURL = 'curl/8.5.0';
+
+/** Files beside an article, with the types that servers give them. */
+const ASSETS = {
+  'app.js': 'text/javascript',
+  'app.js.map': 'application/json',
+  'font.woff2': 'application/octet-stream',
+  'talk.mp3': 'audio/mpeg',
+};
 
 let service: TestService;
 let site: TestSite;
@@ -73,6 +83,8 @@ beforeAll(async () => {
   app.get('/sitemap_index.xml', (_request, response) => void response.type('application/xml').send('<sitemapindex/>'));
   app.get('/manifest.webmanifest', (_request, response) => void response.type('application/manifest+json').send('{}'));
   app.get('/articles/trio/photo.png', (_request, response) => void response.type('png').send(Buffer.alloc(3_000)));
+  for (const [name, type] of Object.entries(ASSETS))
+    app.get(`/articles/${name}`, (_request, response) => void response.type(type).send(Buffer.alloc(900, 'x')));
   app.post('/articles/trio/comments', (_request, response) => void response.status(201).json({ id: 1 }));
   app.get('/articles/old', (_request, response) => void response.redirect(301, '/articles/trio'));
   app.get('/api/items', (_request, response) => void response.json({ items: [] }));
@@ -150,6 +162,10 @@ test.each([
   ['GET', '/manifest.webmanifest', CURL, 200],
   ['GET', '/articles/style.css', GPT, 200],
   ['GET', '/articles/trio/photo.png', GPT, 200],
+  ['GET', '/articles/app.js', GPT, 200],
+  ['GET', '/articles/app.js.map', GPT, 200],
+  ['GET', '/articles/font.woff2', GPT, 200],
+  ['GET', '/articles/talk.mp3', GPT, 200],
   ['POST', '/articles/trio/comments', 'python-requests/2.32.3', 201],
   ['OPTIONS', '/api/items', CURL, 200],
   ['GET', '/articles/old', GPT, 301],
@@ -203,6 +219,12 @@ test.each([
   ['/articles/forms/f8', { accept: 'application/msword' }],
   ['/articles/forms/health-report.pdf', {}],
   ['/articles/forms/healthcare-2026', { range: 'bytes=0-9' }],
+  ['/articles/forms/what-is-node.js', {}],
+  ['/articles/forms/what-is-vue.js', { accept: 'application/json' }],
+  ['/articles/forms/what-is-d3.js?format=json', {}],
+  ['/articles/forms/why-backbone.js', { accept: 'application/octet-stream' }],
+  ['/articles/forms/on-reset.css', { range: 'bytes=0-0,1-99999' }],
+  ['/articles/forms/the-story-of.svg', { accept: 'application/json' }],
 ] as const)('a page that nobody has asked for yet is not had as %s with %o', async (path, headers) => {
   const response = await fetch(`${url}${path}`, { headers: { 'user-agent': GPT, host: site.host, ...headers } });
   expect([response.status, (await response.text()).includes('The whole text')]).toEqual([402, false]);
@@ -232,4 +254,20 @@ test('a handler of web-standard requests is looked at, too', async () => {
   }
   made.length = 0;
   expect([(await get('/f1')).status, made]).toEqual([402, []]);
+});
+
+test('a page that its owner refuses to an agent is refused under the name of a file and after another method, too', async () => {
+  const rules = [ruleOf({ id: 'kept', path: '/articles/kept*', effect: 'refuse' })];
+  await setPricing({ database: service.database }, { tenantId: site.tenantId, pricing: { rules } });
+  let at = 0;
+  await expect.poll(async () => (await ask('GET', `/articles/kept-since-${at++}`, GPT)).status).toBe(403);
+  for (const [method, path] of [
+    ['GET', '/articles/kept'],
+    ['GET', '/articles/kept.png'],
+    ['GET', '/articles/kept-node.js'],
+    ['POST', '/articles/kept-posted'],
+  ] as const) {
+    const { status, text } = await ask(method, path, GPT);
+    expect([method, path, status, text.includes('The whole text')]).toEqual([method, path, 403, false]);
+  }
 });

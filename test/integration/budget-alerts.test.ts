@@ -1,6 +1,6 @@
 /** Where an account says it is to be told of its budget: its owner alone, addresses of others only, a secret shown once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { raiseBudgetAlerts } from '../../modules/budgets/store/alerts.ts';
+import { leaseDueAlerts, raiseBudgetAlerts, recordAlertAttempt } from '../../modules/budgets/store/alerts.ts';
 import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
 import { mintAccountToken } from '../../modules/identity/use/accounts/token.ts';
 import type { Outbound } from '../../platform/outbound/outbound.ts';
@@ -26,12 +26,10 @@ afterAll(async () => {
 async function openAccount() {
   const { accountId, token: agent } = await createBuyerAccount(api.deps, { name: 'reader' });
   const { token: owner } = await mintAccountToken(api.deps, { accountId, isOwner: true });
-  const spend = (beforeMicro: bigint, spentMicro: bigint) => {
+  const spend = (beforeMicro: bigint, spentMicro: bigint, limitMicro = 1_000n) => {
     const period = { period: 'day', periodStart: new Date(0), periodEnd: new Date(HOUR_MS) } as const;
     const { database } = api.deps;
-    return database.transaction((sql) =>
-      raiseBudgetAlerts(sql, { accountId, ...period, limitMicro: 1_000n, beforeMicro, spentMicro }),
-    );
+    return database.transaction((sql) => raiseBudgetAlerts(sql, { accountId, ...period, limitMicro, beforeMicro, spentMicro }));
   };
   return { accountId, owner, agent, spend };
 }
@@ -93,4 +91,42 @@ test('an account that was erased is told nothing any more', async () => {
   await api.deps.database.query('update buyer_account set erased_at = now() where account_id = $1', [accountId]);
   const answer = await put(owner, { url: HOOK });
   expect([answer.status, answer.headers.get('x-svc-error-code')]).toEqual([404, 'not_found']);
+});
+
+test('receivers that hang take their places from those that failed within the hour, not from others, whatever new alerts their accounts raise', async () => {
+  const { database } = api.deps;
+  const lease = async (hasFailed: boolean) => leaseDueAlerts(database, { hasFailed, most: 3, leaseMs: 25_000 });
+  const hanging = [await openAccount(), await openAccount(), await openAccount()];
+  for (const { owner, spend } of hanging) {
+    await put(owner, { url: HOOK });
+    await spend(0n, 500n);
+  }
+  const before = await lease(false);
+  expect(before.map(({ alert }) => alert.accountId).sort()).toEqual(hanging.map(({ accountId }) => accountId).sort());
+  const [leaver, ...others] = hanging as [(typeof hanging)[0], ...typeof hanging];
+  await put(leaver.owner, { url: null }); // while the request hangs
+  for (const { alert, leaseId, attempt } of before) {
+    const dueAt = new Date(Date.now() + HOUR_MS);
+    const isKept = alert.accountId !== leaver.accountId;
+    expect(
+      await recordAlertAttempt(database, {
+        eventId: alert.eventId,
+        leaseId,
+        attempt,
+        state: 'waiting',
+        reason: 'timeout',
+        dueAt,
+      }),
+    ).toBe(isKept);
+  }
+  await put(leaver.owner, { url: HOOK });
+  for (const { spend } of hanging) await spend(0n, 1_000n, 2_000n); // a new limit is a new alert
+  const quick = await openAccount();
+  await put(quick.owner, { url: HOOK });
+  await quick.spend(0n, 500n);
+  expect((await lease(false)).map(({ alert }) => alert.accountId)).toEqual([quick.accountId]);
+  const later = await lease(true);
+  expect(later.map(({ alert }) => alert.accountId).sort()).toEqual(others.map(({ accountId }) => accountId).sort());
+  await database.query("update account_alert set leased_until = '-infinity' where account_id = $1", [leaver.accountId]);
+  expect((await lease(true)).map(({ alert }) => alert.accountId)).toEqual([leaver.accountId]);
 });

@@ -47,13 +47,52 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     test: { file: aside, name: 'GET /articles/p7.png is no way round' },
   },
   {
+    id: 'gate-gives-articles-named-as-files',
+    rule: 15,
+    bug: 'an article whose name ends as a file does is given to whoever asks for it as JSON',
+    edits: [
+      {
+        file: `${src}/core/aside.ts`,
+        search: "return FILE.test(path) && !INTERFACE.test(path) && !NAME.test(path) ? 'file' : 'name';",
+        replace: "return 'name';",
+      },
+    ],
+    test: { file: aside, name: 'a page that nobody has asked for yet' },
+  },
+  {
+    id: 'gate-gives-refused-pages-by-their-name',
+    rule: 15,
+    bug: 'a page that its owner refuses to an agent is given under the name of a file',
+    edits: [
+      {
+        file: `${src}/gate.ts`,
+        search: "return decision.act === 'serve' ? null :",
+        replace: "return decision.act !== 'offer' ? null :",
+      },
+    ],
+    test: { file: aside, name: 'a page that its owner refuses' },
+  },
+  {
+    id: 'held-page-without-end',
+    rule: 10,
+    bug: 'a server that does not wait fills its memory while a payment is looked at',
+    edits: [
+      {
+        file: `${src}/selling/heldPage.ts`,
+        search: "const isLong = this.#state === 'held' && this.#bytes",
+        replace: 'const isLong = this.#bytes',
+      },
+    ],
+    test: { file: 'test/unit/publisher/held-page.test.ts', name: 'a page whose server writes on' },
+  },
+  {
     id: 'gate-gives-pages-in-another-form',
     rule: 15,
     bug: 'whoever asks for a page as JSON, or in parts, has it for nothing',
     edits: [
       {
         file: `${src}/core/aside.ts`,
-        search: "return asked === 'method' ? PAGE.test(type) : !NO_PAGE.test(type);",
+        search: 'return !isFile && !NO_PAGE.test(type);',
         replace: 'return PAGE.test(type);',
       },
     ],

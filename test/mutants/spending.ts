@@ -48,6 +48,19 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     test: { file: account, name: 'an agent’s key, a site’s key and a site’s owner are refused' },
   },
   {
+    id: 'hanging-receivers-look-sound',
+    rule: 10,
+    bug: 'an account whose receiver hangs takes the places of receivers that answer, with every new limit or by taking its address away',
+    edits: [
+      {
+        file: 'modules/budgets/store/alerts.ts',
+        search: 'attempts = attempts + (leased_until > clock_timestamp())::int',
+        replace: 'attempts = attempts',
+      },
+    ],
+    test: { file: alerts, name: 'receivers that hang take their places' },
+  },
+  {
     id: 'agents-redirect-alerts',
     rule: 24,
     bug: 'an agent’s key sends the alerts of its owner elsewhere',

@@ -82,6 +82,12 @@ async function writePosts(): Promise<void> {
   `);
 }
 
+/** Rows of the options table that hold a text. */
+const storedWith = (text: string): Promise<string[]> =>
+  world.wordpress.php(
+    `global $wpdb; echo wp_json_encode( $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_value LIKE '%${text}%'" ) );`,
+  );
+
 const tokenIn = (page: string): string => /wpc_[0-9a-f]{48}/.exec(page)?.[0] ?? 'none';
 
 async function tellService(told: string): Promise<void> {
@@ -150,6 +156,7 @@ test('the settings page takes address and key of the service, refuses others, an
   const connected = await connect({});
   expect(connected).toContain('Connected.');
   token = tokenIn(connected);
+  expect([await storedWith(token), await storedWith(world.connectKey)]).toEqual([[], ['content_settlement_api_key']]);
   await tellService(token);
   const page = await admin.read(SETTINGS);
   expect([page.includes(world.connectKey), page.includes(token)]).toEqual([false, false]);
@@ -158,10 +165,9 @@ test('the settings page takes address and key of the service, refuses others, an
 
 test('its buttons ask for an administrator and for the page’s own nonce', async () => {
   const body = new URLSearchParams({ action: 'content_settlement_connect', service_url: 'https://evil.example', api_key: '' });
-  const forged = await admin.request('/wp-admin/admin-post.php', { method: 'POST', body });
-  expect(forged.status).toBe(403);
+  expect((await admin.request(SETTINGS, { method: 'POST', body })).status).toBe(403);
   const author = await logIn(world.wordpress, 'ann', 'ann has a password');
-  expect((await author.request('/wp-admin/admin-post.php', { method: 'POST', body })).status).toBe(403);
+  expect((await author.request(SETTINGS, { method: 'POST', body })).status).toBe(403);
   expect(await admin.read(SETTINGS)).toContain(world.line.url);
 });
 
@@ -474,7 +480,12 @@ test('the token closes the credits API to all but the service, which was told it
   expect((await credits('two', { authorization: 'Bearer wpc_wrong' })).status).toBe(401);
   expect((await credits('two')).status).toBe(200);
   const former = token;
+  const nonce =
+    /content_settlement_token[^>]*>\s*<input[^>]*name="_wpnonce" value="([^"]+)"/.exec(await admin.read(SETTINGS))?.[1] ?? '';
   token = tokenIn(await admin.submit(SETTINGS, 'content_settlement_token', {}));
+  expect(await storedWith(token)).toEqual([]);
+  const again = new URLSearchParams({ action: 'content_settlement_token', _wpnonce: nonce });
+  expect((await admin.request(SETTINGS, { method: 'POST', body: again })).status).toBe(403);
   expect((await credits('two', { authorization: `Bearer ${former}` })).status).toBe(401);
   expect((await credits('two')).status).toBe(200);
   expect(await admin.read(SETTINGS)).not.toContain(token);

@@ -61,8 +61,9 @@ export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Pro
 }
 
 /**
- * Forgets where alerts go; what waits is not sent. Under the account's lock, so that no alert is written meanwhile as one to send. Run it in
- * a database transaction. Again: nothing.
+ * Forgets where alerts go; what waits is not sent, and what is on its way counts as an attempt that failed: taking the address away is no way to
+ * look like a receiver that answers. Under the account's lock, so that no alert is written meanwhile as one to send. Run it in a database
+ * transaction. Again: nothing.
  */
 export async function deleteAlertEndpoint(sql: Sql, accountId: string): Promise<void> {
   await sql.query(
@@ -70,7 +71,11 @@ export async function deleteAlertEndpoint(sql: Sql, accountId: string): Promise<
       where account_id = $1`,
     [accountId],
   );
-  await sql.query("update account_alert set state = 'unsent' where account_id = $1 and state = 'waiting'", [accountId]);
+  await sql.query(
+    `update account_alert set state = 'unsent', attempts = attempts + (leased_until > clock_timestamp())::int
+      where account_id = $1 and state = 'waiting'`,
+    [accountId],
+  );
 }
 
 /** Where an account's alerts go, and since when; null when nowhere. */
@@ -136,11 +141,11 @@ export interface LeasedAlert {
 
 /**
  * Leases alerts that are due, the longest due first and of each account its first: one request of an account is on its way at a time, so
- * that a receiver who hangs holds one place. First attempts and later ones have places of their own.
+ * that a receiver who hangs holds one place. Accounts of which an attempt failed within the hour (`hasFailed`) have places of their own.
  */
 export async function leaseDueAlerts(
   sql: Sql,
-  { isFirst, most, leaseMs }: { readonly isFirst: boolean; readonly most: number; readonly leaseMs: number },
+  { hasFailed, most, leaseMs }: { readonly hasFailed: boolean; readonly most: number; readonly leaseMs: number },
 ): Promise<LeasedAlert[]> {
   if (most <= 0) return [];
   const rows = await sql.query<
@@ -150,16 +155,18 @@ export async function leaseDueAlerts(
        select a.event_id, e.alert_url as url, e.alert_endpoint_id as endpoint_id, e.alert_sealed as sealed
          from account_alert as a join buyer_account as e using (account_id)
         where e.alert_url is not null and a.state = 'waiting' and a.due_at <= clock_timestamp()
-          and a.leased_until <= clock_timestamp() and (a.attempts = 0) = $1
-          and not exists (select from account_alert as other where other.account_id = a.account_id and other.state = 'waiting'
-            and (other.leased_until > clock_timestamp() or (other.due_at, other.percent) < (a.due_at, a.percent)
-              and other.due_at <= clock_timestamp() and (other.attempts = 0) = $1))
+          and not exists (select from account_alert as other where other.account_id = a.account_id
+            and (other.leased_until > clock_timestamp() or other.state = 'waiting' and other.due_at <= clock_timestamp()
+              and (other.due_at, other.percent, other.event_id) < (a.due_at, a.percent, a.event_id)))
+          and $1 = exists (select from account_alert as failed where failed.account_id = a.account_id
+            and failed.attempts > (failed.state = 'delivered')::int
+            and coalesce(failed.decided_at, failed.due_at) > clock_timestamp() - interval '1 hour')
         order by a.due_at limit $2 for update of a skip locked
      )
      update account_alert as a set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = gen_random_uuid()
        from due where a.event_id = due.event_id
      returning ${COLUMNS}, a.lease_id, a.attempts, due.url, due.endpoint_id, due.sealed`,
-    [isFirst, most, leaseMs],
+    [hasFailed, most, leaseMs],
   );
   return rows.map((row) => ({
     alert: alertOf(row),

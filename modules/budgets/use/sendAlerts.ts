@@ -19,7 +19,7 @@ export interface AlertLimits {
   readonly passMs: number;
   /** How often it looks. */
   readonly pollMs: number;
-  /** Requests in flight: first attempts, and as many later ones, so that receivers who failed before hold up none that did not. */
+  /** Requests in flight: to receivers that failed within the hour so many, and to all others as many, whom those cannot hold up. */
   readonly mostOfEach: number;
 }
 
@@ -55,11 +55,11 @@ export interface AlertSender {
 
 /** The sender of this process; requests in flight outlive a pass. */
 export function createAlertSender(deps: AlertDeps): AlertSender {
-  const inFlight = { first: new Set<Promise<void>>(), later: new Set<Promise<void>>() };
+  const inFlight = { sound: new Set<Promise<void>>(), failing: new Set<Promise<void>>() };
   const { limits } = deps;
   const sendDue = async (kind: keyof typeof inFlight): Promise<void> => {
     const of = inFlight[kind];
-    const lease = { isFirst: kind === 'first', most: limits.mostOfEach - of.size, leaseMs: limits.leaseMs };
+    const lease = { hasFailed: kind === 'failing', most: limits.mostOfEach - of.size, leaseMs: limits.leaseMs };
     for (const leased of await leaseDueAlerts(deps.database, lease)) {
       const sent = sendAlert(deps, leased);
       of.add(sent);
@@ -71,11 +71,11 @@ export function createAlertSender(deps: AlertDeps): AlertSender {
       const stop = AbortSignal.any([deps.stopping, cancelled]);
       const endsAt = performance.now() + limits.passMs;
       while (!stop.aborted && performance.now() < endsAt) {
-        await sendDue('first');
-        await sendDue('later');
+        await sendDue('sound');
+        await sendDue('failing');
         await pause(limits.pollMs, stop);
       }
-      if (stop.aborted) await Promise.all([...inFlight.first, ...inFlight.later]);
+      if (stop.aborted) await Promise.all([...inFlight.sound, ...inFlight.failing]);
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Quote } from './client.ts';
 import { createClient } from './client.ts';
 import { Breaker } from './core/breaker.ts';
 import { crawlerErrorOf } from './core/crawlerError.ts';
+import { decideUnpriced } from './core/decide.ts';
 import { microOf } from './core/usdc.ts';
 import type { Caller } from './core/who.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
@@ -250,7 +251,10 @@ function lookOf<Request>(parts: Parts<Request>, request: SiteRequest<Request>, j
   return look && { act: 'look', look };
 }
 
-/** The offer of a page that was asked for in another way than with GET, or under the name of none; null for one without a price. */
+/**
+ * What becomes of a page that was asked for in another way than with GET, or under the name of none: its offer, or the refusal that it has under any
+ * other name; null for one without a price.
+ */
 async function offerFor<Request>(
   { pages }: Parts<Request>,
   judgement: Judgement,
@@ -260,7 +264,8 @@ async function offerFor<Request>(
   const page = await pages.located(asked);
   const price = await pages.priceOf(page);
   const error = method === 'GET' || method === 'HEAD' ? {} : { error: 'Payment required: pay with GET' };
-  return price.state === 'priced' ? { ...judgement, page, price, decision: { act: 'offer', ...error } } : null;
+  const decision = price.state === 'priced' ? ({ act: 'offer', ...error } as const) : decideUnpriced(price.state);
+  return decision.act === 'serve' ? null : { ...judgement, page, price, decision };
 }
 
 function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>, judgement: Judgement): Ruling {

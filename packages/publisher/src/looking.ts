@@ -4,10 +4,11 @@
  */
 import type { Answer } from './answers.ts';
 import type { Asked } from './core/aside.ts';
-import { ACKNOWLEDGEMENT_BYTES, isAcknowledgement, mayBePage } from './core/aside.ts';
+import { ACKNOWLEDGEMENT_BYTES, isAcknowledgement, mayBePage, nameOf } from './core/aside.ts';
 import { Lru } from './core/lru.ts';
 import type { Page } from './knowing/pages.ts';
 import type { Sale } from './selling/sale.ts';
+import { HELD_BYTES } from './selling/sale.ts';
 
 const KNOWN_MS = 600_000;
 const KNOWN = 5_000;
@@ -49,16 +50,19 @@ export function openLooks({ now }: { readonly now: () => number }): Looks {
   const isKnown = ({ resource }: Page): boolean => (pages.get(resource) ?? Number.NEGATIVE_INFINITY) > now() - KNOWN_MS;
   const askedAs = ({ page, method, isAside }: Pick<Looking, 'page' | 'method' | 'isAside'>): Asked => {
     if (method !== 'GET' && method !== 'HEAD') return 'method';
-    return isAside && !isKnown(page) ? 'name' : 'page';
+    return isAside && !isKnown(page) ? nameOf(page.path) : 'page';
   };
   let waiting = 0;
+  let heldBytes = 0;
   return {
     open: ({ page, method, isAside, instead, onOwn }) => {
       if (!isAside && (isKnown(page) || waiting >= AT_ONCE)) return null;
       if (!isAside) waiting += 1;
       let isOpen = true;
+      let ownBytes = 0;
       const end = (isPage: boolean): void => {
         if (isOpen && !isAside) waiting -= 1;
+        if (isOpen) heldBytes -= ownBytes;
         if (isOpen && !isPage) onOwn();
         isOpen = false;
       };
@@ -68,7 +72,7 @@ export function openLooks({ now }: { readonly now: () => number }): Looks {
       };
       return {
         isAside,
-        mayBePage: (status, type) => mayBePage({ status, type }, askedAs({ page, method, isAside })),
+        mayBePage: (status, type) => mayBePage({ status, type }, askedAs({ page, method, isAside }), page.path),
         sale: {
           finish: async (made) => {
             const answer = isPage(made) ? await instead() : null;
@@ -76,7 +80,11 @@ export function openLooks({ now }: { readonly now: () => number }): Looks {
             end(answer !== null);
             return answer === null ? { act: 'unservable', headers: {} } : { act: 'answer', answer };
           },
-          hold: () => true,
+          hold: (bytes) => {
+            if (isOpen) ownBytes += bytes;
+            if (isOpen) heldBytes += bytes;
+            return heldBytes <= HELD_BYTES;
+          },
           abandon: () => end(false),
         },
       };

@@ -44,7 +44,6 @@ Reports::register();
 Gate_Config::register();
 if ( is_admin() ) {
 	Settings_Page::register();
-	Settings_Actions::register();
 	Wallet_Field::register();
 	Authors_Box::register();
 	Health::register();

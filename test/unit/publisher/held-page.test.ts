@@ -13,6 +13,8 @@ import express from 'express';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { paidHeaders } from '../../../packages/publisher/src/answers.ts';
 import { isServable } from '../../../packages/publisher/src/core/decide.ts';
+import type { Page } from '../../../packages/publisher/src/knowing/pages.ts';
+import { openLooks } from '../../../packages/publisher/src/looking.ts';
 import { PARTIAL } from '../../../packages/publisher/src/request.ts';
 import { forceHeaders, holdPage } from '../../../packages/publisher/src/selling/heldPage.ts';
 import type { Sale, SaleResult } from '../../../packages/publisher/src/selling/sale.ts';
@@ -29,6 +31,8 @@ const REFUSED: SaleResult = {
 /** What the sale of the next request says, and what was asked of sales. */
 let refuses = false;
 let waitsForEver = false;
+/** Bytes that all pages may still hold together. */
+let room = Number.POSITIVE_INFINITY;
 const finished: { status: number; bytes: number; whole: string | null }[] = [];
 let abandoned = 0;
 let larger = 0;
@@ -40,7 +44,10 @@ const sale = (): Sale => ({
     if (!isServable(page.status, page.bytes)) return { act: 'unservable', headers: { 'cache-control': 'private, no-store' } };
     return refuses ? REFUSED : { act: 'page', headers: paidHeaders({ licence: 'a.b.c', chargedMicro: '1000' }) };
   },
-  hold: () => true,
+  hold: (bytes) => {
+    room -= bytes;
+    return room >= 0;
+  },
   abandon: () => {
     abandoned += 1;
   },
@@ -103,6 +110,10 @@ const pages = express
     response.write('half a page');
     response.destroy();
   })
+  .get('/pours', (_request, response) => {
+    const pouring = setInterval(() => void response.write(LONG), 1); // and hears nothing of being told to wait
+    response.once('close', () => clearInterval(pouring));
+  })
   .get('/never', (_request, response) => void response.write('half a page'))
   .get('/moved', (_request, response) => response.redirect('/send'))
   .get('/nothing', (_request, response) => void response.status(204).end())
@@ -142,6 +153,7 @@ beforeAll(async () => {
 afterEach(() => {
   refuses = false;
   waitsForEver = false;
+  room = Number.POSITIVE_INFINITY;
   finished.length = 0;
   abandoned = 0;
   larger = 0;
@@ -241,6 +253,32 @@ test('a page whose buyer leaves while his payment is looked at is no longer kept
   await expect.poll(() => finished.length).toBe(1);
   gone.destroy();
   await expect.poll(() => abandoned).toBe(1);
+});
+
+test('a page whose server writes on while its payment is looked at finds an end where the room for all pages ends', async () => {
+  waitsForEver = true;
+  room = 3 * MAX;
+  const answer = await get('/held/pours');
+  expect([answer.status, await answer.text(), answer.headers.get('payment-required')]).toEqual([
+    503,
+    expect.not.stringContaining('x'.repeat(100)),
+    null,
+  ]);
+  expect([finished.length, abandoned > 0]).toEqual([1, true]);
+});
+
+test('answers that are looked at share the room of 64 MiB, and give it back', () => {
+  const looks = openLooks({ now: () => 0 });
+  const open = () => {
+    const page = { resource: 'https://a.example/x', path: '/x' } as Page;
+    const look = looks.open({ page, method: 'POST', isAside: true, instead: async () => null, onOwn: () => undefined });
+    return look?.sale as Sale;
+  };
+  const [one, another] = [open(), open()];
+  const half = 32 * 1_024 * 1_024;
+  expect([one.hold(half), another.hold(half), another.hold(1)]).toEqual([true, true, false]);
+  one.abandon();
+  expect(another.hold(1)).toBe(true);
 });
 
 const connections = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));

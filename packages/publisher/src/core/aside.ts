@@ -3,20 +3,23 @@
  * answered as if there were no gate.
  */
 
-const FILES =
-  'css|m?js|map|xml|rss|atom|rdf|ico|png|jpe?g|gif|webp|avif|svg|bmp|woff2?|[ot]tf|eot|mp[34]|m4[av]|web[mp]|og[gv]|wav|vtt|webmanifest|wasm';
+const FEEDS = 'xml|rss|atom|rdf';
+const DATA = 'map|webmanifest';
+const MEDIA = 'ico|png|jpe?g|gif|webp|avif|svg|bmp|woff2?|[ot]tf|eot|mp[34]|m4[av]|web[mp]|og[gv]|wav|vtt|wasm';
+const FILE = new RegExp(`\\.(?:css|m?js|${FEEDS}|${DATA}|${MEDIA})$`, 'i');
 const NAMES =
   '(?:app-)?ads\\.txt|humans\\.txt|security\\.txt|manifest\\.json|feed\\.json|_?health(?:z|[-_]?checks?)?|live(?:z|ness)?|ready(?:z|ness)?|ping|heartbeat|metrics';
 /** Where sites answer programs of their own. */
-const INTERFACES = '(?:api|graphql|wp-json)';
-const ASIDE = new RegExp(`^/${INTERFACES}(?:/|$)|/(?:${NAMES})$|\\.(?:${FILES})$`, 'i');
+const INTERFACE = /^\/(?:api|graphql|wp-json)(?:\/|$)/i;
+const NAME = new RegExp(`/(?:${NAMES})$`, 'i');
 
 /**
  * True for a plain path that is no page by its name: nobody is asked what it costs before the site has answered. The name alone gives nothing
  * away, since an answer that is a page after all is offered. `pages`: endings that the owner names as pages.
  */
 export function isAside(path: string, pages: readonly string[] = []): boolean {
-  return ASIDE.test(path) && !pages.some((ending) => path.toLowerCase().endsWith(ending));
+  const isNamedSo = INTERFACE.test(path) || NAME.test(path) || FILE.test(path);
+  return isNamedSo && !pages.some((ending) => path.toLowerCase().endsWith(ending));
 }
 
 /** An answer as its head tells it. */
@@ -31,18 +34,33 @@ const PAGE = /^(?:text\/(?:html|plain|(?:x-)?markdown)|application\/(?:xhtml\+xm
 const NO_PAGE =
   /^(?:(?:image|font)\/|text\/(?:css|(?:java|ecma)script|event-stream)\b|application\/(?:(?:x-)?(?:java|ecma)script|(?:rss|atom)\+xml|manifest\+json|wasm|font-[\w-]+|vnd\.ms-fontobject)\b)/i;
 
-/** How an address was asked for: as a page may be, under the name of none, or with a method that gets none. */
-export type Asked = 'page' | 'name' | 'method';
+/** Types that servers give files by their endings, besides those of which no page is made. */
+const OWN_TYPES: readonly (readonly [ending: RegExp, type: RegExp])[] = [
+  [new RegExp(`\\.(?:${FEEDS})$`, 'i'), /^(?:text|application)\/(?:[\w.-]+\+)?xml\b/i],
+  [new RegExp(`\\.(?:${DATA})$`, 'i'), /^(?:application\/(?:json|octet-stream)|text\/plain)\b/i],
+  [new RegExp(`\\.(?:${MEDIA})$`, 'i'), /^(?:(?:audio|video)\/|application\/(?:ogg|octet-stream|(?:x-)?font)\b|text\/vtt\b)/i],
+];
+
+/** How an address was asked for: as a page may be, under the name of a file or another that no page has, or with a method that gets none. */
+export type Asked = 'page' | 'file' | 'name' | 'method';
+
+/** How a path is asked for that `isAside`. */
+export function nameOf(path: string): 'file' | 'name' {
+  return FILE.test(path) && !INTERFACE.test(path) && !NAME.test(path) ? 'file' : 'name';
+}
 
 /**
  * True for a head under which a page may come. Where a page is asked for, everything is one but what no page is made of: a reader chooses by
- * headers and query in which form a site answers, and none of them is free. Under the name of none only a document is a page, and after
- * another method what is a page by its type.
+ * headers and query in which form a site answers, and none of them is free. Under the name of a file the same holds, but for the types of such
+ * files: an article may be called `what-is-node.js`. Under another name of no page only a document is one, and after another method what is a page
+ * by its type.
  */
-export function mayBePage({ status, type }: Head, asked: Asked): boolean {
+export function mayBePage({ status, type }: Head, asked: Asked, path: string): boolean {
   if (status < 200 || status > 299 || status === 204 || status === 205) return false;
   if (asked === 'name') return DOCUMENT.test(type);
-  return asked === 'method' ? PAGE.test(type) : !NO_PAGE.test(type);
+  if (asked === 'method') return PAGE.test(type);
+  const isFile = asked === 'file' && OWN_TYPES.some(([ending, own]) => ending.test(path) && own.test(type));
+  return !isFile && !NO_PAGE.test(type);
 }
 
 /** More bytes than this are no acknowledgement. */

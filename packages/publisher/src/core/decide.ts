@@ -49,6 +49,14 @@ const OFFERS = {
   long: { act: 'offer', error: 'malformed_payment: the payment is too long' },
 } as const;
 
+/** Decides about a page that the service named no price of, for whoever would pay. */
+export function decideUnpriced(quote: Exclude<Facts['quote'], 'unasked' | 'priced'>): Exclude<Decision, { act: 'ask' }> {
+  if (quote === 'free') return { act: 'serve', as: 'free', verdict: 'served-free' };
+  if (quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };
+  if (quote === 'busy') return { act: 'refuse', status: 503 };
+  return quote === 'refused' ? { act: 'refuse', status: 403, verdict: 'blocked' } : { act: 'refuse', status: 400 };
+}
+
 /** Decides about one request. Readers, search engines and whom the owner lets in are served before anything is asked. */
 export function decide(facts: Facts): Decision {
   const { who, method } = facts;
@@ -65,11 +73,7 @@ export function decide(facts: Facts): Decision {
   // Webhooks, forms, feeds, styles: nobody is asked, and nobody waits, for what is no page.
   if (method === 'other' || (facts.isAside && facts.payment === 'none')) return { act: 'look' };
   if (facts.quote === 'unasked') return { act: 'ask', about: 'quote' };
-  if (facts.quote === 'free') return { act: 'serve', as: 'free', verdict: 'served-free' };
-  if (facts.quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };
-  if (facts.quote === 'busy') return { act: 'refuse', status: 503 };
-  if (facts.quote === 'refused') return { act: 'refuse', status: 403, verdict: 'blocked' };
-  if (facts.quote === 'bad') return { act: 'refuse', status: 400 };
+  if (facts.quote !== 'priced') return decideUnpriced(facts.quote);
   if (facts.proof === 'shown' && method === 'GET') return { act: 'ask', about: 'proof' };
   if (facts.proof === 'good') return { act: 'serve', as: 'licensed', verdict: 'agent-reread' };
   // It may have bought the page: an offer would have it pay again. One that pays as well has decided.

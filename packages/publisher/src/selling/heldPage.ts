@@ -154,14 +154,18 @@ class HeldPage {
     if (bytes === null) return true;
     this.#chunks.push(bytes);
     this.#bytes += bytes.length;
-    if (this.#sale.hold(bytes.length) || this.#state !== 'held' || this.#bytes > this.#options.maxBytes) return true;
+    const isLong = this.#state === 'held' && this.#bytes > this.#options.maxBytes;
+    if (this.#sale.hold(bytes.length) || isLong) return true;
     this.#giveUp(1);
     return false;
   }
 
-  /** The page takes too long or too much: nothing is settled, and what the server still makes of it goes nowhere. */
+  /**
+   * The page takes too long or too much, and what the server still makes of it goes nowhere. Nothing is settled; where the sale decides already,
+   * because the server writes on though it was told to wait, its buyer comes back with the same payment.
+   */
   #giveUp(retryAfter: number | undefined): void {
-    if (this.#state !== 'held') return;
+    if (this.#state !== 'held' && this.#state !== 'judged') return;
     this.#sale.abandon();
     this.#answer(waitAnswer(retryAfter));
   }
@@ -179,12 +183,17 @@ class HeldPage {
         encoding: head.headers['content-encoding']?.toString(),
         chunks: this.#isEnded ? this.#chunks : undefined,
       });
-      if (this.#response.destroyed) this.#state = 'shut';
+      if (this.#response.destroyed || this.#isShut()) this.#state = 'shut';
       else if (result.act === 'answer') this.#answer(result.answer);
       else this.#open(head, result.headers);
     } catch {
       this.#breakOff();
     }
+  }
+
+  /** Asked where the compiler would hold the state for the one it was before the sale decided. */
+  #isShut(): boolean {
+    return this.#state === 'shut';
   }
 
   #open(head: Head, headers: Headers): void {

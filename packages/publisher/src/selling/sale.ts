@@ -18,7 +18,8 @@ import { hasContent } from './decoded.ts';
 const AT_ONCE = 250;
 /** How long a page may take to be made. */
 export const MAKING_MS = 30_000;
-const HELD_BYTES = 64 * 1_024 * 1_024;
+/** Bytes of all pages that wait in memory: those that are sold, and as many of those that are looked at. */
+export const HELD_BYTES = 64 * 1_024 * 1_024;
 
 /** What the buyer gets. */
 export type SaleResult =

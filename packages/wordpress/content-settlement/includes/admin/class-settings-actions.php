@@ -1,37 +1,36 @@
 <?php
 namespace ContentSettlement;
 
-/** What the buttons of the settings page do. Each: an administrator, a nonce, one change, and back to the page with a sentence. */
+/**
+ * What the buttons of the settings page do. Each: an administrator, a nonce, one change, and the page again with a sentence. The sentence stands in
+ * the answer to the press alone, since it may hold a secret: nothing of it is stored.
+ */
 final class Settings_Actions {
 	const ACTIONS = array( 'connect', 'prove', 'sell', 'token', 'send' );
 
-	public static function register(): void {
+	/** @var array|null What the button of this request came to: [good, sentence]. */
+	private static $news = null;
+
+	/** Does what was pressed, before the settings page is printed. WordPress lets nobody but administrators come here. */
+	public static function on_load(): void {
+		// phpcs:ignore WordPress.Security.NonceVerification -- checked below, by the action's own name.
+		$pressed = isset( $_POST['action'] ) && is_string( $_POST['action'] ) ? sanitize_key( wp_unslash( $_POST['action'] ) ) : '';
 		foreach ( self::ACTIONS as $action ) {
-			add_action(
-				'admin_post_' . Settings::PREFIX . $action,
-				static function () use ( $action ): void {
-					if ( ! current_user_can( 'manage_options' ) ) {
-						wp_die( esc_html__( 'You may not change these settings.', 'content-settlement' ), '', array( 'response' => 403 ) );
-					}
-					check_admin_referer( Settings::PREFIX . $action );
-					list( $is_good, $sentence ) = self::$action();
-					set_transient( self::news(), array( $is_good, $sentence ), MINUTE_IN_SECONDS );
-					wp_safe_redirect( Settings_Page::url() );
-					exit;
-				}
-			);
+			if ( Settings::PREFIX . $action === $pressed && current_user_can( 'manage_options' ) ) {
+				check_admin_referer( self::nonce( $action ) );
+				self::$news = self::$action();
+			}
 		}
 	}
 
-	/** What the last button came to, told once: [good, sentence]; null for nothing. */
-	public static function take_news(): ?array {
-		$news = get_transient( self::news() );
-		delete_transient( self::news() );
-		return is_array( $news ) ? $news : null;
+	/** What the last button came to: [good, sentence]; null for nothing. */
+	public static function news(): ?array {
+		return self::$news;
 	}
 
-	private static function news(): string {
-		return Settings::PREFIX . 'news_' . get_current_user_id();
+	/** What the nonce of a button is for. One that makes a token is spent with it: a page that is loaded again makes no other. */
+	public static function nonce( string $action ): string {
+		return Settings::PREFIX . $action . ( 'token' === $action ? get_option( Settings::CREDITS_TOKEN, '' ) : '' );
 	}
 
 	/** Address and key; the key's field is empty when it stays as it is. */
@@ -94,7 +93,7 @@ final class Settings_Actions {
 		return array( true, self::new_token() );
 	}
 
-	/** The token is shown once, by the next page; it is kept for that for a minute. */
+	/** The token is shown once, by the page that answers. */
 	private static function new_token(): string {
 		/* translators: %s: a secret. */
 		return sprintf( __( 'Copy this token now and enter it at the service, with the address of step 3; it is not shown again: %s', 'content-settlement' ), Settings::make_credits_token() );

@@ -10,7 +10,8 @@ final class Settings_Page {
 			'admin_menu',
 			static function (): void {
 				$title = __( 'Content Settlement', 'content-settlement' );
-				add_options_page( $title, $title, 'manage_options', self::SLUG, array( self::class, 'print' ) );
+				$page  = add_options_page( $title, $title, 'manage_options', self::SLUG, array( self::class, 'print' ) );
+				add_action( "load-$page", array( Settings_Actions::class, 'on_load' ) );
 			}
 		);
 		add_filter(
@@ -44,7 +45,7 @@ final class Settings_Page {
 	}
 
 	private static function print_news(): void {
-		$news = Settings_Actions::take_news();
+		$news = Settings_Actions::news();
 		if ( null !== $news ) {
 			printf( '<div class="notice notice-%s"><p>%s</p></div>', $news[0] ? 'success' : 'error', esc_html( $news[1] ) );
 		}
@@ -162,8 +163,8 @@ final class Settings_Page {
 	}
 
 	private static function open_form( string $action ): void {
-		printf( '<form method="post" action="%s"><input type="hidden" name="action" value="%s">', esc_url( admin_url( 'admin-post.php' ) ), esc_attr( Settings::PREFIX . $action ) );
-		wp_nonce_field( Settings::PREFIX . $action );
+		printf( '<form method="post" action="%s"><input type="hidden" name="action" value="%s">', esc_url( self::url() ), esc_attr( Settings::PREFIX . $action ) );
+		wp_nonce_field( Settings_Actions::nonce( $action ) );
 	}
 
 	/** Ends the form and its step. */
