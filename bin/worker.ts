@@ -13,30 +13,31 @@ import { createWebhookActivities } from '../activities/webhooks.ts';
 import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
-import { startAnomalySweep } from '../modules/anomalies/use/start.ts';
+import { scheduleAnomalySweep } from '../modules/anomalies/use/schedule.ts';
 import { ALERT_LIMITS } from '../modules/budgets/use/sendAlerts.ts';
 import { ensureAlertWorkflow } from '../modules/budgets/use/start.ts';
 import { ensureObservationPartitions } from '../modules/gate/store/observations.ts';
 import { keepGauges } from '../modules/operations/use/gauges.ts';
 import { watchProcess } from '../modules/operations/use/processWatch.ts';
 import type { RetentionPeriods } from '../modules/operations/use/retention.ts';
-import { startReconcilers } from '../modules/reconciliation/use/start.ts';
+import { scheduleReconciliation } from '../modules/reconciliation/use/schedule.ts';
 import { scheduleRollupCheck } from '../modules/reports/use/schedule.ts';
 import { ACCEPTED_CHANNEL } from '../modules/settlement/store/intake.ts';
 import type { Flights } from '../modules/settlement/use/batch/flights.ts';
 import { openFlights } from '../modules/settlement/use/batch/flights.ts';
 import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
 import { checkRails } from '../modules/settlement/use/rails/rails.ts';
-import { createBatchStart, prepareRelayers, startSweepers } from '../modules/settlement/use/startWorkflows.ts';
+import { createBatchStart, prepareRelayers, scheduleSweeps } from '../modules/settlement/use/startWorkflows.ts';
 import { DELIVERY_CHANNEL } from '../modules/webhooks/store/events.ts';
 import { WEBHOOK_LIMITS } from '../modules/webhooks/use/deps.ts';
-import { createRetryStarter, ensureWebhookWorkflows } from '../modules/webhooks/use/start.ts';
+import { createRetryStarter, ensureDispatchers, scheduleWindowClosing } from '../modules/webhooks/use/start.ts';
 import { createWake } from '../modules/webhooks/use/wake.ts';
 import type { Outbound } from '../platform/outbound/outbound.ts';
 import { createOutbound } from '../platform/outbound/outbound.ts';
 import type { Log } from '../platform/telemetry/log.ts';
 import { createLog } from '../platform/telemetry/log.ts';
 import { withLogFields } from '../platform/telemetry/logFields.ts';
+import { RUNS_THAT_FAIL } from '../platform/temporal/schedules.ts';
 import { createSecretBox } from '../platform/tokens/secretBox.ts';
 import { createAnomalyDeps } from '../process/anomalies.ts';
 import type { WorkerConfig } from '../process/config.ts';
@@ -111,8 +112,9 @@ async function main(): Promise<void> {
         metrics,
       }),
     },
+    workflowFailureErrorTypes: RUNS_THAT_FAIL,
     maxCachedWorkflows: 500,
-    maxConcurrentActivityTaskExecutions: 60 + WEBHOOK_SHARDS + 1, // those of standing workflows hold a place each
+    maxConcurrentActivityTaskExecutions: 60 + WEBHOOK_SHARDS + 1, // dispatchers and the closing of windows hold a place each
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: '30s',
@@ -213,14 +215,16 @@ function retentionOf(config: WorkerConfig): RetentionPeriods {
   return { webhooks, userAgents, signIns };
 }
 
-/** Sees to it that the standing workflows run; those that run already take over the intervals of this worker. */
+/** Sees to it that the standing workflows run and the schedules are there, with the intervals of this worker. */
 async function startStanding(client: Client, config: WorkerConfig, networks: readonly string[]): Promise<void> {
-  await ensureWebhookWorkflows(client, { shards: WEBHOOK_SHARDS, taskQueue: TASK_QUEUE });
-  await ensureAlertWorkflow(client, TASK_QUEUE);
-  await startSweepers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.sweepIntervalMs });
-  await startReconcilers(client, { networks, taskQueue: TASK_QUEUE, intervalMs: config.reconcileIntervalMs });
-  await startAnomalySweep(client, { taskQueue: TASK_QUEUE, intervalMs: ANOMALY_INTERVAL_MS });
-  await scheduleRollupCheck(client, TASK_QUEUE);
+  const taskQueue = TASK_QUEUE;
+  await ensureDispatchers(client, { shards: WEBHOOK_SHARDS, taskQueue });
+  await ensureAlertWorkflow(client, taskQueue);
+  await scheduleSweeps(client, { networks, taskQueue, intervalMs: config.sweepIntervalMs });
+  await scheduleReconciliation(client, { networks, taskQueue, intervalMs: config.reconcileIntervalMs });
+  await scheduleWindowClosing(client, { taskQueue, windowMs: config.eventWindowMs });
+  await scheduleAnomalySweep(client, { taskQueue, intervalMs: ANOMALY_INTERVAL_MS });
+  await scheduleRollupCheck(client, taskQueue);
 }
 
 /** Puts the workflow, the activity and the tenant it works for on every line that an activity writes. */

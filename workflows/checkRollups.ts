@@ -8,10 +8,10 @@ const { checkRollups: check } = proxyActivities<ReportActivities>({
   retry: { initialInterval: '1m', backoffCoefficient: 2, maximumAttempts: 3 },
 });
 
-/** Compares rollups with their rows, once; a schedule runs it every night (safety 23). Returns how many sites differed. */
-export async function checkRollups(input: { readonly days: number }): Promise<number> {
+/** The nightly round: rollups compared with their rows (safety 23), and what ended forgotten. Run by the schedule `checkRollups`. */
+export async function checkRollups(input: { readonly days: number }): Promise<{ readonly sitesThatDiffered: number }> {
   const told = keepStatus({ state: 'compares', days: input.days });
-  const differed = await check(input);
-  told.tell({ state: 'done', 'sites that differed': differed });
-  return differed;
+  const sitesThatDiffered = await check(input);
+  told.tell({ state: 'done', 'sites that differed': sitesThatDiffered });
+  return { sitesThatDiffered };
 }

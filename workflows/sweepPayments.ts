@@ -1,7 +1,6 @@
-import { continueAsNew, ParentClosePolicy, patched, proxyActivities, startChild } from '@temporalio/workflow';
+import { ParentClosePolicy, proxyActivities, sleep, startChild } from '@temporalio/workflow';
 import type { SettlementActivities } from '../activities/settlement.ts';
 import { PURCHASE_SUMMARY } from '../modules/licences/rules/purchaseNews.ts';
-import { watchInterval } from './interval.ts';
 import type { PurchaseLicenceInput } from './purchaseLicence.ts';
 import { startBatch } from './startBatch.ts';
 import { keepStatus } from './status.ts';
@@ -15,42 +14,56 @@ const {
 } = proxyActivities<SettlementActivities>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '30s',
+  scheduleToCloseTimeout: '10m',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' },
 });
 
-/** How the sweeper of a network runs. */
+/** How a run of the sweeper looks. */
 export interface SweepPaymentsInput {
   readonly network: string;
+  /** Between its looks. */
   readonly intervalMs: number;
-  /** Splits are looked at every so many rounds. */
-  readonly flushEvery: number;
+  readonly looks: number;
 }
 
-const ROUNDS = 240;
+/** What a run of the sweeper did. */
+export interface SweepResult {
+  readonly state: 'nothing is open' | 'payments are open';
+  /** Batches started for payments that no live workflow held. */
+  readonly batches: number;
+  /** Licence purchases that nobody followed. */
+  readonly purchases: number;
+  /** Splits paid out. */
+  readonly splits: number;
+}
 
 /**
- * Looks after a network's payments for good, as `sweepPayments:<network>` (safety 3, 4, 7): picks up what no live workflow
- * holds, licence purchases included, resends, finalises, watches authorizations until they can move nothing, and pays out splits that hold money. Where nothing is
- * open, a round asks only whether that is still so, and every `flushEvery`th is a whole one.
+ * Looks after a network's payments (safety 3, 4, 7): picks up what no live workflow holds, licence purchases included, resends,
+ * finalises, watches authorizations until they can move nothing, and pays out splits that hold money. The first look is a whole one; where
+ * nothing is open, each further one asks only whether that is still so. The schedule `sweepPayments:<network>` has the next run follow at once.
  */
-export async function sweepPayments(input: SweepPaymentsInput): Promise<void> {
-  const interval = watchInterval(input.intervalMs);
-  const told = keepStatus({ network: input.network });
-  told.tell({}, { Network: input.network });
-  for (let round = 0; round < ROUNDS; round++) {
+export async function sweepPayments({ network, intervalMs, looks }: SweepPaymentsInput): Promise<SweepResult> {
+  const told = keepStatus({ network });
+  let result: SweepResult = { state: 'nothing is open', batches: 0, purchases: 0, splits: 0 };
+  for (let look = 0; look < looks; look++) {
+    if (look > 0) await sleep(intervalMs, { summary: 'next look' });
     // What a crash left behind goes first: a round over everything else takes as long as there is work.
-    const found = patched('accepted-first') ? await recoverAccepted({ network: input.network }) : null;
-    if (found) {
-      await startAll(found.batches);
-      await followAll(found.purchases);
-    }
-    const isWhole = round % input.flushEvery === 0;
-    if (isWhole || found?.isIdle !== true) await startAll((await sweep({ network: input.network })).batches);
-    if (isWhole) await flushSplits({ network: input.network });
-    told.tell({ state: found?.isIdle ? 'nothing is open' : 'payments are open', 'last round': new Date().toISOString() });
-    await interval.pause();
+    const found = await recoverAccepted({ network });
+    await startAll(found.batches);
+    await followAll(found.purchases);
+    const isWhole = look === 0;
+    const swept = isWhole || !found.isIdle ? (await sweep({ network })).batches : [];
+    await startAll(swept);
+    const splits = isWhole ? await flushSplits({ network }) : 0;
+    result = {
+      state: found.isIdle ? 'nothing is open' : 'payments are open',
+      batches: result.batches + found.batches.length + swept.length,
+      purchases: result.purchases + found.purchases.length,
+      splits: result.splits + splits,
+    };
+    told.tell({ ...result, 'last look': new Date().toISOString() });
   }
-  await continueAsNew<typeof sweepPayments>({ ...input, intervalMs: interval.ms });
+  return result;
 }
 
 async function startAll(batches: Ownerless['batches']): Promise<void> {

@@ -5,6 +5,7 @@ import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
 import { scaled } from '../support/patience.ts';
+import { lastRunOf } from '../support/scheduled.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
@@ -25,12 +26,18 @@ const count = async (statement: string, slug: string): Promise<number> => {
   return Number(rows[0]?.count);
 };
 
-/** Keeps a workflow's history for the replay test, in a run that was asked to record. */
-async function saveWorkflow(workflowId: string, name: string): Promise<void> {
+/** Works with Temporal as its client. */
+async function asClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const connection = await Connection.connect({ address: service.temporal.address });
-  await saveHistory(new Client({ connection, namespace: service.temporal.namespace }), workflowId, name);
-  await connection.close();
+  try {
+    return await work(new Client({ connection, namespace: service.temporal.namespace }));
+  } finally {
+    await connection.close();
+  }
 }
+
+/** Keeps a workflow's history for the replay test, in a run that was asked to record. */
+const saveWorkflow = (workflowId: string, name: string) => asClient((client) => saveHistory(client, workflowId, name));
 
 /** Of an API whose callers are to wait until their payment is decided, however busy the machine is. */
 const PATIENT = { SETTLE_WAIT_MS: '60000' };
@@ -145,7 +152,8 @@ test('an API killed while its caller waits loses nothing: the same payment sent 
   expect(await lost).toBeNull();
   const worker = await service.startWorker();
   const answer = await sellUntilDecided(service.baseUrl, site.key, quote, payment);
-  await saveWorkflow('sweepPayments:eip155:84532', 'sweepPayments-accepted-first');
+  const swept = await asClient((client) => lastRunOf(client, 'sweepPayments:eip155:84532'));
+  await saveWorkflow(swept?.workflowId ?? '', 'sweepPayments');
   expect(answer.body).toMatchObject({ ok: true, payer: expect.stringMatching(new RegExp(payer.address, 'i')) });
   expect(await balancesOf(service, [payer.address])).toEqual([1_000_000n - BigInt(quote.price)]);
   await checkService(service);

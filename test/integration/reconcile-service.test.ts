@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PublisherReconciliation } from '../../api/schemas/reports/reconciliation.ts';
 import { askQuote, payFor } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
+import { runsOf } from '../support/scheduled.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -46,11 +47,9 @@ test('the running service reconciles what it sold with the chain, and the report
     .poll(repaired, { interval: 500 })
     .toEqual({ settled: { legs: 7, micro: 7_000 }, outstanding: { legs: 0, micro: 0 }, exceptions: [] });
   const connection = await Connection.connect({ address: service.temporal.address });
-  await saveHistory(
-    new Client({ connection, namespace: service.temporal.namespace }),
-    'reconcileChain:eip155:84532',
-    'reconcileChain',
-  );
+  const client = new Client({ connection, namespace: service.temporal.namespace });
+  const [run] = await runsOf(client, 'reconcileChain:eip155:84532', "ExecutionStatus = 'Completed'");
+  await saveHistory(client, run?.workflowId ?? '', 'reconcileChain');
   await connection.close();
 });
 

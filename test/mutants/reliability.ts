@@ -88,9 +88,23 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'intervals-for-ever',
     rule: 20,
-    bug: 'a standing workflow keeps the interval of its first start',
-    edits: [{ file: 'workflows/interval.ts', search: 'ms = nextMs;', replace: '' }],
-    test: { file: 'test/workflow/anomaly-sweep.test.ts', name: 'a sweep that runs takes over the interval' },
+    bug: 'a run goes on with the interval that it began with, while the schedule waits for it',
+    edits: [{ file: 'platform/temporal/schedules.ts', search: 'if (isStale)', replace: 'if (!isStale)' }],
+    test: { file: 'test/workflow/schedules.test.ts', name: 'a worker that starts with another interval' },
+  },
+  {
+    id: 'pause-forgotten',
+    rule: 20,
+    bug: 'a worker that starts ends the pause of a schedule',
+    edits: [{ file: 'platform/temporal/schedules.ts', search: 'state: before.state', replace: 'state: {}' }],
+    test: { file: 'test/workflow/schedules.test.ts', name: 'a schedule that is paused stays so' },
+  },
+  {
+    id: 'due-while-one-works',
+    rule: 20,
+    bug: 'the sweeper pauses for a whole run where one took longer than its period',
+    edits: [{ file: 'platform/temporal/schedules.ts', search: "sweepPayments: 'FOLLOWS'", replace: "sweepPayments: 'SKIPPED'" }],
+    test: { file: 'test/workflow/schedules.test.ts', name: 'a run of the sweeper that is due while one works' },
   },
   {
     id: 'read-only-is-a-defect',

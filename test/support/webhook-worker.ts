@@ -14,10 +14,11 @@ import { ensureAlertWorkflow } from '../../modules/budgets/use/start.ts';
 import { DELIVERY_CHANNEL } from '../../modules/webhooks/store/events.ts';
 import type { WebhookLimits } from '../../modules/webhooks/use/deps.ts';
 import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
-import { createRetryStarter, ensureWebhookWorkflows } from '../../modules/webhooks/use/start.ts';
+import { createRetryStarter, ensureDispatchers, scheduleWindowClosing } from '../../modules/webhooks/use/start.ts';
 import { createWake } from '../../modules/webhooks/use/wake.ts';
 import type { Outbound } from '../../platform/outbound/outbound.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { RUNS_THAT_FAIL } from '../../platform/temporal/schedules.ts';
 import type { SecretBox } from '../../platform/tokens/secretBox.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { openWorkflowBundle } from '../../process/workflowBundle.ts';
@@ -65,6 +66,7 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     taskQueue,
     identity: 'test',
     workflowBundle: await openWorkflowBundle(false),
+    workflowFailureErrorTypes: RUNS_THAT_FAIL,
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '5s',
     activities: {
@@ -88,7 +90,8 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     },
   });
   const running = worker.run();
-  await ensureWebhookWorkflows(client, { shards: 1, taskQueue });
+  await ensureDispatchers(client, { shards: 1, taskQueue });
+  await scheduleWindowClosing(client, { taskQueue, windowMs: options.windowMs });
   await ensureAlertWorkflow(client, taskQueue);
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {

@@ -123,12 +123,27 @@ test('a batch that nobody paid in is a failed workflow, found by `failed`, and s
   expect(await waiting.query('status')).toMatchObject({ state: 'failed', failed: 1, why: 'insufficient_funds' });
 });
 
-test('when reconciliation ran last and what it found stands in its workflow', async () => {
-  const [found] = await find(`WorkflowType = 'reconcileChain' AND Network = '${NETWORK}'`);
-  const status = () => client.workflow.getHandle(found?.workflowId ?? '').query('status');
-  await expect
-    .poll(status, LONG)
-    .toMatchObject({ 'last round': expect.any(String), blocks: expect.stringMatching(/^\d+ to \d+$/), state: 'up to date' });
+test('when did reconciliation run last, and what did it find: the schedule names its runs, and each has a result', async () => {
+  const scheduleId = `reconcileChain:${NETWORK}`;
+  const { info, state } = await client.schedule.getHandle(scheduleId).describe();
+  expect(state.paused).toBe(false);
+  const last = info.recentActions.at(-1);
+  expect(Date.now() - (last?.takenAt.getTime() ?? 0)).toBeLessThan(LONG.timeout);
+  const result = await client.workflow.getHandle(last?.action.workflow.workflowId ?? '').result();
+  const { toBlock } = result as { readonly toBlock: number };
+  expect(result).toEqual({
+    state: 'up to date',
+    fromBlock: expect.any(Number),
+    toBlock: expect.any(Number),
+    read: expect.any(Number),
+    vanished: 0,
+  });
+  expect(toBlock).toBeGreaterThan(0);
+  expect(
+    await find(
+      `WorkflowType = 'reconcileChain' AND Network = '${NETWORK}' AND ExecutionStatus != 'Completed' AND ExecutionStatus != 'Running'`,
+    ),
+  ).toEqual([]);
 });
 
 test('every attribute that workflows name is registered with its namespace', async () => {

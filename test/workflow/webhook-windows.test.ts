@@ -7,6 +7,7 @@ import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { lastRunOf } from '../support/scheduled.ts';
 import type { WebhookWorker } from '../support/webhook-worker.ts';
 import { startWebhookWorker } from '../support/webhook-worker.ts';
 
@@ -46,7 +47,8 @@ test('sales of one window are one event, the next window is another one, and the
   expect(second.eventId).not.toBe(first.eventId);
   expect(second.data.window.toMs - first.data.window.toMs).toBeGreaterThanOrEqual(WINDOW_MS);
   expect(first.createdAt).toBeGreaterThanOrEqual(first.data.window.toMs);
-  const { events } = await worker.client.workflow.getHandle('closeEventWindows').fetchHistory();
+  const { workflowId = '' } = (await lastRunOf(worker.client, 'closeEventWindows')) ?? {};
+  const { events } = await worker.client.workflow.getHandle(workflowId).fetchHistory();
   expect(events?.some((event) => event.timerFiredEventAttributes != null)).toBe(true);
-  await saveHistory(worker.client, 'closeEventWindows');
+  await saveHistory(worker.client, workflowId, 'closeEventWindows');
 });

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { isChainUnavailable } from '../../../platform/chain/rpc/rpc.ts';
-import { ensureStanding } from '../../../platform/temporal/standing.ts';
+import { ensureSchedule } from '../../../platform/temporal/schedules.ts';
 import { pairsOf } from '../../kernel/workflow/attributes.ts';
 import { batchStart } from '../rules/batchOutcome.ts';
 import type { BatchProposal, StartBatch } from './batchQueue.ts';
@@ -10,7 +10,8 @@ import { startRelayer } from './relayer/nonce.ts';
 
 /** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
 const TASK_TIMEOUT = '5s';
-const FLUSH_EVERY = 5;
+/** Of one run of the sweeper; the first is a whole one. */
+const LOOKS = 5;
 
 /** Starts `settlePayments` as `settle:<network>:<batchId>`, to be found by its payments, their sites and its transaction. */
 export function createBatchStart(client: () => Client, taskQueue: string): StartBatch {
@@ -27,15 +28,22 @@ export function createBatchStart(client: () => Client, taskQueue: string): Start
   };
 }
 
-/** Sees to it that each network's sweeper runs; one that runs already takes the interval over. */
-export async function startSweepers(
+/** Sees to it that each network is swept, every `intervalMs`; one that is swept already takes the interval over at once. */
+export async function scheduleSweeps(
   client: Client,
   options: { readonly networks: readonly string[]; readonly taskQueue: string; readonly intervalMs: number },
 ): Promise<void> {
-  for (const network of options.networks) {
-    const input = { network, intervalMs: options.intervalMs, flushEvery: FLUSH_EVERY };
-    const { taskQueue } = options;
-    await ensureStanding(client, { workflow: 'sweepPayments', workflowId: `sweepPayments:${network}`, taskQueue, input });
+  const { networks, taskQueue, intervalMs } = options;
+  for (const network of networks) {
+    await ensureSchedule(client, {
+      scheduleId: `sweepPayments:${network}`,
+      workflow: 'sweepPayments',
+      taskQueue,
+      args: [{ network, intervalMs, looks: LOOKS }],
+      at: { everyMs: LOOKS * intervalMs },
+      summary: `${LOOKS} looks at what no live workflow holds, one every ${intervalMs / 1_000} s`,
+      attributes: { Network: network },
+    });
   }
 }
 

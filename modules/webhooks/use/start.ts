@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { ensureSchedule } from '../../../platform/temporal/schedules.ts';
 import type { RetryStart } from '../rules/deliveryWorkflow.ts';
 import type { RecoveryStart } from '../rules/recovery.ts';
 import type { RetryStarter } from './deps.ts';
@@ -6,23 +7,42 @@ import type { RetryStarter } from './deps.ts';
 /** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
 const TASK_TIMEOUT = '5s';
 
+/** A run over event windows of less than this covers several of them. */
+const LEAST_PERIOD_MS = 60_000;
+
 /**
- * Sees to it that the long-running webhook workflows run: `closeEventWindows`, and `dispatchWebhooks:<shard>` for each shard.
- * Those that run already stay as they are, so every worker may call it at its start.
+ * Sees to it that `dispatchWebhooks:<shard>` runs for each shard; those that run already stay as they are, so every worker may call it
+ * at its start.
  */
-export async function ensureWebhookWorkflows(
+export async function ensureDispatchers(
   client: Client,
   options: { readonly shards: number; readonly taskQueue: string },
 ): Promise<void> {
-  const common = {
-    taskQueue: options.taskQueue,
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowTaskTimeout: TASK_TIMEOUT,
-  } as const;
-  await client.workflow.start('closeEventWindows', { ...common, workflowId: 'closeEventWindows', args: [] });
   for (let shard = 0; shard < options.shards; shard++) {
-    await client.workflow.start('dispatchWebhooks', { ...common, workflowId: `dispatchWebhooks:${shard}`, args: [{ shard }] });
+    await client.workflow.start('dispatchWebhooks', {
+      taskQueue: options.taskQueue,
+      workflowId: `dispatchWebhooks:${shard}`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowTaskTimeout: TASK_TIMEOUT,
+      args: [{ shard }],
+    });
   }
+}
+
+/** Sees to it that event windows of `windowMs` are closed as they end. A second call changes nothing but the span. */
+export async function scheduleWindowClosing(
+  client: Client,
+  { taskQueue, windowMs }: { readonly taskQueue: string; readonly windowMs: number },
+): Promise<void> {
+  const periodMs = Math.max(windowMs, LEAST_PERIOD_MS);
+  await ensureSchedule(client, {
+    scheduleId: 'closeEventWindows',
+    workflow: 'closeEventWindows',
+    taskQueue,
+    args: [{ periodMs }],
+    at: { everyMs: periodMs },
+    summary: 'event windows closed as they end',
+  });
 }
 
 /** Starts `deliverWebhook` as `delivery:<id>` and `recoverEndpoint` as `recoverEndpoint:<id>`, unless it runs. */

@@ -37,17 +37,17 @@ export const limits = {
   }),
   reconcileIntervalMs: withDefault({
     name: 'RECONCILE_INTERVAL_MS',
-    about: 'How often the ledger is compared with the chain, in milliseconds.',
+    about: 'How often the ledger is compared with the chain, in milliseconds; rounded up to a whole second.',
     example: '60000',
     fallback: '60000',
-    schema: wholeNumber(100, 3_600_000),
+    schema: wholeNumber(1_000, 3_600_000),
   }),
   sweepIntervalMs: withDefault({
     name: 'SWEEP_INTERVAL_MS',
     about: 'How often payments without a live workflow are picked up, in milliseconds.',
     example: '5000',
     fallback: '5000',
-    schema: wholeNumber(100, 600_000),
+    schema: wholeNumber(1_000, 600_000),
   }),
   relayerInFlight: withDefault({
     name: 'RELAYER_IN_FLIGHT',

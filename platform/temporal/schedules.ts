@@ -1,0 +1,90 @@
+import type { Client, ScheduleOptions } from '@temporalio/client';
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { Attributes } from '../../modules/kernel/workflow/attributes.ts';
+import { pairsOf } from '../../modules/kernel/workflow/attributes.ts';
+
+/** Work that begins again and again: a Temporal Schedule, each of whose runs is a workflow that ends with a result. */
+export interface Scheduled {
+  /** Of the schedule; its runs are named `<scheduleId>-<time>`. */
+  readonly scheduleId: string;
+  readonly workflow: keyof typeof SCHEDULED;
+  readonly taskQueue: string;
+  readonly args: readonly unknown[];
+  /** Every so many ms, rounded up to a whole second, which is the finest that a schedule knows, and at once when it is new; or each day (UTC). */
+  readonly at: { readonly everyMs: number } | { readonly hour: number; readonly minute: number };
+  /** What a run is for, in Temporal's UI. */
+  readonly summary: string;
+  readonly attributes?: Attributes;
+}
+
+/**
+ * The workflows that schedules start, and what becomes of a run that is due while the one before still works: it is skipped, or follows at
+ * once where a pause until the next one would be too long. Never are there two.
+ */
+const SCHEDULED = {
+  sweepPayments: 'FOLLOWS',
+  reconcileChain: 'FOLLOWS',
+  closeEventWindows: 'FOLLOWS',
+  sweepAnomalies: 'SKIPPED',
+  checkRollups: 'SKIPPED',
+} as const;
+
+/**
+ * Which errors end a run: all of them, those of replaying it with other code included, since the next run begins from the rows. For
+ * `workflowFailureErrorTypes` of a worker; every other workflow waits for code that can go on with it.
+ */
+export const RUNS_THAT_FAIL = { '*': [], ...Object.fromEntries(Object.keys(SCHEDULED).map((workflow) => [workflow, ['Error']])) };
+
+const SECOND_MS = 1_000;
+/** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
+const TASK_TIMEOUT = '5s';
+/** How long after its time a run that Temporal's absence kept from beginning is made up for: a night's until noon, any other until the next. */
+const CATCH_UP = { night: '9h', leastMs: 10_000 } as const;
+
+/**
+ * Sees to it that the schedule is there as it is described here; every worker calls it at its start. One that is there takes over what has
+ * changed and keeps its pause and its note; when its interval has changed, a run under the former one ends and the next begins at once. A second
+ * call changes nothing; of workers that differ, the one that starts last is right.
+ */
+export async function ensureSchedule(client: Client, scheduled: Scheduled): Promise<void> {
+  const { scheduleId, at } = scheduled;
+  const options = optionsOf(scheduled);
+  const handle = client.schedule.getHandle(scheduleId);
+  const isOften = 'everyMs' in at;
+  try {
+    await client.schedule.create({ ...options, scheduleId });
+    // Not `triggerImmediately`: it would let this run and the first one by time work together.
+    if (isOften) await handle.trigger(options.policies.overlap);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    let isStale = false;
+    await handle.update((before) => {
+      isStale = isOften && !before.state.paused && before.spec.intervals?.[0]?.every !== wholeSeconds(at.everyMs);
+      return { ...options, state: before.state };
+    });
+    if (isStale) await handle.trigger(ScheduleOverlapPolicy.TERMINATE_OTHER);
+  }
+}
+
+function optionsOf({ scheduleId, workflow, taskQueue, args, at, summary, attributes }: Scheduled) {
+  const overlap = SCHEDULED[workflow] === 'FOLLOWS' ? ScheduleOverlapPolicy.BUFFER_ONE : ScheduleOverlapPolicy.SKIP;
+  const catchupWindow = 'everyMs' in at ? Math.max(wholeSeconds(at.everyMs), CATCH_UP.leastMs) : CATCH_UP.night;
+  return {
+    spec: 'everyMs' in at ? { intervals: [{ every: wholeSeconds(at.everyMs) }] } : { calendars: [at] },
+    policies: { overlap, catchupWindow },
+    action: {
+      type: 'startWorkflow',
+      workflowType: workflow,
+      workflowId: scheduleId,
+      taskQueue,
+      args: [...args],
+      workflowTaskTimeout: TASK_TIMEOUT,
+      staticSummary: summary,
+      typedSearchAttributes: pairsOf(attributes ?? {}),
+    },
+  } satisfies Omit<ScheduleOptions, 'scheduleId'>;
+}
+
+function wholeSeconds(ms: number): number {
+  return SECOND_MS * Math.ceil(ms / SECOND_MS);
+}
