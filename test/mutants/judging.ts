@@ -38,6 +38,39 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: lies, name: 'safe is what two nodes call safe' },
   },
   {
+    id: 'one-node-ends-an-authorization',
+    rule: 3,
+    bug: 'one node of two says that an authorization is unused past its end, and a paid sale expires unwatched',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: '!hasOthers(rpc) || asks.length === 0',
+        replace: 'asks !== null',
+      },
+    ],
+    test: { file: lies, name: 'a node that calls a used authorization unused' },
+  },
+  {
+    id: 'the-clock-of-one-node',
+    rule: 3,
+    bug: 'one node of two says what time it is at the safe block, and an authorization ends while it is good',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: ' && timeSeconds > (ask.validBefore ?? 0n)',
+        replace: '',
+      },
+    ],
+    test: { file: lies, name: 'a node whose clock is a day ahead' },
+  },
+  {
+    id: 'one-answer-ends-an-authorization',
+    rule: 3,
+    bug: 'the second of two nodes is away, and the first says alone that an authorization ended unused',
+    edits: [{ file: 'platform/chain/evidence/secondSource.ts', search: 'isOver.length < 2', replace: 'isOver.length < 1' }],
+    test: { file: lies, name: 'while the second node is away' },
+  },
+  {
     id: 'highest-head-owns-the-present',
     rule: 15,
     bug: 'a node that says the chain is a thousand blocks longer answers alone whether buyers have money',
