@@ -338,8 +338,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/reconciliation/store/corrections.ts',
-        search: 'least(safe_block, next_block - 1) as up_to',
-        replace: 'safe_block as up_to',
+        search: 'least(safe_block, next_block - 1, compared_block - 1) as up_to',
+        replace: 'least(safe_block, compared_block - 1) as up_to',
       },
     ],
     test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },
