@@ -70,7 +70,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'what left a place in the blocks in which it was found is never read',
     edits: [
       {
-        file: 'modules/reconciliation/use/readChain.ts',
+        file: 'modules/reconciliation/use/places.ts',
         search: 'if (isAnyNew) await readSplits(database);\n  return isAnyNew;',
         replace: 'if (isAnyNew) await readSplits(database);\n  return false;',
       },

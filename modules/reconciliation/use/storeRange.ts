@@ -71,11 +71,7 @@ export function withValue(logs: readonly ChainLog[]): readonly ChainLog[] {
  * (safety 1). Evidence that vanished or moved takes its payments along, and decisions that a transfer contradicts are doubted. A second call
  * changes nothing. Throws chain_unavailable.
  */
-export async function storeRange(
-  deps: RangeDeps,
-  range: BlockRange,
-  logs: readonly ChainLog[],
-): Promise<Stored> {
+export async function storeRange(deps: RangeDeps, range: BlockRange, logs: readonly ChainLog[]): Promise<Stored> {
   const { database, network, rpc } = deps;
   const { stored, changed } = await findChanged(deps, range, logs);
   const inLogs = new Set<string>(logs.map(({ transactionHash }) => transactionHash));
