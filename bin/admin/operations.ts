@@ -1,4 +1,4 @@
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Database } from '../../db/database.ts';
 import { listSigningKeys } from '../../modules/identity/store/signingKeys.ts';
@@ -21,6 +21,7 @@ import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
 import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
 import { createLog } from '../../platform/telemetry/log.ts';
 import { missingAttributes } from '../../platform/temporal/namespace.ts';
+import { pausedSchedules } from '../../platform/temporal/schedules.ts';
 import { publicHalf } from '../../platform/tokens/jws.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
@@ -202,6 +203,7 @@ function temporalOf({
         version: serverVersion ?? '',
         retentionDays: described ? Number(seconds ?? 0) / DAY_SECONDS : null,
         missingAttributes: described ? await missingAttributes(connection, namespace) : [],
+        paused: described ? await pausedSchedules(new Client({ connection, namespace })) : [],
         pollers: pollers.length,
       };
     } finally {

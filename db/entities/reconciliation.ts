@@ -7,6 +7,7 @@ export const ChainCursor = defineEntity({
   properties: {
     network: p.text().primary(),
     nextBlock: p.bigint('string').nullable(),
+    comparedBlock: p.bigint('string').nullable(),
     safeBlock: p.bigint('string').nullable(),
     correctedBlock: p.bigint('string').defaultRaw('0'),
     readAt: p.datetime(3).nullable(),

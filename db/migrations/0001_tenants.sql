@@ -99,7 +99,7 @@ create table credits_token (
 );
 grant select, insert, update, delete on credits_token to svc_app;
 
--- Answers of tenants' credits APIs, shared by all processes and kept over restarts; null credits: the page is free.
+-- Answers of tenants' credits APIs, shared by all processes and kept over restarts; null credits: the API named somebody before, and nobody now.
 create table credits_copy (
   tenant_id uuid not null references tenant,
   api_url text not null,

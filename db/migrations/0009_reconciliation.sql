@@ -4,6 +4,7 @@
 create table chain_cursor (
   network text primary key,
   next_block bigint check (next_block >= 0), -- null until it is first read
+  compared_block bigint check (compared_block >= 0), -- below it two RPC URLs showed the same transfers; with one URL, as far as it was read
   safe_block bigint,
   corrected_block bigint not null default 0, -- flushes up to here are in the ledger to the micro
   read_at timestamptz(3),

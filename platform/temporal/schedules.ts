@@ -19,7 +19,7 @@ export interface Scheduled {
 
 /**
  * The workflows that schedules start, and what becomes of a run that is due while the one before still works: it is skipped, or follows at
- * once where a pause until the next one would be too long. Never are there two.
+ * once where a pause until the next one would be too long; there, one that failed is begun again, too. Never are there two.
  */
 const SCHEDULED = {
   sweepPayments: 'FOLLOWS',
@@ -38,6 +38,8 @@ export const RUNS_THAT_FAIL = { '*': [], ...Object.fromEntries(Object.keys(SCHED
 const SECOND_MS = 1_000;
 /** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
 const TASK_TIMEOUT = '5s';
+/** How a run that failed is begun again, where the next one must not be waited for. */
+const AGAIN = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 /** How long after its time a run that Temporal's absence kept from beginning is made up for: a night's until noon, any other until the next. */
 const CATCH_UP = { night: '9h', leastMs: 10_000 } as const;
 
@@ -66,8 +68,18 @@ export async function ensureSchedule(client: Client, scheduled: Scheduled): Prom
   }
 }
 
+/** The schedules that somebody paused, with the note that says why. The list is a moment behind. */
+export async function pausedSchedules(client: Client): Promise<{ readonly scheduleId: string; readonly note: string }[]> {
+  const paused: { readonly scheduleId: string; readonly note: string }[] = [];
+  for await (const { scheduleId, state } of client.schedule.list()) {
+    if (state.paused) paused.push({ scheduleId, note: state.note ?? '' });
+  }
+  return paused;
+}
+
 function optionsOf({ scheduleId, workflow, taskQueue, args, at, summary, attributes }: Scheduled) {
-  const overlap = SCHEDULED[workflow] === 'FOLLOWS' ? ScheduleOverlapPolicy.BUFFER_ONE : ScheduleOverlapPolicy.SKIP;
+  const follows = SCHEDULED[workflow] === 'FOLLOWS';
+  const overlap = follows ? ScheduleOverlapPolicy.BUFFER_ONE : ScheduleOverlapPolicy.SKIP;
   const catchupWindow = 'everyMs' in at ? Math.max(wholeSeconds(at.everyMs), CATCH_UP.leastMs) : CATCH_UP.night;
   return {
     spec: 'everyMs' in at ? { intervals: [{ every: wholeSeconds(at.everyMs) }] } : { calendars: [at] },
@@ -79,6 +91,7 @@ function optionsOf({ scheduleId, workflow, taskQueue, args, at, summary, attribu
       taskQueue,
       args: [...args],
       workflowTaskTimeout: TASK_TIMEOUT,
+      ...(follows && { retry: AGAIN }),
       staticSummary: summary,
       typedSearchAttributes: pairsOf(attributes ?? {}),
     },

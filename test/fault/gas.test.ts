@@ -7,9 +7,10 @@ import { costOf } from '../../modules/settlement/use/relayer/gasUsage.ts';
 import { receiptOf } from '../../platform/chain/evidence/receipts.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
 import { RpcError } from '../../platform/chain/rpc/rpc.ts';
-import { attempt, chainCall, cuttable, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import { attempt, chainCall, cuttable, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import type { Known } from '../support/invariants.ts';
 import { checkInvariants } from '../support/invariants.ts';
+import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
@@ -133,8 +134,10 @@ test('splits of fifty authors are paid out up to the gas of one batch at a time,
 test('a split that was only shown to us is not ours to pay out; one that a stranger settled without a claim is', async () => {
   await start();
   const [shown, front] = [termsFor(world, equal(3), { slug: 'shown' }), termsFor(world, equal(3), { slug: 'front' })];
-  const empty = await paymentFor(world, await newPayer(world, 1n), shown);
+  const payer = await newPayer(world, shown.priceMicro);
+  const empty = await paymentFor(world, payer, shown);
   await attempt(world, shown, empty);
+  await spend(world, addressOf(payer), newWallet(), shown.priceMicro);
   await sendAll(world).catch(() => undefined);
   expect(await stateOf(world, empty)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
   await world.fund(shown.payTo, 3n * MICRO_PER_USDC);

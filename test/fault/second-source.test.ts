@@ -4,7 +4,7 @@ import { readChain } from '../../modules/reconciliation/use/readChain.ts';
 import { findBalance } from '../../modules/settlement/use/accept/intake.ts';
 import { confirmBatch } from '../../modules/settlement/use/batch/confirm.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
-import { attempt, chainCall, changed, look, mine, sendAll, stateOf, sweep } from '../support/faults.ts';
+import { age, attempt, chainCall, changed, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
@@ -28,12 +28,14 @@ beforeEach(async () => {
   await mine(world, 5);
 });
 afterEach(async () => {
-  for (const method of ['eth_getTransactionReceipt', 'eth_sendRawTransaction', 'eth_blockNumber', 'eth_getBlockByNumber'])
-    line.set(method, null);
-  for (const method of ['*', 'eth_getTransactionReceipt']) other.set(method, null);
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', null);
+  for (const method of [...REPLIES, 'eth_blockNumber', 'eth_getBlockByNumber']) line.set(method, null);
+  for (const method of ['*', ...REPLIES]) other.set(method, null);
   await checkInvariants(world);
   await Promise.all([world.close(), line.close(), other.close()]);
 });
+
+const REPLIES = ['eth_getTransactionReceipt', 'eth_getLogs', 'eth_call'];
 
 /** The first node shows that each transfer went somewhere else. */
 const lieAboutRecipients = (payTo: string): void => {
@@ -181,13 +183,16 @@ test('a reconciler that dies with the transfer stored and the payment not yet do
     if (text.includes('from chain_transfer as t')) throw new Error('the process died');
     return world.database.query(text, ...rest);
   }) as typeof world.database.query;
-  const dying = changed(world, { database: { ...world.database, query } });
+  // With one node: of several, blocks are compared later, and doubted then.
+  const { urlCount: _, ...rpc } = world.rpc;
+  const alone = changed(world, { rpcOf: () => rpc });
+  const dying = { ...alone, database: { ...world.database, query } };
   await expect(readChain(dying, world.network.id)).rejects.toThrow('the process died');
   expect(await world.database.query('select nonce is not null as has_nonce from chain_transfer')).toContainEqual({
     has_nonce: true,
   });
   expect(await world.database.query('select kind from operator_alert')).not.toContainEqual({ kind: 'evidence_conflict' });
-  await readChain(world.deps, world.network.id);
+  await readChain(alone, world.network.id);
   await sweep(world, 1);
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
 });
@@ -205,4 +210,79 @@ test('a node whose head is a thousand blocks too high moves no mark of the recon
   for (const method of ['eth_blockNumber', 'eth_getBlockByNumber']) line.set(method, null);
   await readChain(world.deps, world.network.id);
   expect(await markOf()).toBeLessThanOrEqual(head + 1);
+});
+
+/** A payment whose bytes both nodes drop; what was signed is good for a minute. */
+async function sentToNobody(slug: string) {
+  const terms = termsFor(world, newAuthors(1n), { slug });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', { kind: 'nothing', result: `0x${'ab'.repeat(32)}` });
+  await sendAll(world);
+  await age(world);
+  return { terms, payment };
+}
+
+/** The times of blocks in a reply, wherever they stand in it, a day later; the block itself is the one before. */
+const aDayLater = (reply: string): string =>
+  reply
+    .replace(/"timestamp":"(0x[0-9a-f]+)"/, (_, hex) => `"timestamp":"0x${(Number(hex) + 86_400).toString(16)}"`)
+    .replace(/"number":"(0x[0-9a-f]+)"/, (_, hex) => `"number":"0x${(Number(hex) - 1).toString(16)}"`)
+    .replaceAll(/0{56}(6[0-9a-f]{7})/g, (_, hex) => (Number(`0x${hex}`) + 86_400).toString(16).padStart(64, '0'));
+
+test('a node whose clock is a day ahead ends no authorization that the other one would still take', async () => {
+  const { terms, payment } = await sentToNobody('a-day-ahead');
+  for (const method of ['eth_getBlockByNumber', 'eth_call']) line.set(method, { kind: 'alter', change: aDayLater });
+  await world.rpc.nodes?.();
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  expect(await world.database.query('select distinct kind from operator_alert')).toContainEqual({ kind: 'evidence_disputed' });
+  for (const method of ['eth_getBlockByNumber', 'eth_call']) line.set(method, null);
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+/** Each authorization is unused, for the node that says so. */
+const unused = (reply: string): string => {
+  const before = '40'.padStart(64, '0') + '20'.padStart(64, '0');
+  return reply.replaceAll(before + '1'.padStart(64, '0'), before + '0'.repeat(64));
+};
+
+/** Its payer, or anybody, has the authorization executed; then its time ends. The first node hides that it was used. */
+async function usedAndHidden(slug: string) {
+  const sale = await sentToNobody(slug);
+  await submitAlone(world, sale.payment);
+  for (const method of ['eth_getTransactionReceipt', 'eth_getLogs']) line.set(method, { kind: 'nothing', result: null });
+  line.set('eth_call', { kind: 'alter', change: unused });
+  await chainCall(world, 'evm_increaseTime', 7_200);
+  await mine(world, 40);
+  await world.rpc.nodes?.();
+  return sale;
+}
+
+test('a node that calls a used authorization unused has no paid sale expire: the other one is asked, too', async () => {
+  const { terms, payment } = await usedAndHidden('used-unused');
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  expect(await world.database.query('select distinct kind from operator_alert')).toContainEqual({ kind: 'evidence_disputed' });
+  for (const method of REPLIES) line.set(method, null);
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+test('while the second node is away, nobody says that a sale expired; once it is back, the two do', async () => {
+  const { payment } = await sentToNobody('second-away');
+  await chainCall(world, 'evm_increaseTime', 7_200);
+  await mine(world, 40);
+  await world.rpc.nodes?.();
+  other.set('eth_call', { kind: 'cut' });
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  other.set('eth_call', null);
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', null);
+  await sweep(world, 2);
 });

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openCreditsBook } from '../../modules/quotes/use/credits/book.ts';
 import { setCreditsToken } from '../../modules/quotes/use/credits/token.ts';
+import { quotePages } from '../../modules/storefront/use/pages/quotes.ts';
 import { operatorNamed } from '../../modules/tenants/use/change.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
@@ -230,6 +231,105 @@ test.each([
   const slug = name.replaceAll(' ', '-');
   await answerWith(slug, body);
   expect((await quote(slug)).status).toBe(200);
+});
+
+/** A site whose API is counted, and a book that asks it. */
+async function countedSite(answer: (slug: string) => { readonly status: number; readonly body?: unknown }) {
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    const slug = decodeURIComponent(url.slice('/v1/credits/'.length));
+    asked.push(slug);
+    const { status, body } = answer(slug);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? null));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const outbound = createOutbound({
+    allowLoopback: true,
+    reroute: rerouteToSandbox(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+  });
+  const { database, clock, log } = api.deps;
+  const newBook = () => openCreditsBook({ database, outbound, secretBox: api.secretBox, clock, log, forbidden: [] });
+  const { tenantId } = await site();
+  const rows = async (): Promise<readonly string[]> =>
+    (await database.query<{ slug: string }>('select slug from credits_copy where tenant_id = $1 order by slug', [tenantId])).map(
+      ({ slug }) => slug,
+    );
+  const keyOf = (slug: string) => ({ tenantId, apiUrl: PRICING.creditsApiUrl, slug });
+  const close = async (): Promise<void> => {
+    await outbound.close();
+    server.close();
+  };
+  return { tenantId, asked, newBook, rows, keyOf, close };
+}
+
+test('pages that strangers invent leave no row, and take no more questions than are strangers’: a page of the site’s gate is still asked about', async () => {
+  const { asked, newBook, rows, keyOf, close } = await countedSite((slug) =>
+    slug === 'real' ? { status: 200, body: PAGE } : { status: 404 },
+  );
+  const book = newBook();
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 130 }, (_, at) => book.load(keyOf(`invented-${at}`), 'stranger')),
+  );
+  const refused = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+  expect([asked.length, refused.length]).toEqual([100, 30]);
+  expect(refused[0]?.reason).toMatchObject({ code: 'credits_unavailable' });
+  expect(book.find(keyOf('invented-0'))).toBe('none');
+  await book.load(keyOf('real'));
+  expect(book.find(keyOf('real'))).toMatchObject({ title: 'From the API' });
+  expect(await rows()).toEqual(['real']);
+  api.time.offsetMs = 1_000;
+  await book.load(keyOf('invented-129'), 'stranger'); // five more a second
+  await close();
+});
+
+test('who asks the service itself for prices is a stranger to the site', async () => {
+  const { tenantId } = await site();
+  const [host] = await api.deps.database.query<{ host: string }>('select host from tenant_host where tenant_id = $1', [tenantId]);
+  const urls = Array.from({ length: 120 }, (_, at) => `https://${host?.host}/articles/asked-${at}`);
+  const outcomes = await quotePages(api.deps, urls, 'read');
+  expect(outcomes.filter((outcome) => outcome.state === 'failed' && outcome.code === 'credits_unavailable')).toHaveLength(20);
+});
+
+test('a page that names nobody any more keeps who was paid before; nobody named in one process is remembered there through an outage', async () => {
+  let answer: { status: number; body?: unknown } = { status: 200, body: PAGE };
+  const { newBook, rows, keyOf, close } = await countedSite(() => answer);
+  const book = newBook();
+  await book.load(keyOf('left'));
+  answer = { status: 404 };
+  api.time.offsetMs = 301_000;
+  await book.load(keyOf('left'));
+  await book.load(keyOf('never'));
+  expect(book.find(keyOf('left'))).toBe('none');
+  expect(book.findPrevious(keyOf('left'))).toMatchObject({ title: 'From the API' });
+  expect(await rows()).toEqual(['left']);
+  answer = { status: 500 };
+  api.time.offsetMs = 602_000;
+  await book.load(keyOf('never'));
+  expect(book.find(keyOf('never'))).toBe('none');
+  await close();
+});
+
+test('a site has 20,000 copies of 32 KiB at most; what its API names beyond them a process knows by itself', async () => {
+  const { tenantId, newBook, rows, keyOf, close } = await countedSite((slug) => ({
+    status: 200,
+    body: slug === 'long' ? { ...PAGE, padding: 'a'.repeat(40_000) } : PAGE,
+  }));
+  const book = newBook();
+  await book.load(keyOf('long'));
+  expect(book.find(keyOf('long'))).toMatchObject({ title: 'From the API' });
+  expect(await rows()).toEqual([]);
+  await api.deps.database.query(
+    `insert into credits_copy (tenant_id, api_url, slug, credits, fetched_at)
+     select $1, $2, 'page-' || n, '{}', now() from generate_series(1, 20000) as n`,
+    [tenantId, PRICING.creditsApiUrl],
+  );
+  await book.load(keyOf('one-more'));
+  expect(book.find(keyOf('one-more'))).toMatchObject({ title: 'From the API' });
+  expect(await rows()).toHaveLength(20_000);
+  api.time.offsetMs = 301_000;
+  await book.load(keyOf('page-7'));
+  expect(book.find(keyOf('page-7')), 'one that is there is kept up to date').toMatchObject({ title: 'From the API' });
+  await close();
 });
 
 test('inline credits come first, and a page with them asks nobody', async () => {

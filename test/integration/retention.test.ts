@@ -37,6 +37,19 @@ afterAll(async () => {
   await own.drop();
 });
 
+test('what a credits API said of a page ends when nobody asked about it for as long as observations are kept', async () => {
+  const days = (slug: string, ago: number) =>
+    database.query(
+      `insert into credits_copy (tenant_id, api_url, slug, credits, fetched_at)
+       values ($1, 'https://api.example', $2, '{}', now() - make_interval(days => $3))`,
+      [tenantId, slug, ago],
+    );
+  await days('asked', KEPT_OBSERVATIONS_DAYS - 1);
+  await days('left', KEPT_OBSERVATIONS_DAYS + 1);
+  await forget();
+  expect(await database.query('select slug from credits_copy where tenant_id = $1', [tenantId])).toEqual([{ slug: 'asked' }]);
+});
+
 test('request keys that ended are found by their time, not by reading all that are there', async () => {
   const plan = await database.transaction(async (sql) => {
     await sql.query('set local enable_seqscan = off');

@@ -3,6 +3,9 @@ import type { Mutant } from './mutant.ts';
 const evidence = 'test/fault/evidence.test.ts';
 const finality = 'test/fault/finality.test.ts';
 const lies = 'test/fault/second-source.test.ts';
+const compared = 'test/fault/compared-nodes.test.ts';
+const compareUrls = 'modules/reconciliation/use/compareUrls.ts';
+const readChain = 'modules/reconciliation/use/readChain.ts';
 const secondSource = 'modules/settlement/rules/secondSource.ts';
 const flood = 'test/fault/flood.test.ts';
 const judge = 'modules/settlement/rules/judge.ts';
@@ -36,6 +39,39 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'the highest safe block counts, whoever shows it',
     edits: [{ file: 'platform/chain/rpc/pool.ts', search: 'return second;', replace: 'return highest;' }],
     test: { file: lies, name: 'safe is what two nodes call safe' },
+  },
+  {
+    id: 'one-node-ends-an-authorization',
+    rule: 3,
+    bug: 'one node of two says that an authorization is unused past its end, and a paid sale expires unwatched',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: '!hasOthers(rpc) || asks.length === 0',
+        replace: 'asks !== null',
+      },
+    ],
+    test: { file: lies, name: 'a node that calls a used authorization unused' },
+  },
+  {
+    id: 'the-clock-of-one-node',
+    rule: 3,
+    bug: 'one node of two says what time it is at the safe block, and an authorization ends while it is good',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: ' && timeSeconds > (ask.validBefore ?? 0n)',
+        replace: '',
+      },
+    ],
+    test: { file: lies, name: 'a node whose clock is a day ahead' },
+  },
+  {
+    id: 'one-answer-ends-an-authorization',
+    rule: 3,
+    bug: 'the second of two nodes is away, and the first says alone that an authorization ended unused',
+    edits: [{ file: 'platform/chain/evidence/secondSource.ts', search: 'isOver.length < 2', replace: 'isOver.length < 1' }],
+    test: { file: lies, name: 'while the second node is away' },
   },
   {
     id: 'highest-head-owns-the-present',
@@ -102,14 +138,12 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'the mark moves on before what the transfers contradict is doubted, and a process that dies between doubts it never',
     edits: [
       {
-        file: 'modules/reconciliation/use/readChain.ts',
-        search: '  await doubtDecisions(deps, networkId, { fromBlock, toBlock });\n',
-        replace: '',
-      },
-      {
-        file: 'modules/reconciliation/use/readChain.ts',
-        search: 'safeBlock: safe, headBlock });\n',
-        replace: 'safeBlock: safe, headBlock });\n  await doubtDecisions(deps, networkId, { fromBlock, toBlock });\n',
+        file: readChain,
+        search: '  const { read, vanished, isAgain } = await storeRange(',
+        replace:
+          '  const early = lower(range.toBlock, safe) + 1n;\n' +
+          '  await moveCursor(deps.database, { network: networkId, nextBlock: early, safeBlock: safe, latest, firstCompared: early });\n' +
+          '  const { read, vanished, isAgain } = await storeRange(',
       },
     ],
     test: { file: lies, name: 'a reconciler that dies with the transfer stored' },
@@ -117,15 +151,62 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
   {
     id: 'one-node-moves-the-mark',
     rule: 3,
-    bug: 'a node says that the chain is a thousand blocks longer, and the blocks between are never read',
+    bug: 'a mark that a lie has put beyond the chain stays there, and the blocks between are never read',
     edits: [
       {
-        file: 'modules/reconciliation/use/readChain.ts',
-        search: 'if (!hasOthers(rpc)) return latest;',
-        replace: 'return latest;',
+        file: 'modules/reconciliation/store/chainRounds.ts',
+        search: 'case when chain_cursor.next_block > $4::bigint + 1 then',
+        replace: 'case when chain_cursor.next_block > $4::bigint + 100000 then',
       },
     ],
     test: { file: lies, name: 'a node whose head is a thousand blocks too high' },
+  },
+  {
+    id: 'a-difference-is-passed',
+    rule: 10,
+    bug: 'a node leaves out a transfer that the other one shows, and the mark passes it for good',
+    edits: [{ file: compareUrls, search: 'groups.length === 1 ?', replace: 'groups.length > 0 ?' }],
+    test: { file: compared, name: 'where the first of two nodes leaves out transfers' },
+  },
+  {
+    id: 'one-url-compares',
+    rule: 10,
+    bug: 'while one of two nodes is away, what the other one shows counts as compared',
+    edits: [
+      { file: compareUrls, search: 'reaching.length < 2', replace: 'reaching.length < 1' },
+      { file: compareUrls, search: 'shown.length < 2', replace: 'shown.length < 1' },
+    ],
+    test: { file: compared, name: 'while one of two nodes is away' },
+  },
+  {
+    id: 'compared-and-not-stored',
+    rule: 10,
+    bug: 'the mark passes transfers that all nodes show and whose receipts, altered, keep them from being stored',
+    edits: [{ file: compareUrls, search: '(await findChanged(deps, range, logs)).changed.size === 0', replace: 'findChanged' }],
+    test: { file: compared, name: 'no mark passes transfers whose receipts' },
+  },
+  {
+    id: 'compared-before-it-is-read-again',
+    rule: 10,
+    bug: 'blocks that later rounds read again by one node count as compared before that',
+    edits: [{ file: readChain, search: 'end: nextBlock - OVERLAP_BLOCKS', replace: 'end: nextBlock' }],
+    test: { file: compared, name: 'where the second of two nodes leaves out transfers' },
+  },
+  {
+    id: 'left-alone-with-a-gap',
+    rule: 10,
+    bug: 'a lying URL is taken out of the configuration, and what it hid is never read',
+    edits: [{ file: readChain, search: 'hasOthers(rpc) ? read :', replace: 'hasOthers(rpc) || read ? read :' }],
+    test: { file: compared, name: 'a node that is alone' },
+  },
+  {
+    id: 'corrected-before-compared',
+    rule: 4,
+    bug: 'legs are corrected by flushes of blocks that one of two nodes alone has shown',
+    edits: [
+      { file: 'modules/reconciliation/store/corrections.ts', search: ', compared_block - 1) as up_to', replace: ') as up_to' },
+    ],
+    test: { file: 'test/fault/payouts.test.ts', name: 'a flush is looked at again' },
   },
   {
     id: 'sent-to-one-node',

@@ -70,7 +70,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     bug: 'what left a place in the blocks in which it was found is never read',
     edits: [
       {
-        file: 'modules/reconciliation/use/readChain.ts',
+        file: 'modules/reconciliation/use/places.ts',
         search: 'if (isAnyNew) await readSplits(database);\n  return isAnyNew;',
         replace: 'if (isAnyNew) await readSplits(database);\n  return false;',
       },
@@ -338,8 +338,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/reconciliation/store/corrections.ts',
-        search: 'least(safe_block, next_block - 1) as up_to',
-        replace: 'safe_block as up_to',
+        search: 'least(safe_block, next_block - 1, compared_block - 1) as up_to',
+        replace: 'least(safe_block, compared_block - 1) as up_to',
       },
     ],
     test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },

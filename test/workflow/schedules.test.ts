@@ -4,6 +4,7 @@ import { scheduleReconciliation } from '../../modules/reconciliation/use/schedul
 import { scheduleSweeps } from '../../modules/settlement/use/startWorkflows.ts';
 import { ensureSchedule } from '../../platform/temporal/schedules.ts';
 import { TASK_QUEUE } from '../../process/taskQueue.ts';
+import { runServiceAdmin } from '../support/admin.ts';
 import { scaled } from '../support/patience.ts';
 import { runsOf } from '../support/scheduled.ts';
 import type { TestService } from '../support/service.ts';
@@ -92,13 +93,20 @@ test('a worker that starts with another interval changes the schedule, and a run
   expect(await triggered(SWEEPS)).toBeLessThanOrEqual(made + 1);
 });
 
-test('a schedule that is paused stays so when a worker starts, and says why', async () => {
+test('a schedule that is paused stays so when a worker starts, and the doctor says why', async () => {
   const schedule = client.schedule.getHandle(RECONCILIATION);
   await schedule.pause('the node is being replaced');
   await scheduleReconciliation(client, { ...options, intervalMs: 1_000 });
   const { state, spec } = await schedule.describe();
   expect([state, spec.intervals?.[0]?.every]).toMatchObject([{ paused: true, note: 'the node is being replaced' }, 1_000]);
   await expect.poll(() => running(RECONCILIATION), LONG).toEqual([]);
+  const said = async () => {
+    const { findings } = await runServiceAdmin(service, service.urls.appUrl, 'doctor');
+    process.exitCode = 0; // the doctor says by it that parts are missing here
+    return (findings as { check: string; state: string; found: string }[]).find(({ check }) => check === 'schedules');
+  };
+  const found = `paused: ${RECONCILIATION} (the node is being replaced)`;
+  await expect.poll(said, LONG).toMatchObject({ state: 'warn', found });
   await schedule.unpause('it answers again');
   const made = await triggered(RECONCILIATION);
   await expect.poll(() => triggered(RECONCILIATION), LONG).toBeGreaterThan(made);

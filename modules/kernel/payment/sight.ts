@@ -54,13 +54,14 @@ export interface Sight {
   readonly head: bigint;
   /** State of the nonce at `head`. */
   readonly nonce: 'unused' | 'used';
-  /** The safe block, and whether the nonce is used there; null where nobody asked. */
+  /** The safe block, and whether the nonce is used there, or not known to be unused; null where nobody asked. */
   readonly safe: { readonly blockNumber: bigint; readonly timeSeconds: bigint; readonly nonce: 'unused' | 'used' } | null;
   /** Null while no log shows where the nonce went. */
   readonly spending: Spending | null;
   /**
    * What other nodes say of `spending`, where one node's word is too little (`needsSecondSource`): `unconfirmed` while no other shows the
-   * same, `disputed` when one shows something else. Left out where nobody had to be asked, or others agree.
+   * same, `disputed` when one shows something else, or denies that an unused authorization's time is over. Left out where nobody had to be
+   * asked, or others agree.
    */
   readonly doubt?: Doubt;
   /** Null while bytes of ours may still be mined, and for payments without any. */

@@ -54,6 +54,9 @@ export const BUDGET_ALERTS: Ending = {
 /** Directories of agents that did not answer for long: nobody is believed by their keys any more. */
 export const AGENT_DIRECTORIES: Ending = { kind: 'agent_directory', table: 'agent_directory', ended: 'read_at < $1' };
 
+/** What credits APIs said of pages that nobody asked about since; titles of reports come from them, too. */
+export const CREDITS_COPIES: Ending = { kind: 'credits_copy', table: 'credits_copy', ended: 'fetched_at < $1' };
+
 /** Deletes up to `most` rows that ended before `before`; how many. Again: the next ones. Request keys are found by index, the small tables read. */
 export async function forgetSlice(sql: Sql, { table, ended }: Ending, before: Date, most: number): Promise<number> {
   const rows = await sql.query(

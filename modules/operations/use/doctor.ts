@@ -28,6 +28,8 @@ export interface TemporalFacts {
   readonly retentionDays: number | null;
   /** Search attributes that the namespace lacks: workflows that name them are refused. */
   readonly missingAttributes: readonly string[];
+  /** Schedules that somebody paused, each with its note. */
+  readonly paused: readonly { readonly scheduleId: string; readonly note: string }[];
   /** Workers that asked the service's task queue for work in the last minute and a half. */
   readonly pollers: number;
 }
@@ -181,7 +183,7 @@ function examineArchive(points: readonly GaugePoint[]): Finding {
 }
 
 async function examineTemporal(read: () => Promise<TemporalFacts>): Promise<Finding[]> {
-  const { version, retentionDays, missingAttributes, pollers } = await read();
+  const { version, retentionDays, missingAttributes, paused, pollers } = await read();
   const missing = retentionDays === null;
   const advice = missing
     ? 'Make the namespace with a retention of 30 days.'
@@ -191,6 +193,14 @@ async function examineTemporal(read: () => Promise<TemporalFacts>): Promise<Find
   return [
     judge('search attributes', lacking, missingAttributes.length > 0 && 'fail', 'Run `node bin/namespace.ts`.'),
     judge('temporal', found, missing ? 'fail' : retentionDays < RETENTION_DAYS && 'warn', advice),
+    judge(
+      'schedules',
+      paused.length === 0
+        ? 'none is paused'
+        : `paused: ${paused.map(({ scheduleId, note }) => `${scheduleId} (${note})`).join(', ')}`,
+      paused.length > 0 && 'warn',
+      'Let them go on when the reason is gone: `temporal schedule toggle --unpause --schedule-id <id>`.',
+    ),
     judge('workers', `${pollers} ask for work`, pollers === 0 && 'fail', 'Start a worker: `node bin/worker.ts`.'),
   ];
 }

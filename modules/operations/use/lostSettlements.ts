@@ -1,11 +1,11 @@
 import { carriedBy } from '../../../platform/chain/evidence/carried.ts';
 import { evidenceFromLogs } from '../../../platform/chain/evidence/evidence.ts';
-import { blockNumbers, blockTimeSeconds, receiptOf } from '../../../platform/chain/evidence/receipts.ts';
+import { blockNumbers, blockTimeSeconds, findReceipt } from '../../../platform/chain/evidence/receipts.ts';
 import type { SentTransaction } from '../../../platform/chain/evidence/sentBy.ts';
 import { blockBefore, listSentBy } from '../../../platform/chain/evidence/sentBy.ts';
 import { chainUnavailable } from '../../../platform/chain/rpc/rpc.ts';
 import type { Address } from '../../kernel/money/legs.ts';
-import { findCursor, findFirstBlock } from '../../reconciliation/store/chainRounds.ts';
+import { findFirstBlock, findMarks } from '../../reconciliation/store/chainRounds.ts';
 import type { LostSettlement, NonceGap } from '../../settlement/store/lostSettlements.ts';
 import { listNonceGaps, recordLost } from '../../settlement/store/lostSettlements.ts';
 import type { Chain, SettlementDeps } from '../../settlement/use/deps.ts';
@@ -68,14 +68,14 @@ async function readGap(call: Chain<SettlementDeps>, address: Address, gap: Nonce
 /** The block before the batch before the gap; where there is none, where reading stood, or the first block of a payment. */
 async function firstBlock({ deps, network, rpc }: Chain<SettlementDeps>, { since }: NonceGap, latest: bigint): Promise<bigint> {
   if (since !== null) return blockBefore(rpc, BigInt(Math.floor(since.getTime() / 1_000)) - CLOCK_MARGIN_SECONDS);
-  const stood = (await findCursor(deps.database, network.id)) ?? (await findFirstBlock(deps.database, network.id));
+  const stood = (await findMarks(deps.database, network.id)).nextBlock ?? (await findFirstBlock(deps.database, network.id));
   if (stood !== null) return stood;
   return latest > MOST_BLOCKS ? latest - MOST_BLOCKS : 0n;
 }
 
 /** The payments that a transaction of ours moved, by its logs. */
 async function settledBy({ network, rpc }: Chain, { hash, from, nonce, input }: SentTransaction): Promise<LostSettlement[]> {
-  const receipt = await receiptOf(rpc, hash);
+  const receipt = await findReceipt(rpc, hash);
   if (!receipt) throw chainUnavailable(network.id); // the block showed it a moment ago
   if (receipt.status !== 'success') return [];
   const blockTime = new Date(Number(await blockTimeSeconds(rpc, receipt.blockNumber)) * 1_000);

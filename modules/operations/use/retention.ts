@@ -10,6 +10,7 @@ import {
   AGENT_NAMES,
   BUDGET_ALERTS,
   CREDENTIALS,
+  CREDITS_COPIES,
   findProgress,
   forgetEvents,
   forgetSlice,
@@ -65,7 +66,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
   const gone = [
     await ended(SHORT_LIVED, before(HOUR_MS)),
     await ended([REQUEST_KEYS], before(48 * HOUR_MS)),
-    await ended([USAGE_REPORTS], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
+    await ended([USAGE_REPORTS, CREDITS_COPIES], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),
     await ended([AGENT_DIRECTORIES], before(7 * DAY_MS)),
     await ended([AGENT_NAMES], before(10 * DAY_MS)),

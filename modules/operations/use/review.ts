@@ -85,7 +85,8 @@ export async function recheckPayment(deps: Pick<SettlementDeps, 'database'>, act
 
 async function sightOf(deps: SettlementDeps, payment: Payment): Promise<Sight> {
   const { network, rpc } = chainOf(deps, payment.network);
-  const ask = { payer: payment.payer, nonce: payment.nonce, hashes: [], sinceBlock: payment.unusedAtBlock };
+  const { payer, nonce, unusedAtBlock: sinceBlock, validBefore } = payment;
+  const ask = { payer, nonce, hashes: [], sinceBlock, validBefore };
   const { sights } = await readSights(rpc, network, [ask], { atSafe: true });
   if (!sights[0]) throw new ServiceError('chain_unavailable', 'no node has answered about this payment');
   const rail = (await railWords(deps, [payment])).get(payment.paymentId) ?? null;

@@ -4,7 +4,7 @@ import { openSlices } from '../../../platform/pacing/slices.ts';
 import { isServiceError } from '../../kernel/errors.ts';
 import type { FreeBecause } from '../../pricing/rules/pricing.ts';
 import type { Quote } from '../../pricing/rules/quote.ts';
-import type { CreditsBook } from './credits/book.ts';
+import type { Asker, CreditsBook } from './credits/book.ts';
 import { withCredits } from './credits/book.ts';
 import type { PageRequest, QuoteDeps } from './issue.ts';
 import { agentRefused, findPage, issueQuote } from './issue.ts';
@@ -26,6 +26,7 @@ export async function quoteMany(
   deps: QuoteDeps & { readonly credits: CreditsBook },
   requests: readonly PageRequest[],
   patienceMs: number,
+  by: Asker = 'site',
 ): Promise<readonly QuoteOutcome[]> {
   const endsAtMs = Date.now() + patienceMs;
   const outcomes: QuoteOutcome[] = [];
@@ -34,7 +35,7 @@ export async function quoteMany(
   const pause = openSlices();
   const work = async (): Promise<void> => {
     for (const [index, request] of waiting) {
-      outcomes[index] = await quoteOne(deps, request, Math.max(0, endsAtMs - Date.now()));
+      outcomes[index] = await quoteOne({ ...deps, by }, request, Math.max(0, endsAtMs - Date.now()));
       await pause();
     }
   };
@@ -42,9 +43,13 @@ export async function quoteMany(
   return outcomes;
 }
 
-async function quoteOne(deps: QuoteDeps, request: PageRequest, patienceMs: number): Promise<QuoteOutcome> {
+async function quoteOne(
+  deps: QuoteDeps & { readonly by: Asker },
+  request: PageRequest,
+  patienceMs: number,
+): Promise<QuoteOutcome> {
   try {
-    const { found } = await withCredits(deps.credits, () => findPage(deps, request), patienceMs);
+    const { found } = await withCredits(deps.credits, () => findPage(deps, request), patienceMs, deps.by);
     if (found === 'refused') throw agentRefused();
     if (typeof found === 'string') return { state: 'free', because: found };
     return { state: 'priced', quote: issueQuote(deps, found).quote };

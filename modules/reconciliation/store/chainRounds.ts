@@ -11,12 +11,20 @@ import type { PaymentRef } from '../../settlement/store/payment.ts';
 import type { ChainTransferRow } from '../../settlement/store/transfers.ts';
 import { recordTransfers } from '../../settlement/store/transfers.ts';
 
-/** The block from which a network is to be read next; null before the first round. */
-export async function findCursor(sql: Sql, network: string): Promise<bigint | null> {
-  const rows = await sql.query<{ next_block: string | null }>('select next_block from chain_cursor where network = $1', [
-    network,
-  ]);
-  return rows[0]?.next_block == null ? null : BigInt(rows[0].next_block);
+/** How far a network was read, and compared; both null before the first round. */
+export interface Marks {
+  /** The block to read next. */
+  readonly nextBlock: bigint | null;
+  /** The block to compare next. */
+  readonly comparedBlock: bigint | null;
+}
+
+/** The marks of a network. */
+export async function findMarks(sql: Sql, network: string): Promise<Marks> {
+  const marks = tables.selectFrom('chain_cursor').select(['nextBlock', 'comparedBlock']).where('network', '=', network);
+  const [row] = await run(sql, marks);
+  const block = (text: string | null | undefined): bigint | null => (text == null ? null : BigInt(text));
+  return { nextBlock: block(row?.nextBlock), comparedBlock: block(row?.comparedBlock) };
 }
 
 /** The lowest block that can hold evidence of a payment we know; null while there is none. */
@@ -105,19 +113,28 @@ export interface Cursor {
   readonly network: string;
   readonly nextBlock: bigint;
   readonly safeBlock: bigint;
-  /** The newest block that is believed: a mark beyond it was a lie, and is taken back. */
-  readonly headBlock: bigint;
+  /** The newest block: a mark beyond it was a lie, and is taken back. */
+  readonly latest: bigint;
+  /** Where comparing begins on a network that was never compared. */
+  readonly firstCompared: bigint;
 }
 
-/** Moves the mark; it only goes forward, but for one that stands beyond the chain. Moved again, it stays. */
-export async function moveCursor(sql: Sql, { network, nextBlock, safeBlock, headBlock }: Cursor): Promise<void> {
+/** Moves the mark of reading; it only goes forward, but for one that stands beyond the chain. Moved again, it stays. */
+export async function moveCursor(sql: Sql, { network, nextBlock, safeBlock, latest, firstCompared }: Cursor): Promise<void> {
   await sql.query(
-    `insert into chain_cursor (network, next_block, safe_block, read_at) values ($1, $2, $3, now())
+    `insert into chain_cursor (network, next_block, safe_block, compared_block, read_at) values ($1, $2, $3, $5, now())
      on conflict (network) do update set read_at = now(), safe_block = excluded.safe_block,
+       compared_block = coalesce(chain_cursor.compared_block, excluded.compared_block),
        next_block = case when chain_cursor.next_block > $4::bigint + 1 then excluded.next_block
          else greatest(chain_cursor.next_block, excluded.next_block) end`,
-    [network, nextBlock.toString(), safeBlock.toString(), headBlock.toString()],
+    [network, nextBlock.toString(), safeBlock.toString(), latest.toString(), firstCompared.toString()],
   );
+}
+
+/** Moves the mark of comparing, unless it has moved since `from` was read. Moved again, it stays. */
+export async function moveCompared(sql: Sql, network: string, from: bigint, to: bigint): Promise<void> {
+  const stands = tables.updateTable('chain_cursor').where('network', '=', network).where('comparedBlock', '=', from.toString());
+  await run(sql, stands.set({ comparedBlock: to.toString() }));
 }
 
 /**

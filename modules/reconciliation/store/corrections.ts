@@ -16,12 +16,12 @@ export interface Flush {
 }
 
 /**
- * Flushes that were not looked at yet, in the chain's order, and the block up to which that is all: the safe one, or the last one
- * read while the reconciler is behind.
+ * Flushes that were not looked at yet, in the chain's order, and the block up to which that is all: the safe one, or the last one that the
+ * reconciler has read and, with several RPC URLs, compared.
  */
 export async function listNewFlushes(sql: Sql, network: string): Promise<{ flushes: Flush[]; upTo: bigint }> {
   const cursor = await sql.query<{ up_to: string | null; corrected_block: string }>(
-    'select least(safe_block, next_block - 1) as up_to, corrected_block from chain_cursor where network = $1',
+    'select least(safe_block, next_block - 1, compared_block - 1) as up_to, corrected_block from chain_cursor where network = $1',
     [network],
   );
   const upTo = BigInt(cursor[0]?.up_to ?? 0);

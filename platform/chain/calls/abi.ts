@@ -51,6 +51,7 @@ export const multicall3Abi = parseAbi([
   'struct Result { bool success; bytes returnData; }',
   'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
   'function getBlockNumber() view returns (uint256 blockNumber)',
+  'function getCurrentBlockTimestamp() view returns (uint256 timestamp)',
 ]);
 
 /** The part of Arbitrum's ArbSys precompile we use. */

@@ -33,6 +33,12 @@ export function blockNumberCall({ blockNumberFrom }: Pick<Network, 'blockNumberF
   return { target: multicall3Address, callData: encodeFunctionData({ abi: multicall3Abi, functionName: 'getBlockNumber' }) };
 }
 
+/** A call that returns the time of the block whose state is read, epoch seconds. */
+export function blockTimeCall(): Call {
+  const callData = encodeFunctionData({ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' });
+  return { target: multicall3Address, callData };
+}
+
 /**
  * Runs all calls in order on the state of `block`, each allowed to fail; what one changes, the next ones see. Null when the
  * whole ran out of gas (one call burnt it); throws ServiceError `chain_unavailable` in an outage.
@@ -53,12 +59,19 @@ export async function aggregate(
   }
 }
 
-/** The same reads by every node that answers them, each of its own newest state. Throws `chain_unavailable` where none does. */
-export async function aggregateOfEach(rpc: Rpc, calls: readonly Call[]): Promise<readonly (readonly CallResult[])[]> {
-  const answers = await rpc.each<Hex>('eth_call', [{ to: multicall3Address, data: aggregateCall(calls) }, 'latest']);
-  const read = answers.map(({ result }) => resultsOf(result)).filter((results) => results?.length === calls.length);
+/** The same reads by every node that answers them, each of its own state at `block`. Throws `chain_unavailable` where none does. */
+export async function aggregateOfEach(
+  rpc: Rpc,
+  calls: readonly Call[],
+  block: Hex | 'latest' = 'latest',
+): Promise<readonly (readonly CallResult[])[]> {
+  const answers = await rpc.each<Hex>('eth_call', [{ to: multicall3Address, data: aggregateCall(calls) }, block]);
+  const read = answers.flatMap(({ result }) => {
+    const results = typeof result === 'string' ? resultsOf(result) : null;
+    return results?.length === calls.length ? [results] : [];
+  });
   if (read.length === 0) throw chainUnavailable(rpc.networkId);
-  return read as readonly (readonly CallResult[])[];
+  return read;
 }
 
 const AGGREGATE = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [[]] }).slice(0, 10);

@@ -76,9 +76,13 @@ function receiptFrom(rpc: Rpc, raw: RawReceipt | null): Receipt | null {
  * no other from being looked at.
  */
 export async function listReceipts(rpc: Rpc, hashes: readonly Hex[]): Promise<ReadonlyMap<string, Receipt | null>> {
-  const read = async (hash: Hex) => (await receiptOf(rpc, hash)) ?? (await receiptOfOthers(rpc, hash));
-  const answers = await Promise.allSettled(hashes.map(async (hash) => [hash, await read(hash)] as const));
+  const answers = await Promise.allSettled(hashes.map(async (hash) => [hash, await findReceipt(rpc, hash)] as const));
   return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
+}
+
+/** The receipt of a transaction at the node asked first, or else at any other; null where nobody has it. Throws `chain_unavailable`. */
+export async function findReceipt(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
+  return (await receiptOf(rpc, hash)) ?? (await receiptOfOthers(rpc, hash));
 }
 
 /** A receipt that the node asked first does not have may be at another one. Null where nobody else has it. Throws `chain_unavailable`. */
@@ -159,21 +163,46 @@ export async function blockAt(rpc: Rpc, block: bigint | 'latest' | 'safe'): Prom
 }
 
 /** Blocks one `eth_getLogs` spans at most; public nodes refuse wide ranges. */
-const MAX_LOG_RANGE = 2_000n;
+export const MAX_LOG_RANGE = 2_000n;
 
-/** Transfer logs of the asset in a range of blocks, both ends included, to or from any of the given addresses. */
-export function listTransfers(
+/** A range of blocks, both ends included, and whose transfers of it are meant: to or from any of the given addresses. */
+export interface TransferRange {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly from?: readonly Address[];
+  readonly to?: readonly Address[];
+}
+
+/** Transfer logs of the asset. */
+export function listTransfers(rpc: Rpc, { asset }: Pick<Network, 'asset'>, range: TransferRange): Promise<readonly ChainLog[]> {
+  return listLogs(rpc, asset, transferTopics(range), range);
+}
+
+/**
+ * The same at every URL that answers, by its place in the configuration from 0; null in place of an answer that cannot be read. One query of
+ * each, so the range is that of one query at most. Throws `chain_unavailable` when none answers.
+ */
+export async function listTransfersOfAll(
   rpc: Rpc,
-  network: Pick<Network, 'asset'>,
-  range: {
-    readonly fromBlock: bigint;
-    readonly toBlock: bigint;
-    readonly from?: readonly Address[];
-    readonly to?: readonly Address[];
-  },
-): Promise<readonly ChainLog[]> {
-  const topics = [TOPICS.transfer, range.from?.map(topicOf) ?? null, range.to?.map(topicOf) ?? null];
-  return listLogs(rpc, network.asset, topics, range);
+  { asset }: Pick<Network, 'asset'>,
+  range: TransferRange,
+): Promise<ReadonlyMap<number, readonly ChainLog[] | null>> {
+  const [fromBlock, toBlock] = [quantity(range.fromBlock), quantity(range.toBlock)];
+  const filter = { address: asset, topics: transferTopics(range), fromBlock, toBlock };
+  const answers = await rpc.each<readonly RawLog[]>('eth_getLogs', [filter]);
+  return new Map(answers.map(({ index, result }) => [index, readableLogs(rpc, result)]));
+}
+
+function transferTopics({ from, to }: TransferRange): readonly unknown[] {
+  return [TOPICS.transfer, from?.map(topicOf) ?? null, to?.map(topicOf) ?? null];
+}
+
+function readableLogs(rpc: Rpc, logs: readonly RawLog[]): readonly ChainLog[] | null {
+  try {
+    return logsOf(rpc, logs);
+  } catch {
+    return null;
+  }
 }
 
 /** Logs of a contract by topics, both ends of the range included, a limited span a query; removed ones are left out. */
@@ -187,10 +216,18 @@ export async function listLogs(
   for (let from = fromBlock; from <= toBlock; from += MAX_LOG_RANGE) {
     const to = from + MAX_LOG_RANGE - 1n < toBlock ? from + MAX_LOG_RANGE - 1n : toBlock;
     const filter = { address, topics, fromBlock: quantity(from), toBlock: quantity(to) };
-    const logs = await askNode<readonly RawLog[]>(rpc, 'eth_getLogs', [filter]);
-    found.push(...logs.filter(({ removed }) => removed !== true).map((log) => logOf(rpc, log)));
+    found.push(...logsOf(rpc, await askNode<readonly RawLog[]>(rpc, 'eth_getLogs', [filter])));
   }
   return found;
+}
+
+function logsOf(rpc: Rpc, logs: readonly RawLog[]): readonly ChainLog[] {
+  return logs.filter(({ removed }) => removed !== true).map((log) => logOf(rpc, log));
+}
+
+/** The address that a log's topic holds. */
+export function addressOfTopic(topic: string): Address {
+  return `0x${topic.slice(-40)}`;
 }
 
 /** An address as a log's topic. */

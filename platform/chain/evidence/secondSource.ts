@@ -1,14 +1,15 @@
-/** What the other nodes show of a spending that one node alone must not say. */
+/** What the other nodes show of a spending, or of an end, that one node alone must not say. */
 import type { Doubt, Spending } from '../../../modules/kernel/payment/sight.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { hasOthers, whereAway } from '../rpc/rpc.ts';
+import { hasOthers, quantity, whereAway } from '../rpc/rpc.ts';
 import { evidenceFromLogs } from './evidence.ts';
 import { receiptsOfAll } from './receipts.ts';
 import type { ReadReceipt, SightAsk } from './sight.ts';
 import type { NonceKey } from './spending.ts';
 import { spendingIn } from './spending.ts';
+import { listUsedNoncesOfAll } from './states.ts';
 
 /** A receipt with its logs read. */
 type Decoded = Pick<ReadReceipt, 'receipt' | 'evidence'>;
@@ -53,6 +54,27 @@ export async function doubtsOf(
     }),
   );
   return new Map(doubts.flatMap(([ask, doubt]) => (doubt ? [[ask, doubt] as const] : [])));
+}
+
+/**
+ * Asks every URL whether authorizations that one node calls unused at the safe block, with their time over, are so. Two that say it leave no
+ * doubt; with one alone it stays open whether they can still move money. A network of one URL has nobody else to ask.
+ */
+export async function expiryDoubtsOf(
+  rpc: Rpc,
+  network: Pick<Network, 'asset'>,
+  asks: readonly SightAsk[],
+  safeBlock: bigint,
+): Promise<ReadonlyMap<SightAsk, Doubt>> {
+  if (!hasOthers(rpc) || asks.length === 0) return new Map();
+  const said = await listUsedNoncesOfAll(rpc, network, asks, quantity(safeBlock)).catch(whereAway([]));
+  const doubts = new Map<SightAsk, Doubt>();
+  for (const [at, ask] of asks.entries()) {
+    const isOver = said.map(({ timeSeconds, used }) => used[at] === false && timeSeconds > (ask.validBefore ?? 0n));
+    if (isOver.includes(false)) doubts.set(ask, 'disputed');
+    else if (isOver.length < 2) doubts.set(ask, 'unconfirmed');
+  }
+  return doubts;
 }
 
 /**

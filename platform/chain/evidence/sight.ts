@@ -3,7 +3,7 @@
  * are used, and the receipts that the logs stand in.
  */
 
-import type { Sight, Spending } from '../../../modules/kernel/payment/sight.ts';
+import type { Doubt, Sight, Spending } from '../../../modules/kernel/payment/sight.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -12,7 +12,7 @@ import type { ChainEvidence } from './evidence.ts';
 import { evidenceFromLogs, TOPICS } from './evidence.ts';
 import type { Receipt } from './receipts.ts';
 import { blockAt, blockTimeSeconds, listLogs, receiptOf, topicOf } from './receipts.ts';
-import { doubtsOf } from './secondSource.ts';
+import { doubtsOf, expiryDoubtsOf } from './secondSource.ts';
 import type { NonceKey } from './spending.ts';
 import { spendingIn } from './spending.ts';
 import { listUsedNonces } from './states.ts';
@@ -23,6 +23,8 @@ export interface SightAsk extends NonceKey {
   readonly hashes: readonly Hex[];
   /** Where its log can stand at the earliest; null: near the head. */
   readonly sinceBlock: bigint | null;
+  /** Epoch seconds. That its time is over and it is unused at the safe block takes two nodes; left out: that it is unused there. */
+  readonly validBefore?: bigint;
   /** True for what one node alone must not say (`needsSecondSource`). */
   readonly needsSecond?: (spending: Spending | null) => boolean;
 }
@@ -78,16 +80,21 @@ export async function readSights(
   const spent = open.filter((_, at) => used[at]);
   for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
   const place = new Map(open.map((ask, at) => [ask, at]));
-  const doubts = await doubtsOf(rpc, network, asks, { found, receipts: reader.receipts, safeBlock: safe?.number ?? null });
+  const ended = safe ? open.filter((ask, at) => usedAtSafe?.[at] === false && safe.timestamp > (ask.validBefore ?? 0n)) : [];
+  const [doubts, expiryDoubts] = await Promise.all([
+    doubtsOf(rpc, network, asks, { found, receipts: reader.receipts, safeBlock: safe?.number ?? null }),
+    safe ? expiryDoubtsOf(rpc, network, ended, safe.number) : new Map<SightAsk, Doubt>(),
+  ]);
   const sights = asks.map((ask): ChainSight => {
     const at = place.get(ask);
     const isUsed = at === undefined || used[at] === true;
-    const doubt = doubts.get(ask);
-    const atSafe = at !== undefined && usedAtSafe?.[at] === false ? 'unused' : 'used';
+    const doubtOfEnd = expiryDoubts.get(ask);
+    const doubt = doubts.get(ask) ?? (doubtOfEnd === 'disputed' ? doubtOfEnd : undefined);
+    const isUnusedAtSafe = at !== undefined && usedAtSafe?.[at] === false && doubtOfEnd === undefined;
     return {
       head,
       nonce: isUsed ? 'used' : 'unused',
-      safe: safe && { blockNumber: safe.number, timeSeconds: safe.timestamp, nonce: atSafe },
+      safe: safe && { blockNumber: safe.number, timeSeconds: safe.timestamp, nonce: isUnusedAtSafe ? 'unused' : 'used' },
       spending: found.get(ask) ?? null,
       ...(doubt && { doubt }),
     };

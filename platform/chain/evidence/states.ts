@@ -1,7 +1,7 @@
 import type { Address } from '../../../modules/kernel/money/legs.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Call, CallResult } from '../calls/multicall.ts';
-import { aggregate, aggregateOfEach, blockNumberCall } from '../calls/multicall.ts';
+import { aggregate, aggregateOfEach, blockNumberCall, blockTimeCall } from '../calls/multicall.ts';
 import { authorizationStateCall, balanceOfCall } from '../calls/tokenCalls.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -17,6 +17,27 @@ export async function listUsedNonces(
   const calls = pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce));
   const states = await readAll(rpc, calls, block);
   return states.map((state) => state === 1n);
+}
+
+/** What one URL says of a block: its time, epoch seconds, and which of the pairs are used there. */
+export interface UsedAt {
+  readonly timeSeconds: bigint;
+  readonly used: readonly boolean[];
+}
+
+/** The same at a block, as each URL says it that has the block, with that block's time. Throws ServiceError in an outage. */
+export async function listUsedNoncesOfAll(
+  rpc: Rpc,
+  network: Pick<Network, 'asset'>,
+  pairs: readonly { readonly payer: Address; readonly nonce: Hex }[],
+  block: Hex,
+): Promise<readonly UsedAt[]> {
+  const calls = [blockTimeCall(), ...pairs.map(({ payer, nonce }) => stateCall(network.asset, payer, nonce))];
+  const answers = await aggregateOfEach(rpc, calls, block);
+  return answers.flatMap((results) => {
+    const [timeSeconds, ...states] = wordsOf(results) ?? [];
+    return timeSeconds === undefined ? [] : [{ timeSeconds, used: states.map((state) => state === 1n) }];
+  });
 }
 
 /**
@@ -84,9 +105,15 @@ export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<
 async function readAll(rpc: Rpc, calls: readonly Call[], block: Hex | 'latest' = 'latest'): Promise<readonly bigint[]> {
   if (calls.length === 0) return [];
   const results = await aggregate(rpc, calls, block);
-  const words = results?.map(wordOf).filter((word) => word !== null) ?? [];
-  if (words.length !== calls.length) throw chainUnavailable(rpc.networkId);
+  const words = results && wordsOf(results);
+  if (!words) throw chainUnavailable(rpc.networkId);
   return words;
+}
+
+/** The words that reads returned; null where one returned something else. */
+function wordsOf(results: readonly CallResult[]): readonly bigint[] | null {
+  const words = results.map(wordOf).filter((word) => word !== null);
+  return words.length === results.length ? words : null;
 }
 
 /** The one word that a read returned; null where it returned something else. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../../db/database.ts';
 import type { Outbound } from '../../../../platform/outbound/outbound.ts';
@@ -5,6 +6,8 @@ import type { SecretBox } from '../../../../platform/tokens/secretBox.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { PageCredits } from '../../../kernel/money/credits.ts';
+import type { Rate } from '../../../kernel/rate.ts';
+import { spend } from '../../../kernel/rate.ts';
 import { PRICING_GRACE_MS } from '../../../pricing/rules/pricing.ts';
 import { payeeRule } from '../../../tenants/use/payees.ts';
 import { readCredits } from '../../rules/creditsContract.ts';
@@ -25,14 +28,29 @@ export const CREDITS_PATIENCE_MS = 1_200;
  */
 export type KnownCredits = PageCredits | 'none' | 'free' | 'failed';
 
+/** Who has a page looked up: a site's own key, or anybody who asks the service itself. */
+export type Asker = 'site' | 'stranger';
+
+/**
+ * Questions a second about pages that no copy knows, by site and by who causes them: anybody may invent slugs, at a gate and at the service. Those of
+ * strangers take none of the site's.
+ */
+const UNKNOWN_PAGES: Readonly<Record<Asker, Rate>> = {
+  site: { perSecond: 20, burst: 400 },
+  stranger: { perSecond: 5, burst: 100 },
+};
+
 /** The credits of pages whose authors stand behind a tenant's credits API. */
 export interface CreditsBook {
   /** What is known now, from memory alone; undefined: ask `load` first. */
   find(key: CreditsKey): KnownCredits | undefined;
   /** What was known before the present answer, while a payment may rest on it (safety 17). */
   findPrevious(key: CreditsKey): KnownCredits | undefined;
-  /** Gets an answer into memory: from the shared copies, else from the API. Never rejects; callers at once share one request. */
-  load(key: CreditsKey): Promise<void>;
+  /**
+   * Gets an answer into memory: from the shared copies, else from the API. Callers at once share one request. Rejects with CreditsNeeded, and asks
+   * nobody, where too many pages that no copy knows were asked about; of `site` unless told.
+   */
+  load(key: CreditsKey, by?: Asker): Promise<void>;
 }
 
 /** What a book is made from. */
@@ -55,11 +73,14 @@ export interface CreditsBookOptions {
 
 interface Held {
   readonly known: KnownCredits;
+  /** When the API gave it. */
+  readonly atMs: number;
   readonly untilMs: number;
   readonly previous?: { readonly known: KnownCredits; readonly untilMs: number };
 }
 
 const MAX_HELD = 50_000;
+const MAX_SITES = 10_000;
 
 /** Opens a book; memory is this process's, the copies behind it are everybody's and outlive a restart. */
 export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
@@ -70,6 +91,13 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
   const pauseMs = options.pauseMs ?? 10_000;
   const held = new LRUCache<string, Held>({ max: MAX_HELD });
   const loading = new Map<string, Promise<void>>();
+  const fullAtMs = new LRUCache<string, number>({ max: 2 * MAX_SITES });
+  const spendOne = (key: CreditsKey, by: Asker): void => {
+    const name = `${by} ${key.tenantId}`;
+    const spent = spend(fullAtMs.get(name) ?? 0, 1, UNKNOWN_PAGES[by], clock());
+    if (spent.waitMs > 0) throw new CreditsNeeded(key, Math.max(SOON_SECONDS, Math.ceil(spent.waitMs / 1_000)));
+    fullAtMs.set(name, spent.fullAtMs);
+  };
   const read = (entry: unknown, page: string): KnownCredits => (entry === null ? 'none' : readCredits(entry, { ...rule, page }));
   const readKept = (entry: unknown, page: string): KnownCredits => {
     try {
@@ -81,25 +109,39 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
   const heldOf = (copy: NonNullable<Awaited<ReturnType<typeof findCreditsCopy>>>, page: string, untilMs: number): Held => {
     const before = copy.previous;
     const previous = before && { known: readKept(before.credits, page), untilMs: before.until.getTime() };
-    return { known: readKept(copy.credits, page), untilMs, ...(previous ? { previous } : {}) };
+    return { known: readKept(copy.credits, page), atMs: copy.fetchedAt.getTime(), untilMs, ...(previous ? { previous } : {}) };
   };
-  const ask = async (key: CreditsKey): Promise<Held> => {
+  const ask = async (key: CreditsKey, by: Asker): Promise<Held> => {
     const nowMs = clock();
+    const before = held.get(nameOf(key));
     const copy = await findCreditsCopy(database, key).catch(() => null);
     const ageMs = copy ? nowMs - copy.fetchedAt.getTime() : Number.POSITIVE_INFINITY;
     if (copy && ageMs < freshMs) return heldOf(copy, key.slug, copy.fetchedAt.getTime() + freshMs);
+    if (!copy) spendOne(key, by);
     try {
       const token = await openCreditsToken({ database, secretBox }, key);
       const answer = await fetchCredits(outbound, { ...key, token });
       const entry = answer.kind === 'none' ? null : answer.entry;
       const known = read(entry, key.slug); // before it is kept: a broken answer never replaces a good copy
-      const kept = await storeCreditsCopy(database, key, entry, new Date(nowMs)).catch(() => null);
-      return kept ? heldOf(kept, key.slug, nowMs + freshMs) : { known, untilMs: nowMs + freshMs };
+      const found = { key, credits: entry, at: new Date(nowMs), wasNobody: before?.known === 'none' };
+      const kept = await storeCreditsCopy(database, found).catch(() => null);
+      return kept ? heldOf(kept, key.slug, nowMs + freshMs) : afterwards(before, known, nowMs);
     } catch (error) {
-      const isUsable = copy !== null && ageMs < staleMs;
-      log.warn({ tenantId: key.tenantId, slug: key.slug, error: String(error), stale: isUsable }, 'a credits API failed');
-      return isUsable ? heldOf(copy, key.slug, nowMs + pauseMs) : { known: 'failed', untilMs: nowMs + pauseMs };
+      const last = copy && ageMs < staleMs ? heldOf(copy, key.slug, nowMs + pauseMs) : stillGood(before, nowMs);
+      log.warn({ tenantId: key.tenantId, slug: key.slug, error: String(error), stale: last !== null }, 'a credits API failed');
+      return last ?? { known: 'failed', atMs: nowMs, untilMs: nowMs + pauseMs };
     }
+  };
+  /** What no copy is kept of is known here alone: what it was before, too. */
+  const afterwards = (before: Held | undefined, known: KnownCredits, atMs: number): Held => {
+    const now = { known, atMs, untilMs: atMs + freshMs };
+    if (!before || before.known === 'failed') return now;
+    const previous = isDeepStrictEqual(before.known, known) ? before.previous : { known: before.known, untilMs: atMs };
+    return previous ? { ...now, previous } : now;
+  };
+  const stillGood = (before: Held | undefined, nowMs: number): Held | null => {
+    const isUsable = before !== undefined && before.known !== 'failed' && nowMs - before.atMs < staleMs;
+    return isUsable ? { ...before, untilMs: nowMs + pauseMs } : null;
   };
   return {
     find: (key) => {
@@ -110,12 +152,12 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
       const previous = held.get(nameOf(key))?.previous;
       return previous && clock() - previous.untilMs <= PRICING_GRACE_MS ? previous.known : undefined;
     },
-    load: (key) => {
-      const name = nameOf(key);
+    load: (key, by = 'site') => {
+      const name = `${by} ${nameOf(key)}`;
       const running = loading.get(name);
       if (running !== undefined) return running;
-      const work = ask(key)
-        .then((found) => void held.set(name, found))
+      const work = ask(key, by)
+        .then((found) => void held.set(nameOf(key), found))
         .finally(() => loading.delete(name));
       loading.set(name, work);
       return work;
@@ -144,13 +186,18 @@ const MAX_LOADS = 12;
  * none is run once, without waiting for anything but itself. With `patienceMs`, a load that takes longer goes on by itself, and what it lacks
  * is credits_unavailable for the moment.
  */
-export async function withCredits<T>(book: CreditsBook, work: () => T, patienceMs?: number): Promise<T> {
+export async function withCredits<T>(
+  book: Pick<CreditsBook, 'load'>,
+  work: () => T,
+  patienceMs?: number,
+  by: Asker = 'site',
+): Promise<T> {
   for (let loads = 0; ; loads++) {
     try {
       return work();
     } catch (error) {
       if (!(error instanceof CreditsNeeded) || loads >= MAX_LOADS) throw error;
-      const load = book.load(error.key);
+      const load = book.load(error.key, by);
       if (patienceMs === undefined) await load;
       else if (!(await endsWithin(load, patienceMs))) throw new CreditsNeeded(error.key, SOON_SECONDS);
     }

@@ -62,6 +62,7 @@ export async function runRound(
     nonce: payment.nonce,
     hashes,
     sinceBlock: payment.facts.evidence?.blockNumber || payment.unusedAtBlock,
+    validBefore: payment.validBefore,
     needsSecond: secondSourceFor(call.network, payment),
   }));
   const { sights, receipts } = await readSights(call.rpc, call.network, asks, options);

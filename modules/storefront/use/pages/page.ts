@@ -211,7 +211,8 @@ async function offerTo(deps: SaleDeps, page: SoldPage, call: PageCall): Promise<
 async function offerOf(deps: OfferDeps, { resource, seller }: SoldPage, { kind }: PageAsk): Promise<FreePage | OfferedPage> {
   const { url } = resource;
   const { tenant } = seller;
-  const { found } = await withCredits(deps.credits, () => findPage(deps, { tenant, resource: url, kind }), CREDITS_PATIENCE_MS);
+  const find = () => findPage(deps, { tenant, resource: url, kind });
+  const { found } = await withCredits(deps.credits, find, CREDITS_PATIENCE_MS, 'stranger');
   if (found === 'refused') throw agentRefused();
   if (typeof found === 'string') return { kind: 'free', url, because: found, page: null };
   const quoted = issueQuote(deps, found);

@@ -20,7 +20,7 @@ export async function quotePages(
   for (const url of urls) found.push(await sellerOrWhyNot(deps, url));
   const sold = found.filter((one) => 'seller' in one);
   const requests = sold.map(({ seller: { tenant }, resource }) => ({ tenant, resource: resource.url, kind }));
-  const quotes = (await quoteMany(deps, requests, CREDITS_PATIENCE_MS)).values();
+  const quotes = (await quoteMany(deps, requests, CREDITS_PATIENCE_MS, 'stranger')).values();
   return found.map((one) => ('seller' in one ? (quotes.next().value as QuoteOutcome) : one));
 }
 
