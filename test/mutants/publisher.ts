@@ -128,15 +128,32 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     id: 'gate-checks-without-bound',
     rule: 15,
     bug: 'one good licence spends all that the key of a site may ask, and no sale gets through',
-    edits: [{ file: `${src}/knowing/licences.ts`, search: "if (isTooMuch()) return 'busy';", replace: '' }],
+    edits: [
+      {
+        file: `${src}/knowing/licences.ts`,
+        search: "if (!mayAsk(own, OF_ONE) || !mayAsk(ofAll, OF_ALL)) return 'busy';",
+        replace: '',
+      },
+    ],
     test: { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'sixteen licences' },
+  },
+  {
+    id: 'gate-checks-one-licence-alone',
+    rule: 15,
+    bug: 'the holder of one licence has all others at the site told to come back',
+    edits: [{ file: `${src}/knowing/licences.ts`, search: 'if (!mayAsk(own, OF_ONE) || ', replace: 'if (' }],
+    test: { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'one licence is asked about eight times' },
   },
   {
     id: 'gate-honours-what-it-could-not-check',
     rule: 15,
     bug: 'a caller who asks too much reads by a licence that was revoked',
     edits: [
-      { file: `${src}/knowing/licences.ts`, search: "if (isTooMuch()) return 'busy';", replace: 'if (isTooMuch()) return true;' },
+      {
+        file: `${src}/knowing/licences.ts`,
+        search: "!mayAsk(ofAll, OF_ALL)) return 'busy';",
+        replace: '!mayAsk(ofAll, OF_ALL)) return true;',
+      },
     ],
     test: { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'sixteen licences' },
   },

@@ -75,8 +75,8 @@ test('a page outside the scope of a licence asks nobody', async () => {
 test('sixteen licences are asked about at once and fifty a second, and none opens a page above that', async () => {
   const waiting: (() => void)[] = [];
   const slow = await opened(() => new Promise((resolve) => waiting.push(() => void entitled().then(resolve))));
-  const bound = await slow.mint({}, HOLDER);
-  const all = Array.from({ length: 200 }, () => slow.worthOf(bound, '/articles/solo', PROOF));
+  const bound = await Promise.all(Array.from({ length: 40 }, (_, n) => slow.mint({}, { ...HOLDER, jti: `j${n}` })));
+  const all = Array.from({ length: 200 }, (_, n) => slow.worthOf(bound[n % 40] ?? '', '/articles/solo', PROOF));
   let busy = 0;
   for (const one of all) void one.then((worth) => (busy += worth === 'busy' ? 1 : 0));
   await expect.poll(() => busy).toBe(184);
@@ -84,12 +84,31 @@ test('sixteen licences are asked about at once and fifty a second, and none open
   for (const answer of waiting) answer();
   await Promise.all(all);
   const quick = await opened(entitled);
-  const scoped = await quick.mint({ scope: { patterns: ['/*'] } });
+  const three = [1, 2, 3].map((n) => quick.mint({ scope: { patterns: ['/*'] } }, { jti: `j${n}` }));
+  const [scoped = '', ...others] = await Promise.all(three);
   const found = [];
-  for (let n = 0; n < 60; n += 1) found.push(await quick.worthOf(scoped, `/articles/${n}`));
+  for (let n = 0; n < 60; n += 1) found.push(await quick.worthOf([scoped, ...others][n % 3] ?? '', `/articles/${n}`));
   expect([found.filter((one) => one === 'good').length, found.at(-1), quick.asked()]).toEqual([50, 'busy', 50]);
   quick.time.ms += 1_000;
   expect(await quick.worthOf(scoped, '/articles/later')).toBe('good');
+});
+
+test('one licence is asked about eight times at once and twenty times a second, so that its holder leaves the others room', async () => {
+  const waiting: (() => void)[] = [];
+  const slow = await opened(() => new Promise((resolve) => waiting.push(() => void entitled().then(resolve))));
+  const [greedy, other] = [await slow.mint({}, HOLDER), await slow.mint({}, { ...HOLDER, jti: 'other' })];
+  const all = Array.from({ length: 100 }, () => slow.worthOf(greedy, '/articles/solo', PROOF));
+  await expect.poll(() => slow.asked()).toBe(8);
+  const honest = slow.worthOf(other, '/articles/solo', PROOF);
+  await expect.poll(() => slow.asked()).toBe(9);
+  for (const answer of waiting) answer();
+  expect([await honest, (await Promise.all(all)).filter((one) => one === 'good').length]).toEqual(['good', 8]);
+  const quick = await opened(entitled);
+  const scoped = await quick.mint({ scope: { patterns: ['/*'] } });
+  const found = [];
+  for (let n = 0; n < 60; n += 1) found.push(await quick.worthOf(scoped, `/articles/${n}`));
+  expect([found.filter((one) => one === 'good').length, found.at(-1)]).toEqual([20, 'busy']);
+  expect(await quick.worthOf(await quick.mint({ scope: { patterns: ['/*'] } }, { jti: 'other' }), '/articles/a')).toBe('good');
 });
 
 test('the gate refuses no page by its scope that the service would give', () => {

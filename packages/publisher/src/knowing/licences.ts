@@ -1,7 +1,7 @@
 /**
  * Licences of readers who paid a moment ago: proven here by the service's published keys, and once a minute there, so that one that was revoked
  * ends. What is not signed for this site, page and kind costs no call, nor does a licence of a holder without a proof of his. What bounds the cost of
- * a caller with one good licence: 16 questions at once and 50 a second; whoever comes above that is told to come back. Their failures say nothing
+ * a caller with one good licence: 8 questions at once and 20 a second of one licence, 16 and 50 of all; whoever comes above that is told to come back. Their failures say nothing
  * about quotes: while the service counts as away for those, pages are free.
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -20,8 +20,13 @@ const NEW_KEYS_MS = 30_000;
 const CONFIRMED_MS = 60_000;
 const REMEMBERED = 2_000;
 const MAX_CHARS = 4_096;
-const AT_ONCE = 16;
-const A_SECOND = 50;
+interface Limits {
+  readonly atOnce: number;
+  readonly aSecond: number;
+}
+const OF_ALL: Limits = { atOnce: 16, aSecond: 50 };
+/** Of one licence, so that one holder leaves room to the others. */
+const OF_ONE: Limits = { atOnce: 8, aSecond: 20 };
 /** What a holder signs for one request: a time, a nonce and a signature (`X-Licence-Proof`). */
 const PROOF = /^\d{1,12}\.[\w-]{8,64}\.0x(?:[0-9a-f]{2}){1,4000}$/i;
 const SKEW_SECONDS = 60;
@@ -47,7 +52,15 @@ export interface Licences {
   worthOf(question: LicenceQuestion): Promise<Worth>;
 }
 
+/** Questions of the second `at`, and those on their way. */
+interface Asked {
+  at: number;
+  asked: number;
+  asking: number;
+}
+
 interface Claims {
+  readonly jti: string;
   /** A licence of one page for whoever shows it; all others are for the service to judge. */
   readonly isPlain: boolean;
   readonly isBound: boolean;
@@ -66,12 +79,12 @@ export function openLicences(deps: {
   const { client, now, breaker, failures } = deps;
   const confirmed = new Lru<{ readonly isGood: boolean; readonly atMs: number }>(REMEMBERED);
   const flights = new Map<string, Promise<boolean | 'busy'>>();
-  const second = { at: 0, asked: 0 };
-  let asking = 0;
-  const isTooMuch = (): boolean => {
+  const ofAll: Asked = { at: 0, asked: 0, asking: 0 };
+  const ofOne = new Lru<Asked>(REMEMBERED);
+  const mayAsk = (one: Asked, { atOnce, aSecond }: Limits): boolean => {
     const at = Math.floor(now() / 1_000);
-    if (at !== second.at) Object.assign(second, { at, asked: 0 });
-    return asking >= AT_ONCE || ++second.asked > A_SECOND;
+    if (at !== one.at) Object.assign(one, { at, asked: 0 });
+    return one.asking < atOnce && one.asked < aSecond;
   };
   const keys = openKeys(deps);
   /** The site of the key: that of the first licence which the service said is good here. */
@@ -94,10 +107,15 @@ export function openLicences(deps: {
     const whileAway = known?.isGood ?? claims.isPlain;
     if (!breaker.mayCall()) return whileAway;
     // Not honoured as in an outage: too much is in one caller's hand, who may hold a licence that was revoked.
-    if (isTooMuch()) return 'busy';
-    asking += 1;
+    const own = ofOne.get(claims.jti) ?? { at: 0, asked: 0, asking: 0 };
+    ofOne.set(claims.jti, own);
+    if (!mayAsk(own, OF_ONE) || !mayAsk(ofAll, OF_ALL)) return 'busy';
+    const counts = [own, ofAll];
+    for (const one of counts) Object.assign(one, { asked: one.asked + 1, asking: one.asking + 1 });
     const question = { license, resource, slug, kind, ...(proof === undefined ? {} : { proof }) };
-    const answer = await client.check(question).finally(() => (asking -= 1));
+    const answer = await client.check(question).finally(() => {
+      for (const one of counts) one.asking -= 1;
+    });
     breaker.note(!answer.ok && isAway(answer));
     if (answer.ok || answer.status === 400) {
       const isGood = answer.ok && answer.body?.entitled === true;
@@ -134,7 +152,7 @@ export function openLicences(deps: {
 
 /** What a licence with a good signature, issuer, audience and `nbf` grants of what is asked, or why it grants nothing. */
 function claimsFor(question: LicenceQuestion, payload: JWTPayload, nowSeconds: number, isTest: boolean): Claims | Worth {
-  const { exp = 0, iat = 0, cnf } = payload;
+  const { exp = 0, iat = 0, jti = '', cnf } = payload;
   const { v, grant, site, kind, slug, scope, licence, settlementRefKind } = (payload['svc'] ?? {}) as Record<string, unknown>;
   if (nowSeconds >= exp || iat > nowSeconds + SKEW_SECONDS) return 'invalid_token';
   if (v !== 1 || grant !== 'read') return 'invalid_token';
@@ -143,6 +161,7 @@ function claimsFor(question: LicenceQuestion, payload: JWTPayload, nowSeconds: n
   const isPlain = scope === undefined && licence === undefined && cnf === undefined;
   if (scope === undefined ? slug !== question.slug : !mayCover(scope, question.resource)) return 'insufficient_scope';
   return {
+    jti,
     isPlain,
     isBound: cnf !== undefined,
     site: typeof site === 'string' ? site : null,
