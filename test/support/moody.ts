@@ -13,6 +13,8 @@ export type Mood = 'well' | 'dead' | 'hung' | 'failing' | 'deaf';
 export interface MoodyService {
   readonly url: string;
   mood: Mood;
+  /** The one path that the mood is about; null: all. */
+  only: string | null;
   /** Paths that were asked for. */
   readonly asked: string[];
   close(): Promise<void>;
@@ -21,9 +23,8 @@ export interface MoodyService {
 /** Starts it in front of a service; where that is, is asked with each request, since one that was killed comes back elsewhere. */
 export async function startMoody(service: string | (() => string)): Promise<MoodyService> {
   const asked: string[] = [];
-  const moody = { mood: 'well' as Mood };
-  const pass = (request: IncomingMessage, response: ServerResponse): void => {
-    const { mood } = moody;
+  const moody = { mood: 'well' as Mood, only: null as string | null };
+  const pass = (request: IncomingMessage, response: ServerResponse, mood: Mood): void => {
     const { method, headers, url = '/' } = request;
     const serviceUrl = typeof service === 'string' ? service : service();
     const forwarded = send(`${serviceUrl}${url}`, { method: method ?? 'GET', headers }, (answer) => {
@@ -38,10 +39,12 @@ export async function startMoody(service: string | (() => string)): Promise<Mood
     request.pipe(forwarded);
   };
   const server = createServer((request, response) => {
-    asked.push((request.url ?? '').replace(/\?.*/, ''));
-    if (moody.mood === 'dead') response.destroy();
-    else if (moody.mood === 'failing') response.writeHead(500, { 'content-type': 'text/plain' }).end('something broke');
-    else if (moody.mood !== 'hung') pass(request, response);
+    const path = (request.url ?? '').replace(/\?.*/, '');
+    const mood = moody.only === null || moody.only === path ? moody.mood : 'well';
+    asked.push(path);
+    if (mood === 'dead') response.destroy();
+    else if (mood === 'failing') response.writeHead(500, { 'content-type': 'text/plain' }).end('something broke');
+    else if (mood !== 'hung') pass(request, response, mood);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(moody, {

@@ -410,6 +410,7 @@ const OTHER_PLACES = {
   'REST with a search': '/wp-json/wp/v2/search?search=whole',
   'REST without pretty addresses': '/?rest_route=/wp/v2/posts&per_page=50',
   'a post that shows others': '/stories/roundup/',
+  'block of latest posts': '/latest/',
 };
 
 test.each(Object.entries(OTHER_PLACES))(
@@ -419,6 +420,8 @@ test.each(Object.entries(OTHER_PLACES))(
       $found = get_page_by_path( 'roundup', OBJECT, 'post' );
       $id = $found ? $found->ID : wp_insert_post( array( 'post_title' => 'roundup', 'post_name' => 'roundup', 'post_content' => '[all_posts]', 'post_status' => 'publish', 'post_author' => 1 ) );
       ContentSettlement\\Credits::store( $id, array(), true );
+      $block = '<!-- wp:latest-posts {"postsToShow":50,"displayPostContent":true,"displayPostContentRadio":"full_post"} /-->';
+      get_page_by_path( 'latest' ) || wp_insert_post( array( 'post_type' => 'page', 'post_title' => 'latest', 'post_name' => 'latest', 'post_content' => "<!-- wp:group --><div>$block</div><!-- /wp:group -->", 'post_status' => 'publish', 'post_author' => 1 ) );
       wp_set_post_tags( get_page_by_path( 'two', OBJECT, 'post' )->ID, 'told' );
     `);
     const read = async (userAgent: string) => {
@@ -434,7 +437,7 @@ test.each(Object.entries(OTHER_PLACES))(
     const { text } = await read(PERSON);
     for (const userAgent of [GOOGLE, 'Feedly/1.0', 'facebookexternalhit/1.1'])
       expect([userAgent, whole((await read(userAgent)).text)]).toEqual([userAgent, whole(text)]);
-    if (/^\/(\?s|author\/ann\/$|$|tag|feed|stories\/roundup)/.test(path)) expect(text).toContain('The whole text of');
+    if (/^\/(\?s|author\/ann\/$|$|tag|feed|stories\/roundup|latest)/.test(path)) expect(text).toContain('The whole text of');
   },
 );
 
@@ -460,7 +463,7 @@ test('a page cache at its defaults gives no agent a sold text that a person saw,
       expect(await read('/stories/two/', agent)).toMatchObject({ status: 402, isKept: false });
       expect(await read('/stories/two/', person)).toEqual({ status: 200, isKept: false, text: whole });
     }
-    for (const path of ['/', '/?s=whole', '/author/ann/', '/feed/', '/stories/roundup/']) {
+    for (const path of ['/', '/?s=whole', '/author/ann/', '/feed/', '/stories/roundup/', '/latest/']) {
       expect([path, (await read(path, AGENT)).text]).toEqual([path, expect.not.stringContaining('The whole text of')]);
       expect([path, (await read(path, PERSON)).text]).toEqual([path, expect.stringContaining('The whole text of')]);
       expect([path, (await read(path, AGENT)).text]).toEqual([path, expect.not.stringContaining('The whole text of')]);
@@ -524,6 +527,26 @@ test('licences that the service never signed for the page cost it no call; one t
   }
   await forget();
   expect((await show(licence)).status).toBe(200);
+});
+
+test('checks of licences that nobody answers give no page away and close none; an old licence holds meanwhile', async () => {
+  await forget();
+  const bought = await ask('two', { 'payment-signature': await payment('two', await newBuyer()) });
+  const licence = { authorization: `License ${bought.headers.get('x-licence')}` };
+  const calls = () => world.line.asked.filter((path) => path === '/_svc/license/check').length;
+  const before = calls();
+  Object.assign(world.line, { mood: 'dead', only: '/_svc/license/check' });
+  try {
+    for (let time = 0; time < 7; time++) expect((await ask('two', licence)).status).toBe(200);
+    expect(calls() - before).toBe(5);
+    await world.wordpress.php(
+      `global $wpdb; $wpdb->query( "DELETE FROM $wpdb->options WHERE option_name LIKE '%transient%content_settlement_quote_%'" );`,
+    );
+    expect((await ask('two')).status).toBe(402);
+  } finally {
+    Object.assign(world.line, { mood: 'well', only: null });
+    await forget();
+  }
 });
 
 test('four pages are sold at once, others wait for a place; a place that was not given back is free after its time', async () => {

@@ -258,7 +258,7 @@ test('a page whose buyer leaves while his payment is looked at is no longer kept
 test('a page whose server writes on while its payment is looked at finds an end where the room for all pages ends', async () => {
   waitsForEver = true;
   room = 3 * MAX;
-  const answer = await get('/held/pours');
+  const answer = await fetch(`${base}/held/pours`, { signal: AbortSignal.timeout(20_000) });
   expect([answer.status, await answer.text(), answer.headers.get('payment-required')]).toEqual([
     503,
     expect.not.stringContaining('x'.repeat(100)),

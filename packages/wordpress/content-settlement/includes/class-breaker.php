@@ -6,6 +6,9 @@ final class Breaker {
 	const NAME     = Settings::PREFIX . 'breaker';
 	/** Of payments: they wait for 25 s, and would hold all of PHP's workers while the service hangs. */
 	const SALES    = Settings::PREFIX . 'breaker_sales';
+	/** Of licences and the keys that prove them: while the service counts as away for prices, pages are free, so nobody's licence may make it so. */
+	const LICENCES = Settings::PREFIX . 'breaker_licences';
+	const ALL      = array( self::NAME, self::SALES, self::LICENCES );
 	const FAILURES = 5;
 	const PAUSE    = 10;
 

@@ -13,7 +13,7 @@ final class Key_Set {
 		$kept = get_option( self::NAME );
 		$kept = is_array( $kept ) ? $kept : array( 'tried_at' => 0, 'keys' => array() );
 		$age  = time() - $kept['tried_at'];
-		if ( $age > ( isset( $kept['keys'][ $name ] ) ? self::FRESH : self::PAUSE ) && ! Breaker::is_open() ) {
+		if ( $age > ( isset( $kept['keys'][ $name ] ) ? self::FRESH : self::PAUSE ) && ! Breaker::is_open( Breaker::LICENCES ) ) {
 			$kept = self::read_again( $kept );
 		}
 		if ( array() === $kept['keys'] ) {
@@ -29,7 +29,7 @@ final class Key_Set {
 
 	private static function read_again( array $kept ): array {
 		$answer = Service_Client::get( '/.well-known/jwks.json' );
-		Breaker::note( ! Service_Client::is_away( $answer ) );
+		Breaker::note( ! Service_Client::is_away( $answer ), Breaker::LICENCES );
 		$kept['tried_at'] = time();
 		if ( 200 === $answer['status'] && is_array( $answer['body']->keys ?? null ) ) {
 			$kept['keys'] = array();

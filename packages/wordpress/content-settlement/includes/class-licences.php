@@ -25,11 +25,11 @@ final class Licences {
 			return true;
 		}
 		$while_away = $seen > 0 || 'plain' === $grant;
-		if ( Breaker::is_open() ) {
+		if ( Breaker::is_open( Breaker::LICENCES ) ) {
 			return $while_away;
 		}
 		$answer = Service_Client::post( '/_svc/license/check', array( 'license' => $licence, 'resource' => $resource, 'slug' => $slug, 'kind' => 'read' ) );
-		Breaker::note( ! Service_Client::is_away( $answer ) );
+		Breaker::note( ! Service_Client::is_away( $answer ), Breaker::LICENCES );
 		if ( 200 !== $answer['status'] && 400 !== $answer['status'] ) {
 			return $while_away;
 		}

@@ -2,7 +2,7 @@
 namespace ContentSettlement;
 
 /**
- * Where WordPress shows a post beside its own page: the home page, archives, searches, feeds, embeds, other posts, the REST API. Whoever pays for
+ * Where WordPress shows a post beside its own page: the home page, archives, searches, feeds, embeds, other posts, blocks, the REST API. Whoever pays for
  * the page gets the excerpt there, so that a price on the page means something; people, and robots that read free, get what they always got.
  */
 final class Side_Doors {
@@ -15,6 +15,37 @@ final class Side_Doors {
 		add_action( 'template_redirect', array( self::class, 'watch' ), 0 );
 		add_action( 'template_redirect', array( self::class, 'watch' ), PHP_INT_MAX );
 		add_action( 'rest_api_init', array( self::class, 'watch_rest' ) );
+		add_filter( 'register_block_type_args', array( self::class, 'block' ), 10, 2 );
+	}
+
+	/** The block of latest posts prints their texts as they are stored, past `the_content`. */
+	public static function block( array $settings, string $name ): array {
+		$render = $settings['render_callback'] ?? null;
+		if ( 'core/latest-posts' === $name && is_callable( $render ) ) {
+			$settings['render_callback'] = static function ( $attributes, ...$rest ) use ( $render ) {
+				return $render( self::without_texts( (array) $attributes ), ...$rest );
+			};
+		}
+		return $settings;
+	}
+
+	/** Attributes of the block with excerpts in place of texts, where whoever asks gets those. */
+	private static function without_texts( array $attributes ): array {
+		if ( 'full_post' !== ( $attributes['displayPostContentRadio'] ?? '' ) || ! in_array( 'post', Settings::post_types(), true ) ) {
+			return $attributes;
+		}
+		if ( self::is_closed() ) {
+			return array( 'displayPostContentRadio' => 'excerpt' ) + $attributes;
+		}
+		self::keep_out();
+		return $attributes;
+	}
+
+	/** No page cache keeps for agents what has a sold text in it. */
+	private static function keep_out(): void {
+		if ( Settings::is_complete() && Settings::closes_side_doors() ) {
+			Page_Cache::keep_out();
+		}
 	}
 
 	/** @param mixed $value False: as the site has set. */
@@ -36,9 +67,7 @@ final class Side_Doors {
 			return $content;
 		}
 		if ( ! self::is_closed() ) {
-			if ( Settings::is_complete() && Settings::closes_side_doors() ) {
-				Page_Cache::keep_out();
-			}
+			self::keep_out();
 			return $content;
 		}
 		self::$is_inside = true;

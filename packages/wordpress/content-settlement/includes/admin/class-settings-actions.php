@@ -57,8 +57,7 @@ final class Settings_Actions {
 	private static function try_connection(): array {
 		Gate_Config::forget();
 		Key_Set::forget();
-		delete_transient( Breaker::NAME );
-		delete_transient( Breaker::SALES );
+		array_map( 'delete_transient', Breaker::ALL );
 		$answer = Gate_Config::refresh();
 		if ( 200 === $answer['status'] ) {
 			Health::note_success();
