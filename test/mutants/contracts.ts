@@ -59,6 +59,13 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     test: { file: blocked, name: oneLeg },
   },
   {
+    id: 'paid-and-waiting',
+    rule: 4,
+    bug: 'an author who was paid gets his part once more where parts wait',
+    edits: [{ file: router, search: '            if (paid) continue;\n', replace: '' }],
+    test: { file: 'test/contract/foundry.test.ts', name: 'whatever anybody calls in whatever order' },
+  },
+  {
     id: 'deployed-in-any-order',
     rule: 4,
     bug: 'a split is deployed for legs in any order',
