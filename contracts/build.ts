@@ -82,8 +82,9 @@ function readPackageSource(path: string): object {
 }
 
 function writeArtifacts(): void {
+  const compiled = compileContracts();
   rmSync(ARTIFACTS_FOLDER, { recursive: true, force: true });
-  for (const [path, text] of compileContracts()) {
+  for (const [path, text] of compiled) {
     mkdirSync(dirname(join(ARTIFACTS_FOLDER, path)), { recursive: true });
     writeFileSync(join(ARTIFACTS_FOLDER, path), text);
   }

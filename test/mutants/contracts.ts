@@ -61,8 +61,8 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
   {
     id: 'paid-and-waiting',
     rule: 4,
-    bug: 'an author who was paid gets his part once more where parts wait',
-    edits: [{ file: router, search: '            if (paid) continue;\n', replace: '' }],
+    bug: 'the first author, who was paid, gets his part once more where parts wait',
+    edits: [{ file: router, search: 'if (paid) continue;', replace: 'if (paid && i > 0) continue;' }],
     test: { file: 'test/contract/foundry.test.ts', name: 'whatever anybody calls in whatever order' },
   },
   {
