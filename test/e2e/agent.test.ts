@@ -150,6 +150,24 @@ test('what a gate refuses counts, and goes again as it is while it could still b
   poor.remove();
 });
 
+test('a wallet that was empty pays by what it signed then, as soon as it holds money: the service remembers no refusal for want of it', async () => {
+  const empty = newAgentHome();
+  try {
+    const read = payingFetch({ home: empty.folder });
+    const refused = await read(page('trio'));
+    expect([refused.status, atob(refused.headers.get('payment-required') ?? '')]).toEqual([
+      402,
+      expect.stringContaining('insufficient_funds'),
+    ]);
+    await mintUsdc(service.chain.rpcUrl, addressOf(empty.account), PRICE);
+    const bought = await payingFetch({ home: empty.folder })(page('trio'));
+    expect([bought.status, await bought.text(), new Set(passage.payments).size]).toEqual([200, '<p>trio</p>', 1]);
+    expect(await balancesOf(service, [addressOf(empty.account)])).toEqual([0n]);
+  } finally {
+    empty.remove();
+  }
+});
+
 test('a stop holds in the next call; a price above approveAbove waits for a yes, which is good once', async () => {
   home.limit({ total: '1', approveAbove: '0.0005' });
   expect(await runAgent(home, ['read', page('trio')])).toMatchObject({

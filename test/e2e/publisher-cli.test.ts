@@ -356,6 +356,26 @@ describe('selftest', () => {
     expect([code, text]).toEqual([1, expect.stringMatching(/✗ pay .*empty wallet[\s\S]*start it with the same svc_test_ key/)]);
   });
 
+  test.each([
+    ['empties', () => ' ', 'is empty'],
+    ['cuts', (page: string) => page.slice(0, page.indexOf('<p>')), 'has 1 of the 4 different words that a person reads there'],
+  ] as const)('says so when what stands in front of the gate %s the page that was paid', async (_how, change, says) => {
+    const { token } = await keyOf(site.tenantId, 'svc_test_');
+    const inFront: RequestHandler = (_request, response, next) => {
+      const end = response.end.bind(response) as (text: unknown, ...rest: unknown[]) => typeof response;
+      response.end = ((page: unknown, ...rest: unknown[]) => {
+        if (!response.getHeader('x-licence')) return end(page, ...rest);
+        const changed = change(String(page));
+        response.setHeader('content-length', Buffer.byteLength(changed));
+        return end(changed);
+      }) as typeof response.end;
+      next();
+    };
+    const served = await openSite({ inFront }, gateOf({ host: site.host, key: token }));
+    const { code, text } = await run(['selftest', '--connect-to', served.url, ...PAGE], token);
+    expect([code, text]).toEqual([1, expect.stringMatching(new RegExp(`✗ pay .*the paid page ${says}`))]);
+  });
+
   test('takes no live key, and says what to install where viem is missing', async () => {
     const argv = ['selftest', '--site', `https://${site.host}`, ...PAGE];
     expect(await run(argv)).toEqual({ code: 2, text: expect.stringContaining('test key only') });

@@ -49,7 +49,7 @@ export async function playPurchase(shop: Shop, tell: (step: Step) => void): Prom
     }
   };
   try {
-    await step('person', () => readAs(shop, 'person', 'a person reads the page free'));
+    const seen = await step('person', () => readAs(shop, 'person', 'a person reads the page free'));
     await step('search', () => readAs(shop, 'googlebot', 'Googlebot reads the page free'));
     const offer = await step('offer', () => findOffer(shop));
     const payment = await step('sign', async () => ({
@@ -58,7 +58,7 @@ export async function playPurchase(shop: Shop, tell: (step: Step) => void): Prom
     }));
     await step('head', () => payForHead(shop, payment));
     await step('underpaid', () => payTooLittle(shop, offer));
-    const bought = await step('pay', () => buy(shop, payment));
+    const bought = await step('pay', () => buy(shop, payment, seen));
     await step('again', () => payAgain(shop, bought));
     await step('reread', () => reread(shop, bought));
     if (shop.otherPage !== undefined) await step('elsewhere', () => readElsewhere(shop, shop.otherPage as string, bought));
@@ -71,7 +71,7 @@ export async function playPurchase(shop: Shop, tell: (step: Step) => void): Prom
 async function readAs({ visit, page }: Shop, as: 'person' | 'googlebot', says: string) {
   const reply = came(await visit(page, { as }));
   if (reply.status !== 200) fail(`${as} gets ${reply.status} for ${page}`);
-  return { says, value: null };
+  return { says, value: reply.body };
 }
 
 async function findOffer({ visit, page }: Shop) {
@@ -104,7 +104,7 @@ async function payTooLittle({ visit, page, wallet }: Shop, offer: string) {
   return { says: 'a payment of 0.000001 USD is refused, with a fresh offer', value: null };
 }
 
-async function buy({ visit, page }: Shop, payment: string): Promise<{ says: string; value: Bought }> {
+async function buy({ visit, page }: Shop, payment: string, seen: string): Promise<{ says: string; value: Bought }> {
   const reply = fits(await visit(page, { as: 'agent', headers: { 'payment-signature': payment } }));
   if (reply.status !== 200) return fail(refusalOf(reply));
   const settlement = settlementOf(reply);
@@ -114,8 +114,28 @@ async function buy({ visit, page }: Shop, payment: string): Promise<{ says: stri
   if (licence === undefined) return fail('the page came without a licence to read it again (x-licence)');
   if (!/\bno-store\b/.test(reply.headers['cache-control'] ?? ''))
     fail('the paid page may be kept by caches: its Cache-Control lacks no-store');
-  if (reply.body === '') fail('the paid page is empty');
+  const lost = lostOf(seen, reply.body);
+  if (lost !== null)
+    fail(`the paid page ${lost}: a middleware before the gate, or a proxy, changes what the gate sends: register the gate first`);
   return { says: 'the payment settles: page, receipt and licence come', value: { payment, licence, transaction: settlement } };
+}
+
+/** Of the words that a person reads on a page an agent must get so many: pages differ a little from one request to the next. */
+const KEPT_PART = 0.8;
+
+/** What is wrong with the text of a page that was paid, beside what a person got; null for nothing. */
+function lostOf(seen: string, paid: string): string | null {
+  if (paid.trim() === '') return 'is empty';
+  const [expected, got] = [wordsOf(seen), wordsOf(paid)];
+  const kept = [...expected].filter((word) => got.has(word)).length;
+  if (kept >= expected.size * KEPT_PART) return null;
+  return `has ${kept} of the ${expected.size} different words that a person reads there`;
+}
+
+/** The different words of a page, without its markup and scripts. */
+function wordsOf(html: string): ReadonlySet<string> {
+  const text = html.replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 }
 
 async function payAgain({ visit, page }: Shop, { payment, transaction, licence }: Bought) {
