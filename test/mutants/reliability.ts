@@ -100,6 +100,20 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/workflow/schedules.test.ts', name: 'a schedule that is paused stays so' },
   },
   {
+    id: 'runs-wait-for-their-code',
+    rule: 20,
+    bug: 'a scheduled run that a new version cannot replay stays open, and nothing else begins',
+    edits: [{ file: 'platform/temporal/schedules.ts', search: "[workflow, ['Error']]", replace: '[workflow, []]' }],
+    test: { file: 'test/workflow/upgrade.test.ts', name: 'a scheduled run that the next version cannot replay' },
+  },
+  {
+    id: 'failed-run-waits',
+    rule: 20,
+    bug: 'after a run that failed nobody looks until the schedule is due again',
+    edits: [{ file: 'platform/temporal/schedules.ts', search: '...(follows && { retry: AGAIN }),', replace: '' }],
+    test: { file: 'test/workflow/upgrade.test.ts', name: 'a scheduled run that the next version cannot replay' },
+  },
+  {
     id: 'due-while-one-works',
     rule: 20,
     bug: 'the sweeper pauses for a whole run where one took longer than its period',

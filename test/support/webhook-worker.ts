@@ -1,6 +1,7 @@
 /** A real worker for the webhook workflows and for budgets' alerts; run as a program, it takes its options as JSON in the first argument. */
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createAnomalyActivities } from '../../activities/anomalies.ts';
 import { createBudgetAlertActivities } from '../../activities/budgetAlerts.ts';
@@ -45,8 +46,11 @@ export interface WebhookWorker {
 
 const TEST_SECRETS_KEY = Buffer.alloc(32, 7);
 
-/** Starts a worker in this process, with the workflows running; one shard. */
-export async function startWebhookWorker(options: WebhookWorkerOptions): Promise<WebhookWorker> {
+/** Starts a worker in this process, with the workflows running; one shard. Its workflows are those of today unless told. */
+export async function startWebhookWorker(
+  options: WebhookWorkerOptions,
+  workflowBundle?: WorkflowBundleOption,
+): Promise<WebhookWorker> {
   const { address, namespace, taskQueue } = options.temporal;
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const database = await openDatabase({ url: options.databaseUrl });
@@ -65,7 +69,7 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     namespace,
     taskQueue,
     identity: 'test',
-    workflowBundle: await openWorkflowBundle(false),
+    workflowBundle: workflowBundle ?? (await openWorkflowBundle(false)),
     workflowFailureErrorTypes: RUNS_THAT_FAIL,
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '5s',
