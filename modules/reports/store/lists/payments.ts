@@ -2,12 +2,14 @@ import type { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
 import { isInStates, toldFinalAt, toldState } from '../../../../db/paymentStates.ts';
 import { sameText } from '../../../../db/sameText.ts';
+import type { RowOf } from '../../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
 import type { PaymentState } from '../../../kernel/payment/state.ts';
 import { PAYMENT_STATES } from '../../../kernel/payment/state.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../../paging/store/source.ts';
-import { both, columnsOf, equals, isBetween, isWithin, timeOf, timeOrNull, workedOut } from '../../../paging/store/source.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isBetween, isWithin, timeOf, timeOrNull } from '../../../paging/store/source.ts';
 import { ownFee } from '../batches.ts';
 
 /** Which payments. */
