@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
+import type { PeriodFactor } from '../../modules/kernel/licence/period.ts';
 
 export const AccessEpoch = defineEntity({
   name: 'AccessEpoch',
@@ -118,7 +119,7 @@ export const Tenant = defineEntity({
     seoAllowlist: p.array().nullable(),
     crawlerPolicy: p.json().nullable(),
     sellsTraining: p.boolean().default(false),
-    periodFactors: p.json().nullable(),
+    periodFactors: p.json().$type<readonly PeriodFactor[]>().nullable(),
     offeringChangedAt: p.datetime(3).nullable(),
     alertEmail: p.text().nullable(),
     confirmedAlertEmail: p.text().nullable(),
