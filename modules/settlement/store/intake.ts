@@ -278,7 +278,7 @@ async function listOfAccounts(sql: Sql, payments: readonly NewPayment[]): Promis
   if (licences.length === 0) return [];
   const column = <T>(read: (payment: NewPayment) => T): T[] => licences.map(read);
   return sql.query<SiblingRow>(
-    `select asked_by, i.payment_id, s.state, i.amount_micro, null as settled_at, s.licence_expires_at
+    `select asked_by, i.payment_id, s.state, i.amount_micro, null::timestamptz as settled_at, s.licence_expires_at
        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[])
             as own (tenant_id, account_id, resource_key, kind, payer, asked_by)
        join account_spending as spent using (tenant_id, account_id, resource_key, kind)
