@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { uint256 } from './columns.ts';
+import { bytes, uint256 } from './columns.ts';
 
 export const ChainCursor = defineEntity({
   name: 'ChainCursor',
@@ -24,7 +24,7 @@ export const chainTransfer = {
   logPosition: p.integer().primary(),
   logIndex: p.integer(),
   blockNumber: p.bigint('string'),
-  blockHash: p.blob(),
+  blockHash: bytes(),
   blockTime: p.datetime(3),
   token: p.text(),
   fromAddress: p.text(),

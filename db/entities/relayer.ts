@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { uint256 } from './columns.ts';
+import { bytes, uint256 } from './columns.ts';
 
 export const BlockedPayee = defineEntity({
   name: 'BlockedPayee',
@@ -99,7 +99,7 @@ export const RelayerTransaction = defineEntity({
     nonce: p.bigint('string'),
     kind: p.text().$type<'settle' | 'void' | 'flush'>(),
     txHash: p.text().$type<`0x${string}`>(),
-    raw: p.blob(),
+    raw: bytes(),
     gasLimit: p.bigint('string'),
     maxFeeWei: uint256(),
     priorityFeeWei: uint256(),

@@ -2,13 +2,13 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { FailureReason } from '../../modules/kernel/errors.ts';
 import type { PaymentState as State } from '../../modules/kernel/payment/state.ts';
 import type { CrossingKind } from '../../modules/kernel/terms.ts';
-import { MIGRATED, uint256 } from './columns.ts';
+import { bytes, MIGRATED, uint256 } from './columns.ts';
 
 export const AuthorizationClaim = defineEntity({
   name: 'AuthorizationClaim',
   tableName: 'authorization_claim',
   properties: {
-    digest: p.blob().primary(),
+    digest: bytes().primary(),
     tenantId: p.uuid(),
     paymentId: p.uuid(),
   },
@@ -38,7 +38,7 @@ export const paymentIntake = {
   nonce: p.text(),
   validAfter: uint256(),
   validBefore: uint256(),
-  signature: p.blob(),
+  signature: bytes(),
   x402Version: p.smallint().name('x402_version'),
   host: p.text(),
   slug: p.text(),
