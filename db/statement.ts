@@ -5,6 +5,7 @@ import type {
   PluginTransformQueryArgs,
   PluginTransformResultArgs,
   QueryResult,
+  RawBuilder,
   RootOperationNode,
   UnknownRow,
 } from 'kysely';
@@ -19,6 +20,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   ReferenceNode,
+  sql as rawSql,
   SelectionNode,
 } from 'kysely';
 import type { Sql } from './database.ts';
@@ -127,6 +129,16 @@ export function statement<Values extends object>() {
       return sql.query(text, given, name) as unknown as Promise<Row[]>;
     };
   };
+}
+
+/** Any of a list, as one value: `where('slug', '=', anyOf(slugs))` has one text however long the list is. */
+export function anyOf<T>(values: readonly T[]): RawBuilder<T> {
+  return rawSql<T>`any(${values})`;
+}
+
+/** A value for a column of JSON: the driver makes an array of Postgres of a JavaScript array. */
+export function json<T>(value: T): RawBuilder<T> {
+  return rawSql<T>`${JSON.stringify(value)}::jsonb`;
 }
 
 /** Sends a statement that is written at each call, by what is asked for; some 50 µs of CPU: for what a person or an analyst asks. */

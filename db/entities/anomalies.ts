@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { AnomalyMetric } from '../../modules/webhooks/rules/anomalyRule.ts';
+import { bytes } from './columns.ts';
 
 export const AlertMail = defineEntity({
   name: 'AlertMail',
@@ -10,7 +11,7 @@ export const AlertMail = defineEntity({
     toAddress: p.text(),
     subject: p.text(),
     detail: p.text(),
-    sealed: p.blob().nullable(),
+    sealed: bytes().nullable(),
     attempts: p.smallint().default(0),
     dueAt: p.datetime(3).defaultRaw('now()'),
     sentAt: p.datetime(3).nullable(),

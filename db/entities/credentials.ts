@@ -1,5 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { Period } from '../../modules/budgets/rules/period.ts';
+import type { Scope } from '../../modules/kernel/access/key.ts';
+import { bytes } from './columns.ts';
 
 export const ApiKey = defineEntity({
   name: 'ApiKey',
@@ -10,7 +12,7 @@ export const ApiKey = defineEntity({
     name: p.text(),
     prefix: p.text().$type<'svc_live_' | 'svc_test_'>(),
     last4: p.text(),
-    scopes: p.array(),
+    scopes: p.array().$type<readonly Scope[]>(),
     lostScopes: p.json().defaultRaw("'{}'::jsonb"),
     expiresAt: p.datetime(3).nullable(),
     revokedAt: p.datetime(3).nullable(),
@@ -23,7 +25,7 @@ export const ApiKeyHash = defineEntity({
   name: 'ApiKeyHash',
   tableName: 'api_key_hash',
   properties: {
-    keyHash: p.blob().primary(),
+    keyHash: bytes().primary(),
     tenantId: p.uuid(),
     keyId: p.uuid(),
     pepperId: p.text().nullable(),
@@ -48,7 +50,7 @@ export const BuyerAccount = defineEntity({
     budgetUpdatedAt: p.datetime(3).nullable(),
     alertUrl: p.text().nullable(),
     alertEndpointId: p.uuid().nullable(),
-    alertSealed: p.blob().nullable(),
+    alertSealed: bytes().nullable(),
     alertKeyId: p.text().nullable(),
     alertSetAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
@@ -59,7 +61,7 @@ export const BuyerKey = defineEntity({
   name: 'BuyerKey',
   tableName: 'buyer_key',
   properties: {
-    keyHash: p.blob().primary(),
+    keyHash: bytes().primary(),
     pepperId: p.text().nullable(),
     keyId: p.uuid().defaultRaw('gen_random_uuid()'),
     name: p.text().nullable(),
@@ -74,7 +76,7 @@ export const ConsoleSession = defineEntity({
   name: 'ConsoleSession',
   tableName: 'console_session',
   properties: {
-    sessionHash: p.blob().primary(),
+    sessionHash: bytes().primary(),
     userId: p.text(),
     issuer: p.text().nullable(),
     tokenId: p.uuid().nullable(),
@@ -91,9 +93,9 @@ export const OauthClient = defineEntity({
     clientId: p.uuid().primary(),
     accountId: p.uuid(),
     name: p.text().nullable(),
-    secretHash: p.blob().nullable(),
+    secretHash: bytes().nullable(),
     pepperId: p.text().nullable(),
-    jwks: p.json().nullable(),
+    jwks: p.json().$type<{ readonly keys: readonly Readonly<Record<string, unknown>>[] }>().nullable(),
     isOwner: p.boolean().default(false),
     revokedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
@@ -104,7 +106,7 @@ export const OwnerToken = defineEntity({
   name: 'OwnerToken',
   tableName: 'owner_token',
   properties: {
-    tokenHash: p.blob().primary(),
+    tokenHash: bytes().primary(),
     pepperId: p.text().nullable(),
     tokenId: p.uuid().defaultRaw('gen_random_uuid()'),
     last4: p.text().defaultRaw("''::text"),
@@ -121,7 +123,7 @@ export const SigningKey = defineEntity({
   tableName: 'signing_key',
   properties: {
     kid: p.text().primary(),
-    publicJwk: p.json(),
+    publicJwk: p.json().$type<Readonly<Record<string, unknown>>>(),
     publishedAt: p.datetime(3).defaultRaw('now()'),
     activeFrom: p.datetime(3),
     retiredAt: p.datetime(3).nullable(),

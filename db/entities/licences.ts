@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { Address, Leg } from '../../modules/kernel/money/legs.ts';
 import type { CrossingKind } from '../../modules/kernel/terms.ts';
 import type { NoticeKind } from '../../modules/licences/rules/purchaseNews.ts';
 
@@ -9,7 +10,7 @@ export const AccessScope = defineEntity({
     tenantId: p.uuid().primary(),
     jti: p.text().primary(),
     licenceJti: p.uuid(),
-    paths: p.array().nullable(),
+    paths: p.array().$type<readonly string[]>().nullable(),
     expiresAt: p.datetime(3),
   },
 });
@@ -76,8 +77,8 @@ export const Licence = defineEntity({
     periodFrom: p.datetime(3),
     periodUntil: p.datetime(3),
     priceMicro: p.bigint('string'),
-    legs: p.json(),
-    holder: p.text().nullable(),
+    legs: p.json().$type<readonly { readonly toAddress: Address; readonly amountMicro: string }[]>(),
+    holder: p.text().$type<Address>().nullable(),
     boughtAt: p.datetime(3),
     revokedAt: p.datetime(3).nullable(),
     revokedReason: p.text().$type<'revoked' | 'payment_reverted'>().nullable(),
@@ -91,26 +92,30 @@ const offered = {
   accountId: p.uuid(),
   requestHash: p.text(),
   host: p.text(),
-  patterns: p.array(),
-  terms: p.array(),
+  patterns: p.array().$type<readonly string[]>(),
+  terms: p.array().$type<readonly string[]>(),
   kind: p.text().$type<CrossingKind>(),
   periodFrom: p.datetime(3),
   periodUntil: p.datetime(3),
   priceMicro: p.bigint('string'),
-  legs: p.json(),
-  legWords: p.array().nullable(),
-  payTo: p.text(),
+  legs: p.json().$type<readonly (Omit<Leg, 'amountMicro'> & { readonly amountMicro: string })[]>(),
+  legWords: p.array().$type<readonly `0x${string}`[]>().nullable(),
+  payTo: p.text().$type<Address>(),
   network: p.text(),
-  asset: p.text(),
-  router: p.text(),
-  holder: p.text().nullable(),
+  asset: p.text().$type<Address>(),
+  router: p.text().$type<Address>(),
+  holder: p.text().$type<Address>().nullable(),
   expiresAt: p.datetime(3),
 };
 
 export const LicenceOffer = defineEntity({
   name: 'LicenceOffer',
   tableName: 'licence_offer',
-  properties: { ...offered, pages: p.json(), createdAt: p.datetime(3).defaultRaw('now()') },
+  properties: {
+    ...offered,
+    pages: p.json().$type<readonly { readonly path: string; readonly slug: string; readonly micro: string }[]>(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
 });
 
 export const OpenLicenceOffer = defineEntity({

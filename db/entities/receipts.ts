@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
+import { bytes } from './columns.ts';
 
 export const ReceiptBody = defineEntity({
   name: 'ReceiptBody',
@@ -6,7 +7,7 @@ export const ReceiptBody = defineEntity({
   properties: {
     tenantId: p.uuid().primary(),
     paymentId: p.uuid().primary(),
-    sha256: p.blob(),
+    sha256: bytes(),
     bytes: p.bigint('string'),
     notedAt: p.datetime(3).defaultRaw('now()'),
   },

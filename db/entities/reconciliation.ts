@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { uint256 } from './columns.ts';
+import { bytes, uint256 } from './columns.ts';
 
 export const ChainCursor = defineEntity({
   name: 'ChainCursor',
@@ -24,7 +24,7 @@ export const chainTransfer = {
   logPosition: p.integer().primary(),
   logIndex: p.integer(),
   blockNumber: p.bigint('string'),
-  blockHash: p.blob(),
+  blockHash: bytes(),
   blockTime: p.datetime(3),
   token: p.text(),
   fromAddress: p.text(),
@@ -44,14 +44,14 @@ export const LostSettlement = defineEntity({
     asset: p.text().primary(),
     payer: p.text().primary(),
     nonce: p.text().primary(),
-    txHash: p.text(),
+    txHash: p.text().$type<`0x${string}`>(),
     relayer: p.text(),
     relayerNonce: p.bigint('string'),
     blockNumber: p.bigint('string'),
     blockTime: p.datetime(3),
     payTo: p.text(),
     amountMicro: uint256(),
-    legs: p.json(),
+    legs: p.json().$type<readonly { readonly toAddress: string; readonly amountMicro: string }[]>(),
     tenantIds: p.array().columnType('uuid[]'),
     foundAt: p.datetime(3).defaultRaw('now()'),
   },

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import { uint256 } from './columns.ts';
+import { bytes, uint256 } from './columns.ts';
 
 export const BlockedPayee = defineEntity({
   name: 'BlockedPayee',
@@ -98,8 +98,8 @@ export const RelayerTransaction = defineEntity({
     relayer: p.text(),
     nonce: p.bigint('string'),
     kind: p.text().$type<'settle' | 'void' | 'flush'>(),
-    txHash: p.text(),
-    raw: p.blob(),
+    txHash: p.text().$type<`0x${string}`>(),
+    raw: bytes(),
     gasLimit: p.bigint('string'),
     maxFeeWei: uint256(),
     priorityFeeWei: uint256(),
@@ -137,9 +137,9 @@ export const Split = defineEntity({
   tableName: 'split',
   properties: {
     network: p.text().primary(),
-    router: p.text().primary(),
-    payTo: p.text().primary(),
-    legWords: p.array(),
+    router: p.text().$type<`0x${string}`>().primary(),
+    payTo: p.text().$type<`0x${string}`>().primary(),
+    legWords: p.array().$type<readonly `0x${string}`[]>(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     checkedAt: p.datetime(3).nullable(),
   },

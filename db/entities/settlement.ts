@@ -1,14 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { FailureReason } from '../../modules/kernel/errors.ts';
+import type { Address, Leg } from '../../modules/kernel/money/legs.ts';
 import type { PaymentState as State } from '../../modules/kernel/payment/state.ts';
-import type { CrossingKind } from '../../modules/kernel/terms.ts';
-import { MIGRATED, uint256 } from './columns.ts';
+import type { CrossingKind, ObservedAgent } from '../../modules/kernel/terms.ts';
+import { bytes, MIGRATED, uint256 } from './columns.ts';
 
 export const AuthorizationClaim = defineEntity({
   name: 'AuthorizationClaim',
   tableName: 'authorization_claim',
   properties: {
-    digest: p.blob().primary(),
+    digest: bytes().primary(),
     tenantId: p.uuid(),
     paymentId: p.uuid(),
   },
@@ -26,20 +27,23 @@ export const IdempotencyKey = defineEntity({
   },
 });
 
+/** A leg in JSON: its amount is text. */
+type StoredLeg = Omit<Leg, 'amountMicro'> & { readonly amountMicro: string; readonly share: number };
+
 /** Columns of `payment_intake`, here and where its closed months stand. */
 export const paymentIntake = {
   paymentId: p.uuid().primary(),
   tenantId: p.uuid().primary(),
   mode: p.text().$type<'live' | 'mock'>().defaultRaw("'live'::text"),
   network: p.text(),
-  asset: p.text(),
-  payer: p.text(),
-  payTo: p.text(),
-  nonce: p.text(),
+  asset: p.text().$type<Address>(),
+  payer: p.text().$type<Address>(),
+  payTo: p.text().$type<Address>(),
+  nonce: p.text().$type<`0x${string}`>(),
   validAfter: uint256(),
   validBefore: uint256(),
-  signature: p.blob(),
-  x402Version: p.smallint().name('x402_version'),
+  signature: bytes(),
+  x402Version: p.smallint().$type<1 | 2>().name('x402_version'),
   host: p.text(),
   slug: p.text(),
   resource: p.text(),
@@ -47,11 +51,11 @@ export const paymentIntake = {
   kind: p.text().$type<CrossingKind>(),
   purpose: p.text().$type<'page' | 'licence'>().defaultRaw("'page'::text"),
   amountMicro: p.bigint('string'),
-  legs: p.json(),
-  legWords: p.array().nullable(),
-  router: p.text(),
+  legs: p.json().$type<readonly StoredLeg[]>(),
+  legWords: p.array().$type<readonly `0x${string}`[]>().nullable(),
+  router: p.text().$type<Address>(),
   binding: p.text(),
-  agent: p.json().defaultRaw("'{}'::jsonb"),
+  agent: p.json().$type<ObservedAgent & { readonly label: string }>().defaultRaw("'{}'::jsonb"),
   keyId: p.uuid().nullable(),
   accountId: p.uuid().nullable(),
   repeatsLicence: p.boolean().default(false),

@@ -1,5 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
+import type { PeriodFactor } from '../../modules/kernel/licence/period.ts';
+import { bytes } from './columns.ts';
 
 export const AccessEpoch = defineEntity({
   name: 'AccessEpoch',
@@ -46,7 +48,7 @@ export const CreditsToken = defineEntity({
   properties: {
     tenantId: p.uuid().primary(),
     origin: p.text(),
-    sealed: p.blob(),
+    sealed: bytes(),
     keyId: p.text(),
     setAt: p.datetime(3),
   },
@@ -84,7 +86,7 @@ export const MemberInviteHash = defineEntity({
   name: 'MemberInviteHash',
   tableName: 'member_invite_hash',
   properties: {
-    tokenHash: p.blob().primary(),
+    tokenHash: bytes().primary(),
     tenantId: p.uuid(),
     authorId: p.text(),
     pepperId: p.text().nullable(),
@@ -118,7 +120,7 @@ export const Tenant = defineEntity({
     seoAllowlist: p.array().nullable(),
     crawlerPolicy: p.json().nullable(),
     sellsTraining: p.boolean().default(false),
-    periodFactors: p.json().nullable(),
+    periodFactors: p.json().$type<readonly PeriodFactor[]>().nullable(),
     offeringChangedAt: p.datetime(3).nullable(),
     alertEmail: p.text().nullable(),
     confirmedAlertEmail: p.text().nullable(),

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { Channel } from '../../modules/webhooks/rules/endpoint.ts';
 import type { EventType, Profile } from '../../modules/webhooks/rules/event.ts';
+import { bytes } from './columns.ts';
 
 export const Delivery = defineEntity({
   name: 'Delivery',
@@ -119,7 +120,7 @@ export const WebhookSecret = defineEntity({
     tenantId: p.uuid().primary(),
     endpointId: p.uuid().primary(),
     secretId: p.uuid().primary(),
-    sealed: p.blob(),
+    sealed: bytes(),
     keyId: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     expiresAt: p.datetime(3).nullable(),

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import { finalWithBatch, toldState } from '../../db/paymentStates.ts';
+import { toldState } from '../../db/paymentStates.ts';
 import { MAX_NAMES } from '../../modules/gate/rules/agentName.ts';
 import { labelAgents } from '../../modules/gate/use/agentLabels.ts';
 import { recordActualLegs } from '../../modules/reconciliation/store/corrections.ts';
 import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
 import type { PaymentRow } from '../../modules/settlement/store/payment.ts';
-import { paymentFromRow } from '../../modules/settlement/store/payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from '../../modules/settlement/store/payment.ts';
 import type { SettleDeps } from '../../modules/settlement/use/accept/settle.ts';
 import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
 import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
@@ -201,7 +201,7 @@ test('a reorg takes back what a flush had corrected the legs to, to the micro; t
   await pay(world, terms, await paymentFor(world, await newPayer(world), terms));
   const stored = async () => {
     const [row] = await world.database.query<PaymentRow & Record<string, unknown>>(
-      `select *, ${finalWithBatch('payment')} as final_with_batch from payment where slug = 'corrected'`,
+      `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id) where slug = 'corrected'`,
     );
     return paymentFromRow(row as PaymentRow);
   };
@@ -324,13 +324,16 @@ test('what settles while its caller waits has its licence from its settlement on
   expect(await licenceOf('waits')).toEqual(fixed);
   expect(await waited.answer()).toEqual(waited.first);
   // Later decisions leave it as it is.
-  const stored = () => world.database.query<PaymentRow & { slug: string }>("select * from payment where slug = 'waits'");
+  const stored = () =>
+    world.database.query<PaymentRow & Record<string, unknown>>(
+      `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id) where slug = 'waits'`,
+    );
   const [before] = await stored();
   const { tenantId, paymentId, facts } = paymentFromRow(before as PaymentRow);
   if (!facts.evidence) throw new Error('a settled payment has no evidence');
   for (const type of ['reorged', 'evidence'] as const) {
     await applyEvents(world.database, [{ tenantId, paymentId, event: { type, transfer: facts.evidence } }]);
-    expect(await stored()).toMatchObject([{ licence_jti: before?.licence_jti }]);
+    expect(await stored()).toMatchObject([{ licenceJti: before?.licenceJti }]);
   }
 
   const { settings } = world.settleDeps;

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts';
-import { finalWithBatch } from '../../db/paymentStates.ts';
 import type { Payment, PaymentRef, PaymentRow as StoredRow } from '../../modules/settlement/store/payment.ts';
-import { paymentFromRow } from '../../modules/settlement/store/payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from '../../modules/settlement/store/payment.ts';
 import type { Batch } from '../../modules/settlement/store/relayer.ts';
 import type { AuditedPayment, BatchRow, PaymentRow, SignedTx } from './store.ts';
 
@@ -54,7 +53,7 @@ export async function readAudit(
       claims: string[];
     }
   >(
-    `select payment.*, ${finalWithBatch('payment')} as final_with_batch,
+    `select ${PAYMENT_COLUMNS},
        coalesce((select json_agg(json_build_object('micro', micro::text, 'legs', (
            select json_agg(json_build_object('amountMicro', amount_micro::text)) from leg
             where leg.tenant_id = crossing.tenant_id and leg.crossing_id = crossing.crossing_id), 'announced', (
@@ -65,7 +64,8 @@ export async function readAudit(
          from observation seen where seen.tenant_id = payment.tenant_id and seen.payment_id = payment.payment_id), '[]') as observations,
        array(select tx_hash || ':' || log_position from transfer_claim held
               where held.tenant_id = payment.tenant_id and held.payment_id = payment.payment_id) as claims
-     from payment where tenant_id = $1 and payment_id = any ($2::uuid[])`,
+     from payment join payment_state as s using (tenant_id, payment_id) join payment_intake as i using (tenant_id, payment_id)
+      where tenant_id = $1 and payment_id = any ($2::uuid[])`,
     [refs[0]?.tenantId, refs.map((ref) => ref.paymentId)],
   );
   return rows.map((row) => ({

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Database, Sql } from '../../db/database.ts';
-import { finalWithBatch } from '../../db/paymentStates.ts';
 import type { PaymentFacts, PaymentState } from '../../modules/kernel/payment/state.ts';
 import { guardPurchase } from '../../modules/settlement/rules/guard.ts';
 import type { Verdict } from '../../modules/settlement/rules/judge.ts';
@@ -11,7 +10,7 @@ import { insertAttempt } from '../../modules/settlement/store/attempts.ts';
 import { claimBatch } from '../../modules/settlement/store/claim.ts';
 import { sweepHeld } from '../../modules/settlement/store/held.ts';
 import type { Payment } from '../../modules/settlement/store/payment.ts';
-import { paymentFromRow } from '../../modules/settlement/store/payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from '../../modules/settlement/store/payment.ts';
 import type { RelayerNonce } from '../../modules/settlement/store/relayer.ts';
 import {
   adoptCount,
@@ -294,7 +293,7 @@ export class SqlStore implements Store {
 
   private async readFacts(sql: Sql): Promise<ReadonlyMap<string, PaymentFacts>> {
     const rows = await sql.query<Parameters<typeof paymentFromRow>[0] & Record<string, unknown>>(
-      `select *, ${finalWithBatch('payment')} as final_with_batch from payment where tenant_id = $1 order by payment_id`,
+      `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id) where tenant_id = $1 order by payment_id`,
       [this.place.tenantId],
     );
     const payments = rows.map(paymentFromRow);

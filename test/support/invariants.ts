@@ -1,12 +1,11 @@
 /** What must hold after every fault, compared with what the chain shows and not with our own flags (safety, invariants). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { finalWithBatch } from '../../db/paymentStates.ts';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import { isSettled } from '../../modules/kernel/payment/state.ts';
 import type { Hex } from '../../modules/kernel/x402/payload.ts';
 import type { Payment, PaymentRow } from '../../modules/settlement/store/payment.ts';
-import { paymentFromRow } from '../../modules/settlement/store/payment.ts';
+import { PAYMENT_COLUMNS, paymentFromRow } from '../../modules/settlement/store/payment.ts';
 import { evidenceFromLogs } from '../../platform/chain/evidence/evidence.ts';
 import { blockNumbers, receiptOf } from '../../platform/chain/evidence/receipts.ts';
 import { readSights } from '../../platform/chain/evidence/sight.ts';
@@ -62,7 +61,7 @@ export async function checkInvariants(world: JudgedWorld, known: Known = {}): Pr
 
 async function judge(world: JudgedWorld, known: Known): Promise<void> {
   const rows = await world.database.query<PaymentRow & Record<string, unknown>>(
-    `select *, ${finalWithBatch('payment')} as final_with_batch from payment where mode = 'live'`,
+    `select ${PAYMENT_COLUMNS} from payment_state as s join payment_intake as i using (tenant_id, payment_id) where i.mode = 'live'`,
   );
   const payments = rows.map(paymentFromRow);
   await legsEqualChain(world, payments, known.gifts ?? new Map());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RowOf } from '../../modules/paging/store/source.ts';
-import { both, columnsOf, columnsOfAny, workedOut } from '../../modules/paging/store/source.ts';
+import type { RowOf } from '../../db/shown.ts';
+import { both, columnsOf, columnsOfAny, workedOut } from '../../db/shown.ts';
 
 test('a list asks for columns by the names of their properties, beside what SQL works out', () => {
   const shown = both(columnsOf('delivery d', ['deliveryId', 'state']), workedOut<{ size: number }>('length(d.body) as size'));

@@ -1,4 +1,6 @@
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import type { AlertRecord, AlertState, BudgetAlert, Spending, Threshold } from '../rules/alert.ts';
 import { thresholdsCrossed } from '../rules/alert.ts';
 
@@ -90,42 +92,23 @@ export async function findAlertEndpoint(
   return row ?? null;
 }
 
-interface AlertRow extends Record<string, unknown> {
-  readonly account_id: string;
-  readonly event_id: string;
-  readonly period: BudgetAlert['period'];
-  readonly period_start: Date;
-  readonly period_end: Date;
-  readonly percent: BudgetAlert['percent'];
-  readonly spent_micro: string;
-  readonly limit_micro: string;
-  readonly at: Date;
-}
+const SHOWN = columnsOf('account_alert a', [
+  ...(['accountId', 'eventId', 'period', 'periodStart', 'periodEnd', 'percent', 'spentMicro', 'limitMicro', 'at'] as const),
+]);
+type AlertRow = RowOf<typeof SHOWN>;
 
-const COLUMNS = 'a.account_id, a.event_id, a.period, a.period_start, a.period_end, a.percent, a.spent_micro, a.limit_micro, a.at';
-
-function alertOf(row: AlertRow): BudgetAlert {
-  return {
-    accountId: row.account_id,
-    eventId: row.event_id,
-    period: row.period,
-    percent: row.percent,
-    at: row.at,
-    periodStart: row.period_start,
-    periodEnd: row.period_end,
-    spentMicro: BigInt(row.spent_micro),
-    limitMicro: BigInt(row.limit_micro),
-  };
+function alertOf<Row extends AlertRow>({ spentMicro, limitMicro, ...row }: Row) {
+  return { ...row, spentMicro: BigInt(spentMicro), limitMicro: BigInt(limitMicro) };
 }
 
 /** The newest alerts of an account, at most `most`, newest first. */
 export async function listAlerts(sql: Sql, accountId: string, most: number): Promise<AlertRecord[]> {
   const rows = await sql.query<AlertRow & Pick<AlertRecord, 'state' | 'reason' | 'attempts'>>(
-    `select ${COLUMNS}, a.state, a.reason, a.attempts from account_alert as a where a.account_id = $1
+    `select ${SHOWN.text}, a.state, a.reason, a.attempts from account_alert as a where a.account_id = $1
       order by a.at desc, a.event_id limit $2`,
     [accountId, most],
   );
-  return rows.map((row) => ({ ...alertOf(row), state: row.state, reason: row.reason, attempts: row.attempts }));
+  return rows.map(alertOf);
 }
 
 /** An alert that is to be sent now, leased until then by whoever knows the id of its lease. */
@@ -148,9 +131,7 @@ export async function leaseDueAlerts(
   { hasFailed, most, leaseMs }: { readonly hasFailed: boolean; readonly most: number; readonly leaseMs: number },
 ): Promise<LeasedAlert[]> {
   if (most <= 0) return [];
-  const rows = await sql.query<
-    AlertRow & { lease_id: string; attempts: number; url: string; endpoint_id: string; sealed: Buffer }
-  >(
+  const rows = await sql.query<AlertRow & Pick<LeasedAlert, 'leaseId' | 'attempt' | 'url' | 'endpointId' | 'sealed'>>(
     `with due as (
        select a.event_id, e.alert_url as url, e.alert_endpoint_id as endpoint_id, e.alert_sealed as sealed
          from account_alert as a join buyer_account as e using (account_id)
@@ -165,17 +146,12 @@ export async function leaseDueAlerts(
      )
      update account_alert as a set leased_until = clock_timestamp() + $3 * interval '1 millisecond', lease_id = gen_random_uuid()
        from due where a.event_id = due.event_id
-     returning ${COLUMNS}, a.lease_id, a.attempts, due.url, due.endpoint_id, due.sealed`,
+     returning ${SHOWN.text}, a.lease_id as "leaseId", a.attempts + 1 as attempt, due.url, due.endpoint_id as "endpointId", due.sealed`,
     [hasFailed, most, leaseMs],
   );
-  return rows.map((row) => ({
-    alert: alertOf(row),
-    leaseId: row.lease_id,
-    attempt: row.attempts + 1,
-    url: row.url,
-    endpointId: row.endpoint_id,
-    sealed: row.sealed,
-  }));
+  return rows.map(({ leaseId, attempt, url, endpointId, sealed, ...row }) => {
+    return { alert: alertOf(row), leaseId, attempt, url, endpointId, sealed };
+  });
 }
 
 /** How an attempt ended. */

@@ -1,4 +1,6 @@
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 
 /** How long an owner may take, and then the agent, hours. */
@@ -34,30 +36,20 @@ export interface OpenApproval extends Pick<ApprovalAsk, 'accountId' | 'resourceK
   readonly approvalId: string;
 }
 
+const OPEN = columnsOf('account_approval a', ['accountId', 'approvalId', 'resourceKey', 'kind', 'amountMicro']);
+
 /** The yeses of accounts for resources, oldest first, none of which its owner takes back until the database transaction ends. */
 export async function listApproved(
   sql: Sql,
   accountIds: readonly string[],
   resourceKeys: readonly string[],
 ): Promise<readonly OpenApproval[]> {
-  const rows = await sql.query<{
-    account_id: string;
-    approval_id: string;
-    resource_key: string;
-    kind: CrossingKind;
-    amount_micro: string;
-  }>(
-    `select account_id, approval_id, resource_key, kind, amount_micro from account_approval
+  const rows = await sql.query<RowOf<typeof OPEN>>(
+    `select ${OPEN.text} from account_approval as a
       where account_id = any($1::uuid[]) and resource_key = any($2) and state = 'approved' and ends_at > now() order by asked_at for no key update`,
     [accountIds, resourceKeys],
   );
-  return rows.map((row) => ({
-    accountId: row.account_id,
-    approvalId: row.approval_id,
-    resourceKey: row.resource_key,
-    kind: row.kind,
-    amountMicro: BigInt(row.amount_micro),
-  }));
+  return rows.map((row) => ({ ...row, amountMicro: BigInt(row.amountMicro) }));
 }
 
 /**
@@ -67,20 +59,20 @@ export async function listApproved(
 export async function askOwner(sql: Sql, ask: ApprovalAsk): Promise<string | null> {
   const { accountId, host, resource, resourceKey, kind, amountMicro } = ask;
   const same = [accountId, resourceKey, kind, amountMicro.toString()];
-  const [known] = await sql.query<{ approval_id: string }>(
-    `select approval_id from account_approval where account_id = $1 and resource_key = $2 and kind = $3 and amount_micro = $4
+  const [known] = await sql.query<{ approvalId: string }>(
+    `select approval_id as "approvalId" from account_approval where account_id = $1 and resource_key = $2 and kind = $3 and amount_micro = $4
         and state in ('asked', 'refused') and ends_at > now() limit 1`,
     same,
   );
-  if (known) return known.approval_id;
-  const [fresh] = await sql.query<{ approval_id: string }>(
+  if (known) return known.approvalId;
+  const [fresh] = await sql.query<{ approvalId: string }>(
     `insert into account_approval (account_id, resource_key, kind, amount_micro, host, resource, ends_at)
      select $1, $2, $3, $4, $5, $6, now() + interval '${LIFE_HOURS} hours'
       where (select count(*) from account_approval where account_id = $1 and state = 'asked' and ends_at > now()) < ${MOST_ASKED}
-     returning approval_id`,
+     returning approval_id as "approvalId"`,
     [...same, host, resource],
   );
-  return fresh?.approval_id ?? null;
+  return fresh?.approvalId ?? null;
 }
 
 /** Notes that these were paid on. */
@@ -93,44 +85,34 @@ export async function useApprovals(sql: Sql, approvals: readonly OpenApproval[])
   );
 }
 
-const COLUMNS = `account_id, approval_id, host, resource, kind, amount_micro, asked_at, decided_at, ends_at,
-  case when state in ('asked', 'approved') and ends_at <= now() then 'ended' else state end as state`;
+const SHOWN = both(
+  columnsOf('account_approval a', [
+    'accountId',
+    'approvalId',
+    'host',
+    'resource',
+    'kind',
+    'amountMicro',
+    'askedAt',
+    'decidedAt',
+    'endsAt',
+  ]),
+  workedOut<Pick<Approval, 'state'>>(
+    "case when a.state in ('asked', 'approved') and a.ends_at <= now() then 'ended' else a.state end as state",
+  ),
+);
 
-interface ApprovalRow extends Record<string, unknown> {
-  account_id: string;
-  approval_id: string;
-  host: string;
-  resource: string;
-  kind: CrossingKind;
-  amount_micro: string;
-  state: ApprovalState;
-  asked_at: Date;
-  decided_at: Date | null;
-  ends_at: Date;
-}
-
-function approvalFromRow(row: ApprovalRow): Approval {
-  return {
-    accountId: row.account_id,
-    approvalId: row.approval_id,
-    host: row.host,
-    resource: row.resource,
-    kind: row.kind,
-    amountMicro: BigInt(row.amount_micro),
-    state: row.state,
-    askedAt: row.asked_at,
-    decidedAt: row.decided_at,
-    endsAt: row.ends_at,
-  };
+function approvalOf({ amountMicro, ...row }: RowOf<typeof SHOWN>): Approval {
+  return { ...row, amountMicro: BigInt(amountMicro) };
 }
 
 /** What an account's owner was asked, newest first, `most` at most. */
 export async function listApprovals(sql: Sql, accountId: string, most: number): Promise<Approval[]> {
-  const rows = await sql.query<ApprovalRow>(
-    `select ${COLUMNS} from account_approval where account_id = $1 order by asked_at desc, approval_id desc limit $2`,
+  const rows = await sql.query<RowOf<typeof SHOWN>>(
+    `select ${SHOWN.text} from account_approval as a where account_id = $1 order by asked_at desc, approval_id desc limit $2`,
     [accountId, most],
   );
-  return rows.map(approvalFromRow);
+  return rows.map(approvalOf);
 }
 
 /**
@@ -141,10 +123,10 @@ export async function decideApproval(
   sql: Sql,
   asked: { readonly accountId: string; readonly approvalId: string; readonly isApproved: boolean },
 ): Promise<Approval | null> {
-  const [row] = await sql.query<ApprovalRow>(
-    `update account_approval set state = $3, decided_at = case when state = $3 then decided_at else now() end
-      where account_id = $1 and approval_id = $2 and state in ('asked', 'approved', 'refused') and ends_at > now() returning ${COLUMNS}`,
+  const [row] = await sql.query<RowOf<typeof SHOWN>>(
+    `update account_approval as a set state = $3, decided_at = case when state = $3 then decided_at else now() end
+      where account_id = $1 and approval_id = $2 and state in ('asked', 'approved', 'refused') and ends_at > now() returning ${SHOWN.text}`,
     [asked.accountId, asked.approvalId, asked.isApproved ? 'approved' : 'refused'],
   );
-  return row ? approvalFromRow(row) : null;
+  return row ? approvalOf(row) : null;
 }

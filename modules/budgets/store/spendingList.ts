@@ -1,8 +1,10 @@
 import { toldState } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
 import type { PaymentState } from '../../kernel/payment/state.ts';
 import type { Span } from '../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../paging/store/source.ts';
-import { both, columnsOf, equals, isWithin, workedOut } from '../../paging/store/source.ts';
+import type { Source } from '../../paging/store/source.ts';
+import { equals, isWithin } from '../../paging/store/source.ts';
 import { spendingOutcome } from './standing.ts';
 
 /** What became of what an account spent: it may still move, the money moved, or it did not and can no longer. */

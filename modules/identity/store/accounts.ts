@@ -1,15 +1,23 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { anyOf, run, statement, tables } from '../../../db/statement.ts';
+
+const accountByKey = statement<{ keyHashes: readonly Buffer[] }>()((place) =>
+  tables
+    .selectFrom('buyer_key')
+    .select(['accountId', 'keyHash'])
+    .where('keyHash', '=', anyOf(place('keyHashes')))
+    .where('revokedAt', 'is', null),
+);
+const revoked = { revokedAt: text<Date>`coalesce(revoked_at, now())` };
 
 /** The account of a long-lived credential, by any of its hashes, and which it was; null when it was never issued or was revoked. */
 export async function findAccountByKey(
   sql: Sql,
   keyHashes: readonly Buffer[],
 ): Promise<{ readonly accountId: string; readonly keyHash: Buffer } | null> {
-  const [row] = await sql.query<{ account_id: string; key_hash: Buffer }>(
-    'select account_id, key_hash from buyer_key where key_hash = any($1::bytea[]) and revoked_at is null',
-    [keyHashes],
-  );
-  return row ? { accountId: row.account_id, keyHash: row.key_hash } : null;
+  const [row] = await accountByKey(sql, { keyHashes });
+  return row ?? null;
 }
 
 /** Adds a long-lived credential to an account, as its hash; false when there is no such account, or it was erased. */
@@ -35,11 +43,8 @@ export interface AgentKey {
 
 /** The credentials of an account that let somebody in, oldest first. */
 export async function listAgentKeys(sql: Sql, accountId: string): Promise<AgentKey[]> {
-  return await sql.query<AgentKey & Record<string, unknown>>(
-    `select key_id as "keyId", name, last4, created_at as "createdAt" from buyer_key
-      where account_id = $1 and revoked_at is null order by created_at, key_id`,
-    [accountId],
-  );
+  const keys = tables.selectFrom('buyer_key').where('accountId', '=', accountId).where('revokedAt', 'is', null);
+  return run(sql, keys.select(['keyId', 'name', 'last4', 'createdAt']).orderBy('createdAt').orderBy('keyId'));
 }
 
 /** Adds a credential to an account, unless `most` let somebody in already. Run it in a database transaction. */
@@ -78,25 +83,25 @@ export async function revokeAgentKeyRow(sql: Sql, accountId: string, keyId: stri
 
 /** Revokes a long-lived credential, by any of its hashes, from the next call on; false when it was never issued. */
 export async function revokeBuyerKeyRow(sql: Sql, keyHashes: readonly Buffer[]): Promise<boolean> {
-  const rows = await sql.query(
-    'update buyer_key set revoked_at = coalesce(revoked_at, now()) where key_hash = any($1::bytea[]) returning 1',
-    [keyHashes],
-  );
-  return rows.length > 0;
+  const keys = tables.updateTable('buyer_key').set(revoked).where('keyHash', '=', anyOf(keyHashes));
+  return (await run(sql, keys.returning('keyId'))).length > 0;
 }
 
 /** The account of a wallet, made at its first sign-in; two calls at once get the same one. */
 export async function openAccountOfWallet(sql: Sql, accountId: string, wallet: string): Promise<string> {
-  const rows = await sql.query<{ account_id: string }>(
-    `insert into buyer_account (account_id, wallet) values ($1, $2)
-     on conflict (wallet) do update set wallet = excluded.wallet returning account_id`,
-    [accountId, wallet],
+  const [row] = await run(
+    sql,
+    tables
+      .insertInto('buyer_account')
+      .values({ accountId, wallet })
+      .onConflict((conflict) => conflict.column('wallet').doUpdateSet({ wallet }))
+      .returning('accountId'),
   );
-  return rows[0]?.account_id ?? accountId;
+  return row?.accountId ?? accountId;
 }
 
 /** A client of an account (OAuth 2): with a secret, or with public keys. */
-export interface OauthClientRow {
+export interface OauthClient {
   readonly clientId: string;
   readonly accountId: string;
   /** True: its tokens are the owner's. */
@@ -109,7 +114,7 @@ export interface OauthClientRow {
 /** Stores a client; false when there is no such account, or it was erased. */
 export async function insertOauthClient(
   sql: Sql,
-  client: OauthClientRow & { readonly name: string | null; readonly pepperId: string | null },
+  client: OauthClient & { readonly name: string | null; readonly pepperId: string | null },
 ): Promise<boolean> {
   const rows = await sql.query(
     `insert into oauth_client (client_id, account_id, name, secret_hash, jwks, pepper_id, is_owner)
@@ -128,22 +133,20 @@ export async function insertOauthClient(
 }
 
 /** A client that was not revoked; null when there is none of that id. */
-export async function findOauthClient(sql: Sql, clientId: string): Promise<OauthClientRow | null> {
-  const rows = await sql.query<{
-    account_id: string;
-    is_owner: boolean;
-    secret_hash: Buffer | null;
-    jwks: OauthClientRow['jwks'];
-  }>('select account_id, is_owner, secret_hash, jwks from oauth_client where client_id = $1 and revoked_at is null', [clientId]);
-  const [row] = rows;
-  return row ? { clientId, accountId: row.account_id, isOwner: row.is_owner, secretHash: row.secret_hash, jwks: row.jwks } : null;
+export async function findOauthClient(sql: Sql, clientId: string): Promise<OauthClient | null> {
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('oauth_client')
+      .select(['clientId', 'accountId', 'isOwner', 'secretHash', 'jwks'])
+      .where('clientId', '=', clientId)
+      .where('revokedAt', 'is', null),
+  );
+  return row ?? null;
 }
 
 /** Revokes a client: it gets no more tokens; false when there is none of that id. */
 export async function revokeOauthClientRow(sql: Sql, clientId: string): Promise<boolean> {
-  const rows = await sql.query(
-    'update oauth_client set revoked_at = coalesce(revoked_at, now()) where client_id = $1 returning 1',
-    [clientId],
-  );
-  return rows.length > 0;
+  const client = tables.updateTable('oauth_client').set(revoked).where('clientId', '=', clientId);
+  return (await run(sql, client.returning('clientId'))).length > 0;
 }

@@ -1,6 +1,8 @@
 /** Sessions of the console, by the hash of what their cookie holds. */
 
+import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
+import { anyOf, run, tables } from '../../../db/statement.ts';
 import type { TenantStatus } from '../../kernel/access/key.ts';
 import type { OwnerTokenState } from '../../tenants/store/owners.ts';
 import { ADDED_TENANTS } from '../../tenants/store/owners.ts';
@@ -74,12 +76,13 @@ export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): P
 
 /** Notes that a session was used. */
 export async function markConsoleSessionUsed(sql: Sql, sessionHash: Buffer, at: Date): Promise<void> {
-  await sql.query('update console_session set used_at = greatest(used_at, $2) where session_hash = $1', [sessionHash, at]);
+  const used = { usedAt: text<Date>`greatest(used_at, ${at})` };
+  await run(sql, tables.updateTable('console_session').set(used).where('sessionHash', '=', sessionHash));
 }
 
 /** Ends a session from the next call on; again: nothing. */
 export async function deleteConsoleSession(sql: Sql, hashes: readonly Buffer[]): Promise<void> {
-  await sql.query('delete from console_session where session_hash = any($1::bytea[])', [hashes]);
+  await run(sql, tables.deleteFrom('console_session').where('sessionHash', '=', anyOf(hashes)));
 }
 
 /** Ends every session of the person that this one is of. */

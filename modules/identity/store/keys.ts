@@ -1,5 +1,10 @@
+import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
-import type { KeyState, Plan, Scope, TenantStatus } from '../../kernel/access/key.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
+import type { KeyState, Scope } from '../../kernel/access/key.ts';
+import { lockSite } from '../../tenants/store/lock.ts';
 import { notifyTenant } from '../../tenants/store/tenants.ts';
 import { NO_EPOCH } from './accessEpoch.ts';
 
@@ -23,14 +28,18 @@ export interface KeyAtEpoch {
   readonly epoch: string;
 }
 
+const STATE = both(
+  columnsOf('api_key key', ['tenantId', 'keyId', 'prefix', 'scopes', 'expiresAt', 'revokedAt']),
+  columnsOf('tenant tenant', ['plan', 'status', 'version']),
+);
+
 /**
  * The state of the keys with these hashes and of their sites, as Postgres has it now (safety 24), in the order asked; null where no
  * such key was ever stored. Expired and revoked keys are returned: the caller decides.
  */
 export async function listKeysByHash(sql: Sql, hashes: readonly Buffer[]): Promise<readonly (KeyAtEpoch | null)[]> {
-  const rows = await sql.query<KeyRow & { position: string; epoch: string | null }>(
-    `select key.tenant_id, key.key_id, key.prefix, key.scopes, key.expires_at, key.revoked_at, tenant.plan, tenant.status,
-       tenant.version, asked.position, access_epoch.epoch
+  const rows = await sql.query<RowOf<typeof STATE> & { position: string; epoch: string | null }>(
+    `select ${STATE.text}, asked.position, access_epoch.epoch
      from unnest($1::bytea[]) with ordinality as asked (key_hash, position)
      join api_key_hash as hash using (key_hash)
      join api_key as key on key.tenant_id = hash.tenant_id and key.key_id = hash.key_id
@@ -39,15 +48,16 @@ export async function listKeysByHash(sql: Sql, hashes: readonly Buffer[]): Promi
     [hashes],
     'keys-by-hash',
   );
-  const found = new Map(rows.map((row) => [Number(row.position), { state: keyStateOf(row), epoch: row.epoch ?? NO_EPOCH }]));
+  const found = new Map(
+    rows.map(({ position, epoch, ...row }) => [Number(position), { state: keyStateOf(row), epoch: epoch ?? NO_EPOCH }]),
+  );
   return hashes.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /** The present state of several keys at once, by their ids, for refreshing what is held in memory. */
 export async function listKeyStates(sql: Sql, keys: readonly Pick<KeyState, 'tenantId' | 'keyId'>[]): Promise<KeyState[]> {
-  const rows = await sql.query<KeyRow>(
-    `select key.tenant_id, key.key_id, key.prefix, key.scopes, key.expires_at, key.revoked_at, tenant.plan, tenant.status,
-       tenant.version
+  const rows = await sql.query<RowOf<typeof STATE>>(
+    `select ${STATE.text}
      from unnest($1::uuid[], $2::uuid[]) as wanted (tenant_id, key_id)
      join api_key as key using (tenant_id, key_id)
      join tenant using (tenant_id)`,
@@ -76,7 +86,7 @@ export async function recordKeyUse(
  */
 export async function insertKey(database: Transactional, key: NewKey, limit: number): Promise<boolean> {
   return database.transaction(async (sql) => {
-    await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [key.tenantId]);
+    await lockSite(sql, key.tenantId);
     const inserted = await sql.query(
       `insert into api_key (tenant_id, key_id, name, prefix, last4, scopes, expires_at)
        select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from api_key where tenant_id = $1 and revoked_at is null
@@ -84,12 +94,8 @@ export async function insertKey(database: Transactional, key: NewKey, limit: num
       [key.tenantId, key.keyId, key.name, key.prefix, key.last4, [...key.scopes], key.expiresAt, limit],
     );
     if (inserted.length === 0) return false;
-    await sql.query('insert into api_key_hash (key_hash, tenant_id, key_id, pepper_id) values ($1, $2, $3, $4)', [
-      key.hash,
-      key.tenantId,
-      key.keyId,
-      key.pepperId,
-    ]);
+    const { tenantId, keyId, hash: keyHash, pepperId } = key;
+    await run(sql, tables.insertInto('api_key_hash').values({ keyHash, tenantId, keyId, pepperId }));
     await notifyTenant(sql, key.tenantId);
     return true;
   });
@@ -102,9 +108,14 @@ export async function markKeyRevoked(
   at: Date,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const rows = await sql.query(
-      `update api_key set revoked_at = coalesce(revoked_at, $3) where tenant_id = $1 and key_id = $2 returning 1`,
-      [key.tenantId, key.keyId, at],
+    const rows = await run(
+      sql,
+      tables
+        .updateTable('api_key')
+        .set({ revokedAt: text<Date>`coalesce(revoked_at, ${at})` })
+        .where('tenantId', '=', key.tenantId)
+        .where('keyId', '=', key.keyId)
+        .returning('keyId'),
     );
     await notifyTenant(sql, key.tenantId);
     return rows.length > 0;
@@ -119,39 +130,18 @@ export async function insertBuyerAccount(
 ): Promise<void> {
   await database.transaction(async (sql) => {
     const { accountId, name, wallet } = account;
-    await sql.query('insert into buyer_account (account_id, name, wallet) values ($1, $2, $3)', [accountId, name, wallet]);
-    await sql.query('insert into buyer_key (key_hash, account_id, last4, pepper_id) values ($1, $2, $3, $4)', [
-      key.keyHash,
-      accountId,
-      key.last4,
-      key.pepperId,
-    ]);
+    const { keyHash, last4, pepperId } = key;
+    await run(sql, tables.insertInto('buyer_account').values({ accountId, name, wallet }));
+    await run(sql, tables.insertInto('buyer_key').values({ keyHash, accountId, last4, pepperId }));
   });
 }
 
-interface KeyRow {
-  readonly tenant_id: string;
-  readonly key_id: string;
-  readonly prefix: string;
-  readonly scopes: Scope[];
-  readonly expires_at: Date | null;
-  readonly revoked_at: Date | null;
-  readonly plan: Plan | null;
-  readonly status: TenantStatus;
-  readonly version: number;
-}
-
-function keyStateOf(row: KeyRow): KeyState {
+function keyStateOf({ prefix, expiresAt, revokedAt, ...row }: RowOf<typeof STATE>): KeyState {
   return {
-    tenantId: row.tenant_id,
-    keyId: row.key_id,
-    mode: row.prefix === 'svc_test_' ? 'mock' : 'live',
-    scopes: row.scopes,
-    expiresAtMs: row.expires_at?.getTime() ?? null,
-    revokedAtMs: row.revoked_at?.getTime() ?? null,
-    plan: row.plan,
-    status: row.status,
-    version: row.version,
+    ...row,
+    mode: prefix === 'svc_test_' ? 'mock' : 'live',
+    expiresAtMs: expiresAt?.getTime() ?? null,
+    revokedAtMs: revokedAt?.getTime() ?? null,
   };
 }
 
@@ -190,10 +180,13 @@ export interface ListedKey {
 
 /** Every key of a tenant, the newest first. */
 export async function listKeys(sql: Sql, tenantId: string): Promise<ListedKey[]> {
-  return sql.query<ListedKey & Record<string, unknown>>(
-    `select key_id as "keyId", name, prefix, last4, scopes, created_at as "createdAt", expires_at as "expiresAt",
-       revoked_at as "revokedAt", last_used_at as "lastUsedAt"
-     from api_key where tenant_id = $1 order by created_at desc, key_id`,
-    [tenantId],
+  return run(
+    sql,
+    tables
+      .selectFrom('api_key')
+      .select(['keyId', 'name', 'prefix', 'last4', 'scopes', 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'])
+      .where('tenantId', '=', tenantId)
+      .orderBy('createdAt', 'desc')
+      .orderBy('keyId'),
   );
 }

@@ -1,7 +1,8 @@
 import type { Database } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 
 /** A signing key's public half and when it signs. */
-export interface SigningKeyRow {
+export interface PublishedKey {
   readonly kid: string;
   readonly publicJwk: Readonly<Record<string, unknown>>;
   readonly activeFromMs: number;
@@ -17,7 +18,7 @@ export async function publishSigningKeys(
   keys: readonly { readonly kid: string; readonly publicJwk: object }[],
   at: Date,
   delayMs: number,
-): Promise<SigningKeyRow[]> {
+): Promise<PublishedKey[]> {
   await database.transaction(async (sql) => {
     await sql.query('lock table signing_key in share row exclusive mode');
     for (const { kid, publicJwk } of keys) {
@@ -33,10 +34,10 @@ export async function publishSigningKeys(
 }
 
 /** Every signing key known, the latest to become active first. */
-export async function listSigningKeys(database: Database): Promise<SigningKeyRow[]> {
-  const rows = await database.query<{ kid: string; publicJwk: SigningKeyRow['publicJwk']; activeFrom: Date; isRetired: boolean }>(
-    `select kid, public_jwk as "publicJwk", active_from as "activeFrom", retired_at is not null as "isRetired"
-       from signing_key order by active_from desc, kid`,
-  );
-  return rows.map(({ activeFrom, ...key }) => ({ ...key, activeFromMs: activeFrom.getTime() }));
+export async function listSigningKeys(database: Database): Promise<PublishedKey[]> {
+  const keys = tables.selectFrom('signing_key').select(['kid', 'publicJwk', 'activeFrom', 'retiredAt']);
+  const rows = await run(database, keys.orderBy('activeFrom', 'desc').orderBy('kid'));
+  return rows.map(({ kid, publicJwk, activeFrom, retiredAt }) => {
+    return { kid, publicJwk, activeFromMs: activeFrom.getTime(), isRetired: retiredAt !== null };
+  });
 }

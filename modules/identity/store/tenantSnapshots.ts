@@ -1,11 +1,14 @@
 import pg from 'pg';
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
+import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { Pricing } from '../../pricing/rules/pricing.ts';
 import { TENANT_CHANNEL } from '../../tenants/store/tenants.ts';
 
 /** A tenant as quotes read it: its state, its verified hosts, and every pricing version in force lately. */
-export interface TenantRow {
+export interface TenantSnapshot {
   readonly tenantId: string;
   readonly version: number;
   readonly status: TenantStatus;
@@ -22,18 +25,17 @@ export interface TenantRow {
   }[];
 }
 
+const HEAD = columnsOf('tenant tenant', ['tenantId', 'version', 'status', 'plan', 'licenseIssuer', 'networks']);
+/** Times are text, since they come in JSON. */
+type StoredPricing = Omit<TenantSnapshot['pricings'][number], 'validFrom' | 'validUntil'> & {
+  readonly validFrom: string;
+  readonly validUntil: string | null;
+};
+
 /** Reads a tenant with the pricing versions that were in force at or after `since`; null when there is none. */
-export async function findTenant(sql: Sql, tenantId: string, since: Date): Promise<TenantRow | null> {
-  const rows = await sql.query<{
-    version: number;
-    status: TenantStatus;
-    plan: Plan | null;
-    license_issuer: string | null;
-    networks: string[] | null;
-    hosts: string[];
-    pricings: { version: number; pricing: Pricing; validFrom: string; validUntil: string | null }[];
-  }>(
-    `select version, status, plan, license_issuer, networks,
+export async function findTenant(sql: Sql, tenantId: string, since: Date): Promise<TenantSnapshot | null> {
+  const rows = await sql.query<RowOf<typeof HEAD> & { hosts: string[]; pricings: StoredPricing[] }>(
+    `select ${HEAD.text},
        array(select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
          order by position, host) as hosts,
        (select coalesce(jsonb_agg(jsonb_build_object('version', p.version, 'pricing', p.pricing,
@@ -45,13 +47,12 @@ export async function findTenant(sql: Sql, tenantId: string, since: Date): Promi
   );
   const [row] = rows;
   if (!row) return null;
-  const { version, status, plan, networks, hosts } = row;
   const pricings = row.pricings.map((pricing) => ({
     ...pricing,
     validFrom: new Date(pricing.validFrom),
     validUntil: pricing.validUntil === null ? null : new Date(pricing.validUntil),
   }));
-  return { tenantId, version, status, plan, licenseIssuer: row.license_issuer, networks, hosts, pricings };
+  return { ...row, pricings };
 }
 
 /** Every recipient of some networks that a transfer reverted for there (safety 18). */
@@ -59,19 +60,19 @@ export async function listBlockedPayees(
   sql: Sql,
   networks: readonly string[],
 ): Promise<readonly { readonly network: string; readonly payTo: string }[]> {
-  return sql.query<{ network: string; payTo: string }>(
-    'select network, pay_to as "payTo" from blocked_payee where network = any ($1::text[])',
-    [networks],
-  );
+  return run(sql, tables.selectFrom('blocked_payee').select(['network', 'payTo']).where('network', '=', anyOf(networks)));
 }
+
+const versionsOf = statement<{ tenantIds: readonly string[] }>()((place) =>
+  tables
+    .selectFrom('tenant')
+    .select(['tenantId', 'version'])
+    .where('tenantId', '=', anyOf(place('tenantIds'))),
+);
 
 /** Versions of tenants, for comparison with what is held in memory. */
 export async function listTenantVersions(sql: Sql, tenantIds: readonly string[]): Promise<Map<string, number>> {
-  const rows = await sql.query<{ tenant_id: string; version: number }>(
-    'select tenant_id, version from tenant where tenant_id = any($1::uuid[])',
-    [tenantIds],
-  );
-  return new Map(rows.map((row) => [row.tenant_id, row.version]));
+  return new Map((await versionsOf(sql, { tenantIds })).map(({ tenantId, version }) => [tenantId, version]));
 }
 
 /** One connection that hears which tenants change; direct, not through a pooler (safety 24). */

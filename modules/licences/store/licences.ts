@@ -1,5 +1,9 @@
+import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { Address } from '../../kernel/money/legs.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
@@ -27,32 +31,18 @@ export interface LicenceRecord {
   readonly paths: readonly string[];
 }
 
-interface LicenceRow {
-  tenant_id: string;
-  jti: string;
-  account_id: string;
-  host: string;
-  patterns: string[];
-  terms: string[];
-  kind: CrossingKind;
-  period_from: Date;
-  period_until: Date;
-  price_micro: string;
-  legs: { toAddress: Address; amountMicro: string }[];
-  holder: Address | null;
-  bought_at: Date;
-  revoked_at: Date | null;
-  network: string;
-  tx_hash: string | null;
-  paths: string[];
-}
-type Row = LicenceRow & Record<string, unknown>;
-
-const COLUMNS = `licence.tenant_id, licence.jti, licence.account_id, licence.host, licence.patterns, licence.terms, licence.kind,
-  licence.period_from, licence.period_until, licence.price_micro, licence.legs, licence.holder, licence.bought_at,
-  licence.revoked_at, payment.network, payment.tx_hash,
-  array(select path from licence_page as page where page.tenant_id = licence.tenant_id and page.jti = licence.jti
-    order by path) as paths`;
+const SHOWN = both(
+  both(
+    columnsOf('licence licence', [
+      ...(['tenantId', 'jti', 'accountId', 'host', 'patterns', 'terms', 'kind', 'periodFrom', 'periodUntil'] as const),
+      ...(['priceMicro', 'legs', 'holder', 'boughtAt', 'revokedAt'] as const),
+    ]),
+    columnsOf('payment payment', ['network', 'txHash']),
+  ),
+  workedOut<{ readonly paths: readonly string[] }>(`array(select path from licence_page as page
+    where page.tenant_id = licence.tenant_id and page.jti = licence.jti order by path) as paths`),
+);
+type Row = RowOf<typeof SHOWN>;
 
 /** Holds for a row of `licence` while the site that sold it is active and owns its host. */
 export const TENANT_IS_OPEN = `exists (
@@ -72,14 +62,14 @@ async function openFirst<T>(ask: (payment: PaymentView) => Promise<T[]>, isThere
 /** The licences of an account that were not revoked, newest first. */
 export async function listLicences(sql: Sql, accountId: string): Promise<LicenceRecord[]> {
   const rows = await sql.query<Row>(
-    `select ${COLUMNS} from account_licence as held
+    `select ${SHOWN.text} from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join ledger.payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
       where held.account_id = $1 and licence.revoked_at is null
       order by held.bought_at desc, held.jti desc`,
     [accountId],
   );
-  return rows.map(licenceFromRow);
+  return rows.map(licenceOf);
 }
 
 /**
@@ -91,8 +81,8 @@ export async function findLicence(
   key: { readonly accountId: string; readonly jti: string },
 ): Promise<(LicenceRecord & { readonly isOpen: boolean }) | null> {
   const ask = (payment: PaymentView) =>
-    sql.query<Row & { is_open: boolean }>(
-      `select ${COLUMNS}, ${TENANT_IS_OPEN} as is_open
+    sql.query<Row & { isOpen: boolean }>(
+      `select ${SHOWN.text}, ${TENANT_IS_OPEN} as "isOpen"
        from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join ${payment} on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
@@ -100,9 +90,16 @@ export async function findLicence(
       [key.accountId, key.jti],
     );
   const isHeld = async (): Promise<boolean> =>
-    (await sql.query('select from account_licence where account_id = $1 and jti = $2', [key.accountId, key.jti])).length > 0;
+    (
+      await run(
+        sql,
+        tables.selectFrom('account_licence').select('jti').where('accountId', '=', key.accountId).where('jti', '=', key.jti),
+      )
+    ).length > 0;
   const rows = await openFirst(ask, isHeld);
-  return rows[0] ? { ...licenceFromRow(rows[0]), isOpen: rows[0].is_open } : null;
+  if (!rows[0]) return null;
+  const { isOpen, ...row } = rows[0];
+  return { ...licenceOf(row), isOpen };
 }
 
 /**
@@ -124,7 +121,7 @@ export async function findLicenceOf(
   const { tenantId, buyer, host, path, kind, at } = asked;
   const [column, who] = 'wallet' in buyer ? ['wallet', buyer.wallet] : ['account_id', buyer.accountId];
   const rows = await sql.query<Row>(
-    `select ${COLUMNS} from buyer_account as account
+    `select ${SHOWN.text} from buyer_account as account
        join account_licence as held on held.account_id = account.account_id and held.tenant_id = $1
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
@@ -135,7 +132,7 @@ export async function findLicenceOf(
       order by licence.period_until desc, licence.jti limit 1`,
     [tenantId, who, host, path, kind, at],
   );
-  return rows[0] ? licenceFromRow(rows[0]) : null;
+  return rows[0] ? licenceOf(rows[0]) : null;
 }
 
 /** The licence that a payment bought; null when it bought none (yet). */
@@ -145,16 +142,24 @@ export async function findBoughtLicence(
 ): Promise<LicenceRecord | null> {
   const ask = (view: PaymentView) =>
     sql.query<Row>(
-      `select ${COLUMNS} from licence
+      `select ${SHOWN.text} from licence
        join ${view} on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
       where licence.tenant_id = $1 and licence.payment_id = $2`,
       [payment.tenantId, payment.paymentId],
     );
   const isBought = async (): Promise<boolean> =>
-    (await sql.query('select from licence where tenant_id = $1 and payment_id = $2', [payment.tenantId, payment.paymentId]))
-      .length > 0;
+    (
+      await run(
+        sql,
+        tables
+          .selectFrom('licence')
+          .select('jti')
+          .where('tenantId', '=', payment.tenantId)
+          .where('paymentId', '=', payment.paymentId),
+      )
+    ).length > 0;
   const rows = await openFirst(ask, isBought);
-  return rows[0] ? licenceFromRow(rows[0]) : null;
+  return rows[0] ? licenceOf(rows[0]) : null;
 }
 
 /**
@@ -165,8 +170,8 @@ export async function findLicenceOfRequest(
   sql: Sql,
   { accountId, tenantId, requestHash, at }: { accountId: string; tenantId: string; requestHash: string; at: Date },
 ): Promise<{ readonly jti: string; readonly priceMicro: bigint } | null> {
-  const [row] = await sql.query<{ jti: string; price_micro: string }>(
-    `select licence.jti, licence.price_micro from account_licence as held
+  const [row] = await sql.query<{ jti: string; priceMicro: string }>(
+    `select licence.jti, licence.price_micro as "priceMicro" from account_licence as held
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join licence_offer as offer on offer.tenant_id = licence.tenant_id and offer.offer_id = licence.offer_id
       where held.account_id = $1 and held.tenant_id = $2 and offer.request_hash = $3 and licence.revoked_at is null
@@ -174,7 +179,7 @@ export async function findLicenceOfRequest(
       order by licence.period_until desc, licence.jti limit 1`,
     [accountId, tenantId, requestHash, at],
   );
-  return row ? { jti: row.jti, priceMicro: BigInt(row.price_micro) } : null;
+  return row ? { jti: row.jti, priceMicro: BigInt(row.priceMicro) } : null;
 }
 
 /**
@@ -185,8 +190,8 @@ export async function findCoveringPurchase(
   sql: Sql,
   { tenantId, offerId }: { readonly tenantId: string; readonly offerId: string },
 ): Promise<string | null> {
-  const rows = await sql.query<{ payment_id: string }>(
-    `select licence.payment_id from licence_offer as offer
+  const rows = await sql.query<{ paymentId: string }>(
+    `select licence.payment_id as "paymentId" from licence_offer as offer
        join account_licence as held on held.account_id = offer.account_id and held.tenant_id = offer.tenant_id
        join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
        join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
@@ -202,7 +207,7 @@ export async function findCoveringPurchase(
       order by licence.bought_at desc limit 1`,
     [tenantId, offerId],
   );
-  return rows[0]?.payment_id ?? null;
+  return rows[0]?.paymentId ?? null;
 }
 
 /** Stores what a token covers that does not say so itself; `paths` null: every page of its licence. Again: changes nothing. */
@@ -216,9 +221,13 @@ export async function keepAccessScope(
     readonly expiresAt: Date;
   },
 ): Promise<void> {
-  await sql.query(
-    `insert into access_scope (tenant_id, jti, licence_jti, paths, expires_at) values ($1, $2, $3, $4, $5) on conflict do nothing`,
-    [scope.tenantId, scope.jti, scope.licenceJti, scope.paths, scope.expiresAt],
+  const { tenantId, jti, licenceJti, paths, expiresAt } = scope;
+  await run(
+    sql,
+    tables
+      .insertInto('access_scope')
+      .values({ tenantId, jti, licenceJti, paths, expiresAt })
+      .onConflict((conflict) => conflict.doNothing()),
   );
 }
 
@@ -228,10 +237,14 @@ export async function revokeLicenceRow(
   key: { readonly tenantId: string; readonly jti: string },
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const rows = await sql.query(
-      `update licence set revoked_at = coalesce(revoked_at, now()), revoked_reason = 'revoked'
-        where tenant_id = $1 and jti = $2 returning 1`,
-      [key.tenantId, key.jti],
+    const rows = await run(
+      sql,
+      tables
+        .updateTable('licence')
+        .set({ revokedAt: text<Date>`coalesce(revoked_at, now())`, revokedReason: 'revoked' })
+        .where('tenantId', '=', key.tenantId)
+        .where('jti', '=', key.jti)
+        .returning('jti'),
     );
     if (rows.length > 0) await denyToken(sql, key);
     return rows.length > 0;
@@ -240,31 +253,20 @@ export async function revokeLicenceRow(
 
 /** Puts a licence or token on the site's deny-list. Again: changes nothing. */
 export async function denyToken(sql: Sql, key: { readonly tenantId: string; readonly jti: string }): Promise<void> {
-  await sql.query(
-    `insert into denied_licence (tenant_id, jti, reason) values ($1, $2, 'revoked')
-     on conflict (tenant_id, jti) do update set reason = 'revoked'`,
-    [key.tenantId, key.jti],
+  const { tenantId, jti } = key;
+  await run(
+    sql,
+    tables
+      .insertInto('denied_licence')
+      .values({ tenantId, jti, reason: 'revoked' })
+      .onConflict((conflict) => conflict.columns(['tenantId', 'jti']).doUpdateSet({ reason: 'revoked' })),
   );
 }
 
-function licenceFromRow(row: LicenceRow): LicenceRecord {
+function licenceOf({ priceMicro, legs, ...row }: Row): LicenceRecord {
   return {
-    tenantId: row.tenant_id,
-    jti: row.jti,
-    accountId: row.account_id,
-    host: row.host,
-    patterns: row.patterns,
-    terms: row.terms,
-    kind: row.kind,
-    periodFrom: row.period_from,
-    periodUntil: row.period_until,
-    priceMicro: BigInt(row.price_micro),
-    legs: row.legs.map(({ toAddress, amountMicro }) => ({ toAddress, amountMicro: BigInt(amountMicro) })),
-    holder: row.holder,
-    boughtAt: row.bought_at,
-    revokedAt: row.revoked_at,
-    network: row.network,
-    txHash: row.tx_hash,
-    paths: row.paths,
+    ...row,
+    priceMicro: BigInt(priceMicro),
+    legs: legs.map(({ toAddress, amountMicro }) => ({ toAddress, amountMicro: BigInt(amountMicro) })),
   };
 }

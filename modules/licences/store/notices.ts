@@ -1,5 +1,8 @@
 import type { Sql } from '../../../db/database.ts';
 import { toldState, toldWatched } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { FailureReason } from '../../kernel/errors.ts';
 import type { NoticeKind, PurchaseFacts } from '../rules/purchaseNews.ts';
 
@@ -50,7 +53,7 @@ export async function recordNotice(sql: Sql, { tenantId, paymentId }: Purchase, 
 
 /** Notes that a purchase has its workflow: nobody else needs to start one. */
 export async function forgetUnfollowed(sql: Sql, { tenantId, paymentId }: Purchase): Promise<void> {
-  await sql.query('delete from unfollowed_purchase where tenant_id = $1 and payment_id = $2', [tenantId, paymentId]);
+  await run(sql, tables.deleteFrom('unfollowed_purchase').where('tenantId', '=', tenantId).where('paymentId', '=', paymentId));
 }
 
 /** Purchases of a network whose workflow nobody started within `olderThanMs` of their commit, oldest first. */
@@ -59,12 +62,11 @@ export async function listUnfollowed(
   network: string,
   { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
 ): Promise<Purchase[]> {
-  const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
-    `select tenant_id, payment_id from unfollowed_purchase
+  return await sql.query<Purchase & Record<string, unknown>>(
+    `select tenant_id as "tenantId", payment_id as "paymentId" from unfollowed_purchase
       where network = $1 and at < now() - make_interval(secs => $2::double precision / 1000) order by at limit $3`,
     [network, olderThanMs, limit],
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id }));
 }
 
 /** A notice with the purchase it is about. */
@@ -81,38 +83,17 @@ export interface NoticeRecord extends Purchase {
   readonly sentence: string | null;
 }
 
-interface Row extends Record<string, unknown> {
-  tenant_id: string;
-  payment_id: string;
-  kind: NoticeKind;
-  at: Date;
-  host: string;
-  amount_micro: string;
-  payer: string;
-  nonce: string;
-  reason: FailureReason | null;
-  sentence: string | null;
-}
+const SHOWN = both(
+  columnsOf('account_notice notice', ['tenantId', 'paymentId', 'kind', 'at']),
+  columnsOf('payment payment', ['host', 'amountMicro', 'payer', 'nonce', 'reason', 'sentence']),
+);
 
 /** The newest notices of an account, at most `limit`, newest first. */
 export async function listNotices(sql: Sql, accountId: string, limit: number): Promise<NoticeRecord[]> {
-  const rows = await sql.query<Row>(
-    `select notice.tenant_id, notice.payment_id, notice.kind, notice.at, payment.host, payment.amount_micro, payment.payer,
-       payment.nonce, payment.reason, payment.sentence
-       from account_notice as notice join ledger.payment using (tenant_id, payment_id)
+  const rows = await sql.query<RowOf<typeof SHOWN>>(
+    `select ${SHOWN.text} from account_notice as notice join ledger.payment using (tenant_id, payment_id)
       where notice.account_id = $1 order by notice.at desc, notice.payment_id, notice.position desc limit $2`,
     [accountId, limit],
   );
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    paymentId: row.payment_id,
-    kind: row.kind,
-    at: row.at,
-    host: row.host,
-    priceMicro: BigInt(row.amount_micro),
-    payer: row.payer,
-    nonce: row.nonce,
-    reason: row.reason,
-    sentence: row.sentence,
-  }));
+  return rows.map(({ amountMicro, ...row }) => ({ ...row, priceMicro: BigInt(amountMicro) }));
 }

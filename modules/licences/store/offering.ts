@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
+import { anyOf, json, run, statement, tables } from '../../../db/statement.ts';
 import type { PeriodFactor } from '../../kernel/licence/period.ts';
 import { moveTenantVersion } from '../../tenants/store/tenants.ts';
 
@@ -13,14 +15,14 @@ export interface HostTenant {
 
 /** The site of a verified host; null when nobody owns it. */
 export async function findTenantOfHost(sql: Sql, host: string): Promise<HostTenant | null> {
-  const rows = await sql.query<{ tenant_id: string; version: number; routed: boolean }>(
-    `select claim.tenant_id, tenant.version, owned.routing_verified_at is not null as routed from host_claim as claim
+  const [row] = await sql.query<HostTenant & Record<string, unknown>>(
+    `select claim.tenant_id as "tenantId", tenant.version, owned.routing_verified_at is not null as "isRouted" from host_claim as claim
        join tenant_host as owned on owned.tenant_id = claim.tenant_id and owned.host = claim.host
        join tenant on tenant.tenant_id = claim.tenant_id
       where claim.host = $1 and owned.verified_at is not null`,
     [host],
   );
-  return rows[0] ? { tenantId: rows[0].tenant_id, version: rows[0].version, isRouted: rows[0].routed } : null;
+  return row ?? null;
 }
 
 /** What a site says about selling scopes. */
@@ -29,13 +31,13 @@ export interface OfferingRules {
   readonly periodFactors: readonly PeriodFactor[] | null;
 }
 
+const rulesOf = statement<{ tenantId: string }>()((place) =>
+  tables.selectFrom('tenant').select(['version', 'sellsTraining', 'periodFactors']).where('tenantId', '=', place('tenantId')),
+);
+
 /** Reads what a site says about selling scopes; one that never did sells no training, at the usual factors. */
 export async function readOfferingRules(sql: Sql, tenantId: string): Promise<OfferingRules> {
-  const [offering] = await sql.query<{ sells_training: boolean; period_factors: PeriodFactor[] | null }>(
-    'select sells_training, period_factors from tenant where tenant_id = $1',
-    [tenantId],
-  );
-  return { sellsTraining: offering?.sells_training ?? false, periodFactors: offering?.period_factors ?? null };
+  return (await readVersionedRules(sql, tenantId)).rules;
 }
 
 /** The same, and the version of the tenant at the same moment; 0 for a site that is not there. */
@@ -43,12 +45,9 @@ export async function readVersionedRules(
   sql: Sql,
   tenantId: string,
 ): Promise<{ readonly rules: OfferingRules; readonly version: number }> {
-  const [row] = await sql.query<{ version: number; sells_training: boolean; period_factors: PeriodFactor[] | null }>(
-    'select version, sells_training, period_factors from tenant where tenant_id = $1',
-    [tenantId],
-  );
-  const rules = { sellsTraining: row?.sells_training ?? false, periodFactors: row?.period_factors ?? null };
-  return { rules, version: row?.version ?? 0 };
+  const [row] = await rulesOf(sql, { tenantId });
+  const { version, ...rules } = row ?? { version: 0, sellsTraining: false, periodFactors: null };
+  return { rules, version };
 }
 
 /** Whether a site sells training, and when it last said so; null: it never said anything. */
@@ -56,11 +55,11 @@ export async function readOfferingTerms(
   sql: Sql,
   tenantId: string,
 ): Promise<{ readonly sellsTraining: boolean; readonly changedAtMs: number | null }> {
-  const [offering] = await sql.query<{ sells_training: boolean; changed_at: Date | null }>(
-    'select sells_training, offering_changed_at as changed_at from tenant where tenant_id = $1',
-    [tenantId],
+  const [row] = await run(
+    sql,
+    tables.selectFrom('tenant').select(['sellsTraining', 'offeringChangedAt']).where('tenantId', '=', tenantId),
   );
-  return { sellsTraining: offering?.sells_training ?? false, changedAtMs: offering?.changed_at?.getTime() ?? null };
+  return { sellsTraining: row?.sellsTraining ?? false, changedAtMs: row?.offeringChangedAt?.getTime() ?? null };
 }
 
 /** An imported page as a catalogue needs it. */
@@ -71,16 +70,21 @@ export interface OfferedPage {
   readonly credits: string | null;
 }
 
+const BY_BYTES = text<string>`path collate "C"`;
+const pagesOf = (tenantId: string) => tables.selectFrom('imported_page').where('tenantId', '=', tenantId);
+const firstPages = (tenantId: string, limit: number) => pagesOf(tenantId).orderBy(BY_BYTES).limit(limit);
+
 /** Some of a site's imported pages, ascending by the bytes of their path, from after a path on. */
 export async function readOfferedPages(
   sql: Sql,
   tenantId: string,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<OfferedPage[]> {
-  return sql.query<OfferedPage & Record<string, unknown>>(
-    `select slug, path, credits::text as credits from imported_page
-      where tenant_id = $1 and path collate "C" > $2 order by path collate "C" limit $3`,
-    [tenantId, after ?? '', limit],
+  return run(
+    sql,
+    firstPages(tenantId, limit)
+      .select(['slug', 'path', text<string | null>`credits::text`.as('credits')])
+      .where(BY_BYTES, '>', after ?? ''),
   );
 }
 
@@ -90,26 +94,20 @@ export async function readCataloguedPages(
   tenantId: string,
   limit: number,
 ): Promise<{ readonly slug: string; readonly path: string; readonly title: string | null }[]> {
-  return sql.query('select slug, path, title from imported_page where tenant_id = $1 order by path collate "C" limit $2', [
-    tenantId,
-    limit,
-  ]);
+  return run(sql, firstPages(tenantId, limit).select(['slug', 'path', 'title']));
 }
 
 /** Sets what a site says about selling scopes; false when there is no such site. */
 export async function writeOffering(database: Transactional, tenantId: string, offering: OfferingRules): Promise<boolean> {
-  const factors = offering.periodFactors === null ? null : JSON.stringify(offering.periodFactors);
+  const { sellsTraining, periodFactors } = offering;
+  const said = { sellsTraining, periodFactors: periodFactors && json(periodFactors), offeringChangedAt: text<Date>`now()` };
   return changeTenant(database, tenantId, (sql) =>
-    sql.query('update tenant set sells_training = $2, period_factors = $3, offering_changed_at = now() where tenant_id = $1', [
-      tenantId,
-      offering.sellsTraining,
-      factors,
-    ]),
+    run(sql, tables.updateTable('tenant').set(said).where('tenantId', '=', tenantId)),
   );
 }
 
 /** An imported page. */
-export interface ImportedPageRow {
+export interface ImportedPage {
   readonly slug: string;
   /** Canonical. */
   readonly path: string;
@@ -124,7 +122,7 @@ export interface ImportedPageRow {
 export async function writeImportedPages(
   database: Transactional,
   tenantId: string,
-  pages: readonly ImportedPageRow[],
+  pages: readonly ImportedPage[],
   judge: (count: number) => void,
 ): Promise<boolean> {
   return changeTenant(database, tenantId, async (sql) => {
@@ -142,7 +140,10 @@ export async function writeImportedPages(
         pages.map(({ credits }) => JSON.stringify(credits ?? null)),
       ],
     );
-    const [row] = await sql.query<{ count: string }>('select count(*) from imported_page where tenant_id = $1', [tenantId]);
+    const [row] = await run(
+      sql,
+      pagesOf(tenantId).select((column) => column.fn.countAll<string>().as('count')),
+    );
     judge(Number(row?.count ?? 0));
   });
 }
@@ -161,23 +162,17 @@ export async function findImportedPages(
   sql: Sql,
   tenantId: string,
   slugs: readonly string[],
-): Promise<Readonly<Record<string, Omit<ImportedPageRow, 'slug'>>>> {
-  const rows = await sql.query<ImportedPageRow & Record<string, unknown>>(
-    'select slug, path, title, credits from imported_page where tenant_id = $1 and slug = any($2::text[]) order by slug',
-    [tenantId, slugs],
-  );
-  return Object.fromEntries(rows.map(({ slug, path, title, credits }) => [slug, { path, title, credits }]));
+): Promise<Readonly<Record<string, Omit<ImportedPage, 'slug'>>>> {
+  const found = pagesOf(tenantId).select(['slug', 'path', 'title', 'credits']).where('slug', '=', anyOf(slugs)).orderBy('slug');
+  return Object.fromEntries((await run(sql, found)).map(({ slug, ...page }) => [slug, page]));
 }
 
 /** Removes imported pages of a site; returns how many there were. */
 export async function removeImportedPages(database: Transactional, tenantId: string, slugs: readonly string[]): Promise<number> {
   let removed = 0;
   await changeTenant(database, tenantId, async (sql) => {
-    const rows = await sql.query('delete from imported_page where tenant_id = $1 and slug = any($2::text[]) returning 1', [
-      tenantId,
-      slugs,
-    ]);
-    removed = rows.length;
+    const gone = tables.deleteFrom('imported_page').where('tenantId', '=', tenantId).where('slug', '=', anyOf(slugs));
+    removed = (await run(sql, gone.returning('slug'))).length;
   });
   return removed;
 }

@@ -1,5 +1,7 @@
 import type { Database, Sql } from '../../../db/database.ts';
-import { insertRow } from '../../../db/insertRow.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
+import { json, run, tables } from '../../../db/statement.ts';
 import type { Address, Leg } from '../../kernel/money/legs.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 
@@ -41,42 +43,30 @@ export interface OfferPage {
   readonly micro: bigint;
 }
 
-interface OfferRow {
-  offer_id: string;
-  tenant_id: string;
-  account_id: string;
-  request_hash: string;
-  host: string;
-  patterns: readonly string[];
-  terms: readonly string[];
-  kind: CrossingKind;
-  period_from: Date;
-  period_until: Date;
-  price_micro: string;
-  page_count: number;
-  pages_digest: string | null;
-  legs: readonly (Omit<Leg, 'amountMicro'> & { readonly amountMicro: string })[];
-  leg_words: readonly `0x${string}`[] | null;
-  pay_to: Address;
-  network: string;
-  asset: Address;
-  router: Address;
-  holder: Address | null;
-  expires_at: Date;
-}
-type Row = OfferRow & Record<string, unknown>;
-
 /** Most open offers of an account and of a site. */
 export interface OfferCaps {
   readonly ofAccount: number;
   readonly ofTenant: number;
 }
 
-const OPEN = 'offer.*';
+/** Columns of an offer, open or frozen. */
+const OFFERED = [
+  ...(['offerId', 'tenantId', 'accountId', 'requestHash', 'host', 'patterns', 'terms', 'kind'] as const),
+  ...(['periodFrom', 'periodUntil'] as const),
+  ...(['priceMicro', 'legs', 'legWords', 'payTo', 'network', 'asset', 'router', 'holder', 'expiresAt'] as const),
+] as const;
+const OPEN = columnsOf('open_licence_offer offer', [...OFFERED, 'pageCount', 'pagesDigest']);
+/** Offers that a payment was shown for have their pages. */
+const WHOLE = both(
+  columnsOf('licence_offer offer', OFFERED),
+  workedOut<{ readonly pageCount: number; readonly pagesDigest: string | null }>(
+    'jsonb_array_length(offer.pages) as "pageCount", null as "pagesDigest"',
+  ),
+);
+type Row = RowOf<typeof WHOLE>;
+
 /** A request has one offer at a time; those before it are paid for some minutes more. */
 const MOST_PAYABLE = 20;
-/** Offers that a payment was shown for have their pages. */
-const WHOLE = 'offer.*, jsonb_array_length(offer.pages) as page_count, null as pages_digest';
 
 /**
  * The offer that stands for a request of an account: the one made within its life, or this new one. Two
@@ -84,20 +74,21 @@ const WHOLE = 'offer.*, jsonb_array_length(offer.pages) as page_count, null as p
  * it may, the oldest of the account with most of them gives way, so that whoever floods a site loses his own.
  */
 export async function keepOffer(database: Database, offer: OpenOffer, at: Date, caps: OfferCaps): Promise<OpenOffer | null> {
+  const { pageCount, pagesDigest } = offer;
+  if (pagesDigest === null) throw new Error('an offer that is frozen is not kept as an open one');
   return database.transaction(async (sql) => {
     // Offers of one account come one after the other.
     await sql.query('select 1 from buyer_account where account_id = $1 for no key update', [offer.accountId]);
     const standing = await findStandingOffer(sql, offer, at);
     if (standing) return standing;
-    const [row] = await sql.query<{ of_account: string; of_tenant: string }>(
-      `select (select count(*) from open_licence_offer where account_id = $1 and expires_at > $3) as of_account,
-         (select count(*) from open_licence_offer where tenant_id = $2) as of_tenant`,
+    const [row] = await sql.query<{ ofAccount: number; ofTenant: number }>(
+      `select (select count(*)::int from open_licence_offer where account_id = $1 and expires_at > $3) as "ofAccount",
+         (select count(*)::int from open_licence_offer where tenant_id = $2) as "ofTenant"`,
       [offer.accountId, offer.tenantId, at],
     );
-    if (Number(row?.of_account ?? 0) >= caps.ofAccount) return null;
-    if (Number(row?.of_tenant ?? 0) >= caps.ofTenant) await giveWay(sql, offer.tenantId);
-    const { pageCount: page_count, pagesDigest: pages_digest } = offer;
-    await insertRow(sql, 'open_licence_offer', { ...rowOf(offer), page_count, pages_digest });
+    if ((row?.ofAccount ?? 0) >= caps.ofAccount) return null;
+    if ((row?.ofTenant ?? 0) >= caps.ofTenant) await giveWay(sql, offer.tenantId);
+    await run(sql, tables.insertInto('open_licence_offer').values({ ...storedOf(offer), pageCount, pagesDigest }));
     return offer;
   });
 }
@@ -112,40 +103,31 @@ async function giveWay(sql: Sql, tenantId: string): Promise<void> {
   );
 }
 
-/** An offer without its pages, by the names of its columns. */
-function rowOf(offer: OfferTerms): Omit<OfferRow, 'page_count' | 'pages_digest'> {
-  return {
-    offer_id: offer.offerId,
-    tenant_id: offer.tenantId,
-    account_id: offer.accountId,
-    request_hash: offer.requestHash,
-    host: offer.host,
-    patterns: offer.patterns,
-    terms: offer.terms,
-    kind: offer.kind,
-    period_from: offer.periodFrom,
-    period_until: offer.periodUntil,
-    price_micro: offer.priceMicro.toString(),
-    legs: offer.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() })),
-    leg_words: offer.legWords,
-    pay_to: offer.payTo,
-    network: offer.network,
-    asset: offer.asset,
-    router: offer.router,
-    holder: offer.holder,
-    expires_at: offer.expiresAt,
-  };
+/** An offer without its pages, as it is stored. */
+function storedOf(offer: OfferTerms) {
+  const columns = Object.fromEntries(OFFERED.map((name) => [name, offer[name]])) as Pick<OfferTerms, (typeof OFFERED)[number]>;
+  const legs = offer.legs.map((leg) => ({ ...leg, amountMicro: leg.amountMicro.toString() }));
+  return { ...columns, priceMicro: offer.priceMicro.toString(), legs: json(legs) };
 }
 
 /** Freezes an offer with its pages, which a payment is about to name: from here on it never changes. Again: changes nothing. */
 export async function freezeOffer(sql: Sql, offer: OfferTerms, pages: readonly OfferPage[]): Promise<void> {
-  const frozen = { ...rowOf(offer), pages: pages.map((page) => ({ ...page, micro: page.micro.toString() })) };
-  await insertRow(sql, 'licence_offer', frozen, { onConflict: 'on conflict do nothing' });
+  const frozen = { ...storedOf(offer), pages: json(pages.map((page) => ({ ...page, micro: page.micro.toString() }))) };
+  await run(
+    sql,
+    tables
+      .insertInto('licence_offer')
+      .values(frozen)
+      .onConflict((conflict) => conflict.doNothing()),
+  );
 }
 
 /** Forgets an open offer, so that the next one of its request is made anew. */
 export async function dropOpenOffer(sql: Sql, offer: Pick<OfferTerms, 'tenantId' | 'offerId'>): Promise<void> {
-  await sql.query('delete from open_licence_offer where tenant_id = $1 and offer_id = $2', [offer.tenantId, offer.offerId]);
+  await run(
+    sql,
+    tables.deleteFrom('open_licence_offer').where('tenantId', '=', offer.tenantId).where('offerId', '=', offer.offerId),
+  );
 }
 
 /** The offer that stands for a request of an account; null when there is none alive. */
@@ -155,11 +137,11 @@ export async function findStandingOffer(
   at: Date,
 ): Promise<OpenOffer | null> {
   const rows = await sql.query<Row>(
-    `select ${OPEN} from open_licence_offer as offer where account_id = $1 and request_hash = $2 and expires_at > $3
+    `select ${OPEN.text} from open_licence_offer as offer where account_id = $1 and request_hash = $2 and expires_at > $3
       order by expires_at desc limit 1`,
     [request.accountId, request.requestHash, at],
   );
-  return rows[0] ? offerFromRow(rows[0]) : null;
+  return rows[0] ? offerOf(rows[0]) : null;
 }
 
 /**
@@ -180,8 +162,8 @@ export async function findFittingOffer(
       values,
     );
   // Of one that is both, what is frozen counts.
-  const found = [...(await newest(WHOLE, 'licence_offer')), ...(await newest(OPEN, 'open_licence_offer'))];
-  const newestFirst = found.sort((a, b) => b.expires_at.getTime() - a.expires_at.getTime()).map(offerFromRow);
+  const found = [...(await newest(WHOLE.text, 'licence_offer')), ...(await newest(OPEN.text, 'open_licence_offer'))];
+  const newestFirst = found.sort((a, b) => b.expiresAt.getTime() - a.expiresAt.getTime()).map(offerOf);
   return newestFirst.find(fits) ?? null;
 }
 
@@ -189,8 +171,8 @@ export async function findFittingOffer(
 export async function findOffer(sql: Sql, offerId: string): Promise<OpenOffer | null> {
   const find = (columns: string, table: string) =>
     sql.query<Row>(`select ${columns} from ${table} as offer where offer_id = $1`, [offerId]);
-  const [row] = [...(await find(WHOLE, 'licence_offer')), ...(await find(OPEN, 'open_licence_offer'))];
-  return row ? offerFromRow(row) : null;
+  const [row] = [...(await find(WHOLE.text, 'licence_offer')), ...(await find(OPEN.text, 'open_licence_offer'))];
+  return row ? offerOf(row) : null;
 }
 
 /** Forgets some offers that ended before `before` and that nobody paid for. Returns how many. */
@@ -211,28 +193,10 @@ export async function dropOffers(sql: Sql, before: Date, limit: number): Promise
   return open.length + rows.length;
 }
 
-function offerFromRow(row: OfferRow): OpenOffer {
+function offerOf({ priceMicro, legs, ...row }: Row): OpenOffer {
   return {
-    offerId: row.offer_id,
-    tenantId: row.tenant_id,
-    accountId: row.account_id,
-    requestHash: row.request_hash,
-    host: row.host,
-    patterns: row.patterns,
-    terms: row.terms,
-    kind: row.kind,
-    periodFrom: row.period_from,
-    periodUntil: row.period_until,
-    priceMicro: BigInt(row.price_micro),
-    pageCount: row.page_count,
-    pagesDigest: row.pages_digest,
-    legs: row.legs.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })),
-    legWords: row.leg_words,
-    payTo: row.pay_to,
-    network: row.network,
-    asset: row.asset,
-    router: row.router,
-    holder: row.holder,
-    expiresAt: row.expires_at,
+    ...row,
+    priceMicro: BigInt(priceMicro),
+    legs: legs.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })),
   };
 }

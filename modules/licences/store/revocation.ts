@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 
 /** A licence or token of a site. */
 interface LicenceKey {
@@ -11,15 +12,19 @@ export async function findRevocation(
   sql: Sql,
   { tenantId, jti }: LicenceKey,
 ): Promise<{ readonly host: string; readonly accountId: string; readonly revokedAt: Date | null } | null> {
-  const [row] = await sql.query<{ host: string; accountId: string; revokedAt: Date | null }>(
-    `select host, account_id as "accountId", revoked_at as "revokedAt" from licence where tenant_id = $1 and jti = $2`,
-    [tenantId, jti],
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('licence')
+      .select(['host', 'accountId', 'revokedAt'])
+      .where('tenantId', '=', tenantId)
+      .where('jti', '=', jti),
   );
   return row ?? null;
 }
 
 /** True when a licence or token stands on the site's deny-list. */
 export async function isDenied(sql: Sql, { tenantId, jti }: LicenceKey): Promise<boolean> {
-  const rows = await sql.query('select 1 from denied_licence where tenant_id = $1 and jti = $2', [tenantId, jti]);
-  return rows.length > 0;
+  const denied = tables.selectFrom('denied_licence').select('jti').where('tenantId', '=', tenantId).where('jti', '=', jti);
+  return (await run(sql, denied)).length > 0;
 }

@@ -1,6 +1,11 @@
 /** The SQL of the operator's commands: what is wrong, what a restore lost, relayer keys, alerts. */
+
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { listMigrations } from '../../../db/migrations.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 
 /** Where the database stands. */
 export interface DatabaseFacts {
@@ -42,58 +47,47 @@ export interface RelayerFacts {
   readonly unfinishedBatches: number;
 }
 
+const KEY = columnsOf('relayer r', ['network', 'address', 'nextNonce', 'pausedReason']);
+
 /** Every relayer key there ever was. */
 export async function listRelayers(sql: Sql): Promise<RelayerFacts[]> {
-  const rows = await sql.query<{
-    network: string;
-    address: string;
-    next_nonce: string;
-    paused_reason: string | null;
-    open: string;
-    unfinished: string;
-  }>(
-    `select r.network, r.address, r.next_nonce, r.paused_reason,
-       (select count(*) from settlement_batch as b where b.network = r.network and b.relayer = r.address and b.state = 'open') as open,
-       (select count(*) from settlement_batch as b where b.network = r.network and b.relayer = r.address and b.state <> 'safe')
-         as unfinished
+  const batches = (state: string) =>
+    `(select count(*)::int from settlement_batch as b where b.network = r.network and b.relayer = r.address and ${state})`;
+  const rows = await sql.query<RowOf<typeof KEY> & Pick<RelayerFacts, 'openBatches' | 'unfinishedBatches'>>(
+    `select ${KEY.text}, ${batches("b.state = 'open'")} as "openBatches", ${batches("b.state <> 'safe'")} as "unfinishedBatches"
      from relayer as r order by r.network, r.address`,
   );
-  return rows.map((row) => ({
-    network: row.network,
-    address: row.address,
-    nextNonce: BigInt(row.next_nonce),
-    pausedReason: row.paused_reason,
-    openBatches: Number(row.open),
-    unfinishedBatches: Number(row.unfinished),
-  }));
+  return rows.map((row) => ({ ...row, nextNonce: BigInt(row.nextNonce) }));
 }
 
 /** Stops a key from taking batches (a reason), or lets it again (null); false when there is no such key. */
 export async function pauseRelayer(sql: Sql, network: string, address: string, reason: string | null): Promise<boolean> {
-  const rows = await sql.query('update relayer set paused_reason = $3 where network = $1 and address = $2 returning 1', [
-    network,
-    address,
-    reason,
-  ]);
-  return rows.length > 0;
+  const key = tables
+    .updateTable('relayer')
+    .set({ pausedReason: reason })
+    .where('network', '=', network)
+    .where('address', '=', address);
+  return (await run(sql, key.returning('address'))).length > 0;
 }
 
 /** Why a key takes no batches; null while it does, and for a key that is not there. */
 export async function findPausedReason(sql: Sql, network: string, address: string): Promise<string | null> {
-  const rows = await sql.query<{ paused_reason: string | null }>(
-    'select paused_reason from relayer where network = $1 and address = $2',
-    [network, address],
-  );
-  return rows[0]?.paused_reason ?? null;
+  const key = tables.selectFrom('relayer').select('pausedReason').where('network', '=', network).where('address', '=', address);
+  return (await run(sql, key))[0]?.pausedReason ?? null;
 }
 
 /** The batch that holds a nonce of a key; null when none does. */
 export async function findBatchAt(sql: Sql, network: string, address: string, nonce: bigint): Promise<string | null> {
-  const rows = await sql.query<{ batch_id: string }>(
-    'select batch_id from relayer_nonce where network = $1 and relayer = $2 and nonce = $3',
-    [network, address, nonce.toString()],
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('relayer_nonce')
+      .select('batchId')
+      .where('network', '=', network)
+      .where('relayer', '=', address)
+      .where('nonce', '=', nonce.toString()),
   );
-  return rows[0]?.batch_id ?? null;
+  return row?.batchId ?? null;
 }
 
 /** The network and the batch of a payment; null when there is no such payment. */
@@ -101,19 +95,20 @@ export async function findBatchOfPayment(
   sql: Sql,
   paymentId: string,
 ): Promise<{ readonly network: string; readonly batchId: string | null } | null> {
-  const rows = await sql.query<{ network: string; batch_id: string | null }>(
-    'select network, batch_id from ledger.payment where payment_id = $1',
+  const [row] = await sql.query<{ network: string; batchId: string | null }>(
+    'select network, batch_id as "batchId" from ledger.payment where payment_id = $1',
     [paymentId],
   );
-  return rows[0] ? { network: rows[0].network, batchId: rows[0].batch_id } : null;
+  return row ?? null;
 }
 
 /** The site of a payment; null when there is no such payment. */
 export async function findTenantOfPayment(sql: Sql, paymentId: string): Promise<string | null> {
-  const rows = await sql.query<{ tenant_id: string }>('select tenant_id from ledger.payment_intake where payment_id = $1', [
-    paymentId,
-  ]);
-  return rows[0]?.tenant_id ?? null;
+  const rows = await sql.query<{ tenantId: string }>(
+    'select tenant_id as "tenantId" from ledger.payment_intake where payment_id = $1',
+    [paymentId],
+  );
+  return rows[0]?.tenantId ?? null;
 }
 
 /** A transfer by an authorization to an address of ours that no payment row explains. */
@@ -130,21 +125,16 @@ export interface UnexplainedTransfer {
   readonly tenantIds: readonly string[];
 }
 
+const UNEXPLAINED = both(
+  columnsOf('chain_transfer t', ['txHash', 'logIndex', 'blockNumber', 'blockTime', 'fromAddress', 'toAddress', 'amountMicro']),
+  workedOut<Pick<UnexplainedTransfer, 'nonce' | 'tenantIds'>>(`t.nonce, array(select distinct p.tenant_id::text
+    from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address) as "tenantIds"`),
+);
+
 /** Transfers of a network, as stored from the chain, without a payment and not by our own keys: the oldest first, at most 1,000. */
 export async function listUnexplained(sql: Sql, network: string): Promise<UnexplainedTransfer[]> {
-  const rows = await sql.query<{
-    tx_hash: string;
-    log_index: number;
-    block_number: string;
-    block_time: Date;
-    payer: string;
-    nonce: string;
-    to_address: string;
-    amount_micro: string;
-    tenants: string[];
-  }>(
-    `select t.tx_hash, t.log_index, t.block_number, t.block_time, t.from_address as payer, t.nonce, t.to_address, t.amount_micro,
-       array(select distinct p.tenant_id::text from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address) as tenants
+  const rows = await sql.query<RowOf<typeof UNEXPLAINED>>(
+    `select ${UNEXPLAINED.text}
      from ledger.chain_transfer as t
      where t.network = $1 and t.nonce is not null
        and not exists (select 1 from authorization_claim as a
@@ -155,16 +145,12 @@ export async function listUnexplained(sql: Sql, network: string): Promise<Unexpl
      order by t.block_number, t.log_index limit 1000`,
     [network],
   );
-  return rows.map((row) => ({
-    txHash: row.tx_hash,
-    logIndex: row.log_index,
-    blockNumber: BigInt(row.block_number),
-    blockTime: row.block_time,
-    payer: row.payer,
-    nonce: row.nonce,
-    payTo: row.to_address,
-    amountMicro: BigInt(row.amount_micro),
-    tenantIds: row.tenants,
+  return rows.map(({ fromAddress, toAddress, blockNumber, amountMicro, ...row }) => ({
+    ...row,
+    payer: fromAddress,
+    payTo: toAddress,
+    blockNumber: BigInt(blockNumber),
+    amountMicro: BigInt(amountMicro),
   }));
 }
 
@@ -179,9 +165,6 @@ export async function listAlerts(sql: Sql): Promise<{ kind: string; count: numbe
 
 /** Marks the open alerts of a kind as dealt with; how many there were. */
 export async function resolveAlerts(sql: Sql, kind: string): Promise<number> {
-  const rows = await sql.query(
-    'update operator_alert set resolved_at = now() where kind = $1 and resolved_at is null returning 1',
-    [kind],
-  );
-  return rows.length;
+  const open = tables.updateTable('operator_alert').where('kind', '=', kind).where('resolvedAt', 'is', null);
+  return (await run(sql, open.set({ resolvedAt: text<Date>`now()` }).returning('alertId'))).length;
 }

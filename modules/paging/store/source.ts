@@ -2,11 +2,9 @@
  * Lists for analysts: one statement a page by keyset, one to count, and one for a whole batch of keys. A source says what a list is
  * made of; every statement begins with the tenant, so nothing of another site is ever in reach.
  */
-import type { SelectType } from 'kysely';
 import { Binder } from '../../../db/binder.ts';
 import type { Sql } from '../../../db/database.ts';
-import { columnOf } from '../../../db/statement.ts';
-import type { Tables } from '../../../db/tables.ts';
+import type { Shown } from '../../../db/shown.ts';
 import type { Span } from '../../kernel/time/window.ts';
 
 /** How a list may be ordered: a column that is never null, its type, and which way. */
@@ -25,45 +23,6 @@ interface Key {
    * planned for; a year of them takes a second to plan.
    */
   readonly time?: { readonly column: string; readonly knownBy: string; readonly key: string };
-}
-
-/** What a list shows: a select list, and, as a type alone, the row that Postgres answers it with. */
-export interface Shown<Row> {
-  readonly text: string;
-  readonly row?: Row;
-}
-
-/** A row of what is shown. */
-export type RowOf<S> = S extends Shown<infer Row> ? Row : never;
-
-type Column<T extends keyof Tables> = keyof Tables[T] & string;
-type Columns<T extends keyof Tables, C extends Column<T>> = { readonly [K in C]: SelectType<Tables[T][K]> };
-
-/** Columns of the table that `from` names with its alias, such as `delivery d`: each is what its entity says, by the name of its property. */
-export function columnsOf<T extends keyof Tables, const C extends Column<T>>(
-  from: `${T} ${string}`,
-  properties: readonly C[],
-): Shown<Columns<T, C>> {
-  const alias = from.slice(from.indexOf(' ') + 1);
-  return { text: properties.map((property) => `${alias}.${columnOf(property)} as "${property}"`).join(', ') };
-}
-
-/** The same of a table that is joined where it has a row: each may be null. */
-export function columnsOfAny<T extends keyof Tables, const C extends Column<T>>(
-  from: `${T} ${string}`,
-  properties: readonly C[],
-): Shown<{ readonly [K in C]: Columns<T, C>[K] | null }> {
-  return { text: columnsOf(from, properties).text };
-}
-
-/** What SQL works out, in words that name each by its property: `Row` says what that is. */
-export function workedOut<Row>(text: string): Shown<Row> {
-  return { text };
-}
-
-/** All that two select lists show. */
-export function both<One, Other>(one: Shown<One>, other: Shown<Other>): Shown<One & Other> {
-  return { text: `${one.text}, ${other.text}` };
 }
 
 /** Where a list is read from. `Filter` says which rows; a row comes back as `Row`. */

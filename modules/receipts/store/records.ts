@@ -3,6 +3,8 @@
 import type { Sql } from '../../../db/database.ts';
 import { hexOf } from '../../../db/hex.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, columnsOfAny } from '../../../db/shown.ts';
 import type { Address } from '../../kernel/money/legs.ts';
 import { timeOfPaymentId } from '../../kernel/payment/paymentTime.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
@@ -23,16 +25,17 @@ export interface PublicPayment {
   readonly body: { readonly sha256: string; readonly bytes: number } | null;
 }
 
-interface Row extends PaymentRow {
-  block_time: Date | null;
-  ledger_legs: { toAddress: Address; amountMicro: string }[] | null;
-  patterns: string[] | null;
-  terms: string[] | null;
-  period_from: Date | null;
-  period_until: Date | null;
-  body_sha256: Buffer | null;
-  body_bytes: string | null;
-}
+const BESIDE = both(
+  both(
+    columnsOfAny('licence licence', ['patterns', 'terms', 'periodFrom', 'periodUntil']),
+    columnsOf('payment_state s', ['blockTime']),
+  ),
+  columnsOfAny('receipt_body body', ['sha256', 'bytes']),
+);
+type Row = PaymentRow &
+  RowOf<typeof BESIDE> & {
+    readonly ledgerLegs: readonly { readonly toAddress: Address; readonly amountMicro: string }[] | null;
+  };
 
 /**
  * The live, settled payment of an id, unless its site's owner shows no receipts; null for any other. Found by its id alone. The id of one that moved
@@ -44,14 +47,14 @@ export async function findPublicPayment(sql: Sql, paymentId: string): Promise<Pu
   const payment = paymentFromRow(row);
   return {
     payment,
-    blockTime: row.block_time,
-    legs: row.ledger_legs?.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })) ?? payment.legs,
+    blockTime: row.blockTime,
+    legs: row.ledgerLegs?.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })) ?? payment.legs,
     licence: licenceOf(row),
-    body: row.body_sha256 && { sha256: row.body_sha256.toString('hex'), bytes: Number(row.body_bytes) },
+    body: row.sha256 && { sha256: row.sha256.toString('hex'), bytes: Number(row.bytes) },
   };
 }
 
-function licenceOf({ patterns, terms, period_from: from, period_until: until }: Row): SoldLicence | null {
+function licenceOf({ patterns, terms, periodFrom: from, periodUntil: until }: Row): SoldLicence | null {
   return patterns && terms && from && until ? { patterns, terms, fromMs: from.getTime(), untilMs: until.getTime() } : null;
 }
 
@@ -87,10 +90,9 @@ async function findClosedRow(sql: Sql, paymentId: string): Promise<Row | undefin
 
 /** What is read of a public payment ($1), of one schema; `near` limits the times of its rows. */
 function rowOf(schema: 'public' | 'ledger', near: (column: string) => string = () => ''): string {
-  return `select ${PAYMENT_COLUMNS}, s.block_time, body.sha256 as body_sha256, body.bytes as body_bytes,
-       licence.patterns, licence.terms, licence.period_from, licence.period_until,
+  return `select ${PAYMENT_COLUMNS}, ${BESIDE.text},
        (select crossing.legs from ${schema}.crossing where crossing.tenant_id = i.tenant_id and crossing.payment_id = i.payment_id
-         ${near('crossing.at')} order by crossing.sequence desc limit 1) as ledger_legs
+         ${near('crossing.at')} order by crossing.sequence desc limit 1) as "ledgerLegs"
      from (select asked.tenant_id, case when told.state = 'superseded' then told.successor_id else asked.payment_id end as payment_id
              from ${schema}.payment_intake as asked
                join ${schema}.payment_state as told on told.tenant_id = asked.tenant_id and told.payment_id = asked.payment_id
@@ -124,41 +126,45 @@ export async function listTransfersBeside(
   },
 ): Promise<readonly StoredTransfer[]> {
   const values = [place.network, place.txHash, place.asset, place.position, place.split];
-  const open = await sql.query<TransferRow>(beside('public'), values, 'list-transfers-beside');
+  const open = await sql.query<RowOf<typeof TRANSFER>>(beside('public'), values, 'list-transfers-beside');
   const rows =
     open.length > 0
       ? open
-      : await sql.query<TransferRow>(beside('ledger', 'block_time between $6 and $7'), [...values, ...endsAround(place.at)]);
-  const inOrder = rows.toSorted((a, b) => a.log_position - b.log_position);
-  return inOrder.map((row) => ({
-    position: row.log_position,
-    logIndex: row.log_index,
-    txHash: row.tx_hash,
-    blockNumber: BigInt(row.block_number),
-    blockHash: hexOf(row.block_hash),
-    blockTimeMs: row.block_time.getTime(),
-    from: row.from_address,
-    to: row.to_address,
-    amountMicro: BigInt(row.amount_micro),
+      : await sql.query<RowOf<typeof TRANSFER>>(beside('ledger', 'block_time between $6 and $7'), [
+          ...values,
+          ...endsAround(place.at),
+        ]);
+  const inOrder = rows.toSorted((a, b) => a.logPosition - b.logPosition);
+  return inOrder.map(({ logPosition, blockTime, fromAddress, toAddress, ...row }) => ({
+    ...row,
+    position: logPosition,
+    blockNumber: BigInt(row.blockNumber),
+    blockHash: hexOf(row.blockHash),
+    blockTimeMs: blockTime.getTime(),
+    from: fromAddress,
+    to: toAddress,
+    amountMicro: BigInt(row.amountMicro),
   }));
 }
 
-interface TransferRow extends Record<string, unknown> {
-  log_position: number;
-  log_index: number;
-  tx_hash: string;
-  block_number: string;
-  block_hash: Buffer;
-  block_time: Date;
-  from_address: string;
-  to_address: string;
-  amount_micro: string;
-}
+const TRANSFER = columnsOf('chain_transfer t', [
+  ...([
+    'logPosition',
+    'logIndex',
+    'txHash',
+    'blockNumber',
+    'blockHash',
+    'blockTime',
+    'fromAddress',
+    'toAddress',
+    'amountMicro',
+  ] as const),
+]);
 
 /** Transfers of a transaction; all of one are of one block, and so of one month. */
 function beside(schema: 'public' | 'ledger', near = 'true'): string {
-  return `select log_position, log_index, tx_hash, block_number, block_hash, block_time, from_address, to_address, amount_micro
-       from ${schema}.chain_transfer where network = $1 and tx_hash = $2 and token = $3
+  return `select ${TRANSFER.text}
+       from ${schema}.chain_transfer as t where network = $1 and tx_hash = $2 and token = $3
         and (log_position = $4 or $5 in (from_address, to_address)) and ${near}
       order by log_position <> $4, log_position limit ${MOST_TRANSFERS}`;
 }

@@ -3,6 +3,8 @@
 import type { Database, Sql } from '../../../db/database.ts';
 import { hexOf } from '../../../db/hex.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import { run, tables } from '../../../db/statement.ts';
 import type { Address } from '../../kernel/money/legs.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
@@ -47,8 +49,8 @@ export async function listRecipients(sql: Sql, network: string): Promise<{ payTo
      ) select pay_to from one where pay_to is not null`,
     [network],
   );
-  const splits = await sql.query<{ pay_to: string }>('select distinct pay_to from split where network = $1', [network]);
-  return { payTos: payTos.map((row) => row.pay_to), splits: splits.map((row) => row.pay_to) };
+  const splits = await run(sql, tables.selectFrom('split').select('payTo').distinct().where('network', '=', network));
+  return { payTos: payTos.map((row) => row.pay_to), splits: splits.map(({ payTo }) => payTo) };
 }
 
 /** The place of one stored transfer, enough to tell whether a node still shows it. */
@@ -63,26 +65,16 @@ export interface StoredPlace {
 
 /** What is stored of a range of blocks, both ends included. */
 export async function listStored(sql: Sql, network: string, fromBlock: bigint, toBlock: bigint): Promise<StoredPlace[]> {
-  const rows = await sql.query<{
-    tx_hash: string;
-    log_index: number;
-    block_hash: Buffer;
-    from_address: string;
-    to_address: string;
-    amount_micro: string;
-  }>(
-    `select tx_hash, log_index, block_hash, from_address, to_address, amount_micro from chain_transfer
-      where network = $1 and block_number between $2 and $3`,
-    [network, fromBlock.toString(), toBlock.toString()],
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('chain_transfer')
+      .select(['txHash', 'logIndex', 'blockHash', 'fromAddress as from', 'toAddress as to', 'amountMicro'])
+      .where('network', '=', network)
+      .where('blockNumber', '>=', fromBlock.toString())
+      .where('blockNumber', '<=', toBlock.toString()),
   );
-  return rows.map((row) => ({
-    txHash: row.tx_hash,
-    logIndex: row.log_index,
-    blockHash: hexOf(row.block_hash),
-    from: row.from_address,
-    to: row.to_address,
-    amountMicro: BigInt(row.amount_micro),
-  }));
+  return rows.map((row) => ({ ...row, blockHash: hexOf(row.blockHash), amountMicro: BigInt(row.amountMicro) }));
 }
 
 /** One round of reading: what the chain shows no more, and what it shows. */
@@ -146,8 +138,8 @@ export async function listContradicted(
   network: string,
   { fromBlock, toBlock }: Pick<ChainRound, 'fromBlock' | 'toBlock'>,
 ): Promise<PaymentRef[]> {
-  const rows = await sql.query<{ tenant_id: string; payment_id: string }>(
-    `select i.tenant_id, i.payment_id from chain_transfer as t
+  return await sql.query<PaymentRef & Record<string, unknown>>(
+    `select i.tenant_id as "tenantId", i.payment_id as "paymentId" from chain_transfer as t
        join authorization_claim as a on a.digest = authorization_digest(t.network, t.token, t.from_address, t.nonce)
        join payment_intake as i using (tenant_id, payment_id)
        join payment_state as s using (tenant_id, payment_id)
@@ -156,17 +148,17 @@ export async function listContradicted(
         and s.state not in (${sqlStates(SETTLED_STATES)}) and not s.watched`,
     [network, fromBlock.toString(), toBlock.toString()],
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id }));
 }
 
+const SPLIT = columnsOf('split split', ['network', 'payTo', 'legWords']);
+
 /** Splits whose weights were not taken apart yet. */
-export async function listUnreadSplits(sql: Sql): Promise<{ network: string; payTo: string; legWords: string[] }[]> {
-  const rows = await sql.query<{ network: string; pay_to: string; leg_words: string[] }>(
-    `select network, pay_to, leg_words from split
+export async function listUnreadSplits(sql: Sql): Promise<{ network: string; payTo: string; legWords: readonly string[] }[]> {
+  return await sql.query<RowOf<typeof SPLIT>>(
+    `select ${SPLIT.text} from split
       where not exists (select 1 from split_leg where split_leg.network = split.network and split_leg.pay_to = split.pay_to)
       order by network, pay_to limit 1000`,
   );
-  return rows.map((row) => ({ network: row.network, payTo: row.pay_to, legWords: row.leg_words }));
 }
 
 /** A split as its router knows it. */
@@ -179,7 +171,7 @@ export interface RoutedSplit {
 /** The splits that stand at these addresses. */
 export async function listSplitsAt(sql: Sql, network: string, payTos: readonly Address[]): Promise<RoutedSplit[]> {
   if (payTos.length === 0) return [];
-  const rows = await run(
+  return await run(
     sql,
     tables
       .selectFrom('split')
@@ -188,7 +180,6 @@ export async function listSplitsAt(sql: Sql, network: string, payTos: readonly A
       .where('payTo', 'in', payTos)
       .orderBy('payTo'),
   );
-  return rows as unknown as RoutedSplit[];
 }
 
 /**
@@ -205,7 +196,7 @@ export async function rememberPlace(
     sql,
     tables
       .insertInto('split')
-      .values({ network, router: place.router, payTo: place.payTo, legWords: [...place.legWords] })
+      .values({ network, router: place.router, payTo: place.payTo, legWords: place.legWords })
       .onConflict((conflict) => conflict.doNothing())
       .returning('payTo'),
   );

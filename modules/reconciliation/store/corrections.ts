@@ -2,6 +2,8 @@
 
 import type { Database, Sql } from '../../../db/database.ts';
 import { toldState, toldWatched } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf } from '../../../db/shown.ts';
 import type { PaymentState } from '../../kernel/payment/state.ts';
 import { crossingRollups } from '../../rollups/store/rollups.ts';
 import { returnPayments } from '../../settlement/store/returning.ts';
@@ -15,6 +17,11 @@ export interface Flush {
   readonly legWords: readonly string[];
 }
 
+const FLUSHED = both(
+  columnsOf('split split', ['payTo', 'legWords']),
+  columnsOf('chain_transfer moved', ['txHash', 'blockNumber']),
+);
+
 /**
  * Flushes that were not looked at yet, in the chain's order, and the block up to which that is all: the safe one, or the last one that the
  * reconciler has read and, with several RPC URLs, compared.
@@ -25,8 +32,8 @@ export async function listNewFlushes(sql: Sql, network: string): Promise<{ flush
     [network],
   );
   const upTo = BigInt(cursor[0]?.up_to ?? 0);
-  const rows = await sql.query<{ pay_to: string; tx_hash: string; block_number: string; leg_words: string[] }>(
-    `select distinct split.pay_to, moved.tx_hash, moved.block_number, split.leg_words from chain_transfer as moved
+  const rows = await sql.query<RowOf<typeof FLUSHED>>(
+    `select distinct ${FLUSHED.text} from chain_transfer as moved
        join split on split.network = moved.network and split.pay_to = moved.from_address
       where moved.network = $1 and moved.block_number > $2 and moved.block_number <= $3 and not exists (
         select from relayer_transaction as sent
@@ -34,13 +41,7 @@ export async function listNewFlushes(sql: Sql, network: string): Promise<{ flush
       order by moved.block_number, moved.tx_hash, split.pay_to`,
     [network, cursor[0]?.corrected_block ?? '0', upTo.toString()],
   );
-  const flushes = rows.map((row) => ({
-    network,
-    payTo: row.pay_to,
-    txHash: row.tx_hash,
-    blockNumber: BigInt(row.block_number),
-    legWords: row.leg_words,
-  }));
+  const flushes = rows.map((row) => ({ network, ...row, blockNumber: BigInt(row.blockNumber) }));
   return { flushes, upTo };
 }
 
@@ -63,8 +64,8 @@ export interface FlushedPayment {
 
 /** The live page payment of an authorization (`payer || nonce`) that a stored transfer used; null when we hold none. */
 export async function findPagePayment(sql: Sql, network: string, authorization: string): Promise<FlushedPayment | null> {
-  const rows = await sql.query<{ tenant_id: string; payment_id: string; state: PaymentState; watched: boolean }>(
-    `select payment.tenant_id, payment.payment_id, ${toldState('payment')} as state, ${toldWatched('payment')} as watched from (
+  const rows = await sql.query<FlushedPayment & Record<string, unknown>>(
+    `select payment.tenant_id as "tenantId", payment.payment_id as "paymentId", ${toldState('payment')} as state, ${toldWatched('payment')} as watched from (
        select distinct network, token, from_address, nonce from (select * from ledger.chain_transfer where nonce = $3 offset 0) as t
         where network = $1 and from_address = $2
      ) as used
@@ -74,7 +75,7 @@ export async function findPagePayment(sql: Sql, network: string, authorization: 
     [network, authorization.slice(0, 42), authorization.slice(42)],
   );
   const [row] = rows;
-  return row ? { tenantId: row.tenant_id, paymentId: row.payment_id, state: row.state, watched: row.watched } : null;
+  return row ?? null;
 }
 
 /**

@@ -193,30 +193,16 @@ export async function judgeLegs(
 
 /** Everything that went into and out of a split, in the chain's order. One author alone is at no split but at the place where his part waits. A split signs nothing: what leaves it used no authorization. */
 export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'network' | 'payTo'>): Promise<SplitTransfer[]> {
-  const rows = await sql.query<{
-    tx_hash: string;
-    is_out: boolean;
-    to_address: string;
-    waits_for: string | null;
-    amount_micro: string;
-    authorization: string | null;
-  }>(
-    `select tx_hash, from_address = $2 as is_out, moved.to_address, amount_micro, from_address || nonce as authorization,
-        place.to_address as waits_for from (
+  const rows = await sql.query<Omit<SplitTransfer, 'amountMicro'> & { waitsFor: string | null; amountMicro: string }>(
+    `select tx_hash as "txHash", case when from_address = $2 then 'out' else 'in' end as direction, moved.to_address as "to",
+        amount_micro as "amountMicro", from_address || nonce as "authorization", place.to_address as "waitsFor" from (
         select * from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or ${sameText('to_address', '$2')})
       ) as moved left join split_leg as place
         on place.network = $1 and place.pay_to = moved.to_address and place.ordinal = 0 and place.weight = place.total_weight
       order by block_number, log_index`,
     [split.network, split.payTo],
   );
-  return rows.map((row) => ({
-    txHash: row.tx_hash,
-    direction: row.is_out ? 'out' : 'in',
-    to: row.to_address,
-    waitsFor: row.waits_for,
-    amountMicro: BigInt(row.amount_micro),
-    authorization: row.authorization,
-  }));
+  return rows.map((row) => ({ ...row, amountMicro: BigInt(row.amountMicro) }));
 }
 
 /** The oldest open legs, besides those of the payments and payees named as settled after all. */
@@ -229,34 +215,13 @@ export async function listOpenLegs(
     limit,
   }: { readonly settled: readonly { readonly paymentId: string; readonly toAddress: string }[]; readonly limit: number },
 ): Promise<OpenLeg[]> {
-  const rows = await sql.query<{
-    payment_id: string;
-    crossing_id: string;
-    host: string;
-    slug: string;
-    kind: 'read' | 'citation';
-    to_address: string;
-    amount_micro: string;
-    recorded_at: Date;
-    reason: ExceptionReason;
-    known_hash: string | null;
-  }>(
-    `with ${JUDGED} select payment_id, crossing_id, host, slug, kind, to_address, amount_micro, recorded_at, reason, known_hash
+  const rows = await sql.query<Omit<OpenLeg, 'micro'> & { micro: string }>(
+    `with ${JUDGED} select payment_id as "paymentId", crossing_id as "crossingId", host, slug, kind, to_address as "toAddress",
+       amount_micro as micro, recorded_at as "recordedAt", reason, known_hash as "txHash"
      from live where reason is not null
        and (payment_id, to_address) not in (select * from unnest($4::uuid[], $5::text[]))
      order by recorded_at, crossing_id, ordinal limit $6`,
     [tenantId, from, to, settled.map(({ paymentId }) => paymentId), settled.map(({ toAddress }) => toAddress), limit],
   );
-  return rows.map((row) => ({
-    paymentId: row.payment_id,
-    crossingId: row.crossing_id,
-    host: row.host,
-    slug: row.slug,
-    kind: row.kind,
-    toAddress: row.to_address,
-    micro: BigInt(row.amount_micro),
-    recordedAt: row.recorded_at,
-    reason: row.reason,
-    txHash: row.known_hash,
-  }));
+  return rows.map((row) => ({ ...row, micro: BigInt(row.micro) }));
 }

@@ -2,6 +2,8 @@
 import type { Sql } from '../../../db/database.ts';
 import { bytesOf, hexOf } from '../../../db/hex.ts';
 import { insertRow } from '../../../db/insertRow.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import type { SignedBatch } from './relayer.ts';
 
 /** A `0x` hex string. */
@@ -49,20 +51,21 @@ export async function insertAttempt(
 
 /** All signed bytes of a batch, first attempt first. */
 export async function listAttempts(sql: Sql, batchId: string): Promise<RelayerTransaction[]> {
-  const rows = await sql.query<TransactionRow>('select * from relayer_transaction where batch_id = $1 order by attempt', [
-    batchId,
-  ]);
-  return rows.map(transactionFromRow);
+  const rows = await sql.query<RowOf<typeof SHOWN>>(
+    `select ${SHOWN.text} from relayer_transaction as t where batch_id = $1 order by attempt`,
+    [batchId],
+  );
+  return rows.map(transactionOf);
 }
 
 /** All signed bytes of some batches, first attempts first. */
 export async function listAttemptsOf(sql: Sql, batchIds: readonly string[]): Promise<RelayerTransaction[]> {
   if (batchIds.length === 0) return [];
-  const rows = await sql.query<TransactionRow>(
-    'select * from relayer_transaction where batch_id = any ($1::uuid[]) order by batch_id, attempt',
+  const rows = await sql.query<RowOf<typeof SHOWN>>(
+    `select ${SHOWN.text} from relayer_transaction as t where batch_id = any ($1::uuid[]) order by batch_id, attempt`,
     [batchIds],
   );
-  return rows.map(transactionFromRow);
+  return rows.map(transactionOf);
 }
 
 /** Notes that bytes went out and what the node said. */
@@ -78,32 +81,29 @@ export async function recordSend(
   );
 }
 
-interface TransactionRow extends Record<string, unknown> {
-  batch_id: string;
-  attempt: number;
-  nonce: string;
-  kind: RelayerTransaction['kind'];
-  tx_hash: Hex;
-  raw: Buffer;
-  gas_limit: string;
-  max_fee_wei: string;
-  priority_fee_wei: string;
-  signed_at: Date;
-  sent_at: Date | null;
-}
+const SHOWN = columnsOf('relayer_transaction t', [
+  ...([
+    'batchId',
+    'attempt',
+    'nonce',
+    'kind',
+    'txHash',
+    'raw',
+    'gasLimit',
+    'maxFeeWei',
+    'priorityFeeWei',
+    'signedAt',
+    'sentAt',
+  ] as const),
+]);
 
-function transactionFromRow(row: TransactionRow): RelayerTransaction {
+function transactionOf(row: RowOf<typeof SHOWN>): RelayerTransaction {
   return {
-    batchId: row.batch_id,
-    attempt: row.attempt,
+    ...row,
     nonce: BigInt(row.nonce),
-    kind: row.kind,
-    txHash: row.tx_hash,
     raw: hexOf(row.raw),
-    gasLimit: BigInt(row.gas_limit),
-    maxFeeWei: BigInt(row.max_fee_wei),
-    priorityFeeWei: BigInt(row.priority_fee_wei),
-    signedAt: row.signed_at,
-    sentAt: row.sent_at,
+    gasLimit: BigInt(row.gasLimit),
+    maxFeeWei: BigInt(row.maxFeeWei),
+    priorityFeeWei: BigInt(row.priorityFeeWei),
   };
 }

@@ -1,9 +1,11 @@
 import type { Database, Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import { isClaimable } from '../../kernel/payment/state.ts';
 import { decide } from '../rules/machine.ts';
 import { markClaimed } from './claim.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { listPayments, paymentFromRow } from './payment.ts';
+import { listPayments, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 
 /** A payment that was handed to a facilitator, and what came of asking. */
 export interface Submission {
@@ -59,34 +61,21 @@ export async function claimSubmissions(
   });
 }
 
-type Row = PaymentRow &
-  Record<string, unknown> & {
-    asks: number;
-    said: Submission['said'];
-    refusals: number;
-    reference: string | null;
-    detail: string | null;
-    asked_at: Date | null;
-  };
+const ASKED = columnsOf('facilitator_submission asked', ['asks', 'said', 'refusals', 'reference', 'detail', 'askedAt']);
 
 /** The payments of a batch that are still undecided. */
 export async function listOpenSubmissions(sql: Sql, batchId: string): Promise<readonly Submission[]> {
-  const rows = await sql.query<Row>(
-    `select payment.*, s.asks, s.said, s.refusals, s.reference, s.detail, s.asked_at
-       from facilitator_submission s join payment using (tenant_id, payment_id)
-      where s.batch_id = $1 and payment.batch_id = $1 and payment.state = 'broadcast'
-      order by payment.tenant_id, payment.payment_id`,
+  const rows = await sql.query<PaymentRow & RowOf<typeof ASKED>>(
+    `select ${PAYMENT_COLUMNS}, ${ASKED.text} from facilitator_submission as asked
+        join payment_intake as i using (tenant_id, payment_id) join payment_state as s using (tenant_id, payment_id)
+      where asked.batch_id = $1 and s.batch_id = $1 and s.state = 'broadcast'
+      order by s.tenant_id, s.payment_id`,
     [batchId],
   );
-  return rows.map((row) => ({
-    payment: paymentFromRow(row),
-    asks: row.asks,
-    said: row.said,
-    refusals: row.refusals,
-    reference: row.reference,
-    detail: row.detail,
-    askedAt: row.asked_at,
-  }));
+  return rows.map((row) => {
+    const { asks, said, refusals, reference, detail, askedAt } = row;
+    return { payment: paymentFromRow(row), asks, said, refusals, reference, detail, askedAt };
+  });
 }
 
 /**

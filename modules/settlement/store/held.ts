@@ -1,7 +1,8 @@
 import type { Database, Sql } from '../../../db/database.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
-import type { PaymentState } from '../../kernel/payment/state.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf } from '../../../db/shown.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../kernel/payment/state.ts';
 import type { Waiting } from '../rules/held.ts';
 import { nextHeld } from '../rules/held.ts';
@@ -16,11 +17,12 @@ import { writeStates } from './writeStates.ts';
 
 /** What the payments that wait for each other have in common: one purchase of one mode at one price. */
 type Sale = PurchaseKey & Pick<Payment, 'mode' | 'amountMicro'>;
-type SaleRow = Pick<
-  PaymentRow,
-  'tenant_id' | 'payer' | 'resource_key' | 'kind' | 'purpose' | 'account_id' | 'mode' | 'amount_micro'
-> &
-  Record<string, unknown>;
+const SALE = ['tenantId', 'payer', 'resourceKey', 'kind', 'purpose', 'accountId', 'mode', 'amountMicro'] as const;
+const HELD = columnsOf('payment_intake held', SALE);
+const RIVAL = both(
+  columnsOf('payment_intake i', [...SALE, 'paymentId', 'acceptedAt']),
+  columnsOf('payment_state s', ['state', 'decidedAt']),
+);
 
 /** The payments `i` of sales of pages, and of those of licences one wallet's ($1 to $6). */
 const OF_WALLET = `payment_intake as i
@@ -39,8 +41,8 @@ const OF_ACCOUNT = `unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::t
  * sweeper), at most `limit` sales a call, each in a transaction of its own. Returns the released ones. Again: changes nothing.
  */
 export async function sweepHeld(database: Database, network: string, limit: number): Promise<readonly PaymentRef[]> {
-  const rows = await database.query<SaleRow>(
-    `select distinct held.tenant_id, held.payer, held.resource_key, held.kind, held.purpose, held.account_id, held.mode, held.amount_micro
+  const rows = await database.query<RowOf<typeof HELD>>(
+    `select distinct ${HELD.text}
        from payment_state as waits join payment_intake as held using (tenant_id, payment_id)
       where waits.network = $1 and waits.stage = 'held' and not exists (
         select 1 from payment_intake as leader join payment_state as s using (tenant_id, payment_id)
@@ -60,7 +62,7 @@ export async function sweepHeld(database: Database, network: string, limit: numb
   const released: PaymentRef[] = [];
   for (const row of rows) {
     const changes = await database.transaction(async (sql) => {
-      const sale = saleFromRow(row);
+      const sale = { ...row, amountMicro: BigInt(row.amountMicro) };
       await lockPurchases(sql, [sale]);
       const decided = await decideHeld(sql, [sale]);
       await writeStates(sql, decided);
@@ -126,7 +128,7 @@ async function listHeld(sql: Sql, sales: readonly Sale[]): Promise<readonly Paym
         order by tenant_id, payment_id for update of s`,
       values,
     );
-    for (const row of rows) found.set(row.payment_id, paymentFromRow(row));
+    for (const row of rows) found.set(row.paymentId, paymentFromRow(row));
   }
   const oldestFirst = (a: Payment, b: Payment): number =>
     a.acceptedAt.getTime() - b.acceptedAt.getTime() || (a.paymentId < b.paymentId ? -1 : 1);
@@ -138,21 +140,17 @@ async function listRivals(sql: Sql, held: readonly Payment[]): Promise<readonly 
   const oldest = [...Map.groupBy(held, saleText).values()].flatMap((list) => list.slice(0, 1));
   const found = new Map<string, Waiting & { readonly sale: string }>();
   for (const { from, where, values, sales } of waysTo(oldest)) {
-    const rows = await sql.query<
-      SaleRow & { payment_id: string; state: PaymentState; accepted_at: Date; decided_at: Date | null }
-    >(
-      `select i.tenant_id, i.payer, i.resource_key, i.kind, i.purpose, i.account_id, i.mode, i.amount_micro, i.payment_id, s.state,
-              i.accepted_at, s.decided_at
+    const rows = await sql.query<RowOf<typeof RIVAL>>(
+      `select ${RIVAL.text}
          from ${from} join payment_state as s using (tenant_id, payment_id)
         where (s.state in (${sqlStates(LEADING_STATES)})
             or (s.state in (${sqlStates(SETTLED_STATES)}) and s.decided_at >= ($7::timestamptz[])[sale.position])) ${where}
         order by s.decided_at, payment_id`,
       [...values, sales.map(({ acceptedAt }) => acceptedAt)],
     );
-    for (const row of rows) {
-      const { payment_id: paymentId, state } = row;
-      const times = { acceptedAtMs: row.accepted_at.getTime(), decidedAtMs: row.decided_at?.getTime() ?? null };
-      found.set(paymentId, { sale: saleText(saleFromRow(row)), paymentId, state, ...times });
+    for (const { paymentId, state, acceptedAt, decidedAt, amountMicro, ...row } of rows) {
+      const times = { acceptedAtMs: acceptedAt.getTime(), decidedAtMs: decidedAt?.getTime() ?? null };
+      found.set(paymentId, { sale: saleText({ ...row, amountMicro: BigInt(amountMicro) }), paymentId, state, ...times });
     }
   }
   return [...found.values()];
@@ -182,19 +180,6 @@ function waysTo<T extends Sale>(sales: readonly T[]): readonly Way<T>[] {
     const key = [column((s) => s.tenantId), buyers, column((s) => s.resourceKey), column((s) => s.kind)];
     return [{ from, where, sales: own, values: [...key, column((s) => s.mode), column((s) => s.amountMicro.toString())] }];
   });
-}
-
-function saleFromRow(row: SaleRow): Sale {
-  return {
-    tenantId: row.tenant_id,
-    payer: row.payer as Sale['payer'],
-    resourceKey: row.resource_key,
-    kind: row.kind,
-    purpose: row.purpose,
-    accountId: row.account_id,
-    mode: row.mode,
-    amountMicro: BigInt(row.amount_micro),
-  };
 }
 
 /** One text for one sale. */

@@ -3,11 +3,12 @@ import type { Database, Sql } from '../../../db/database.ts';
 import { bytesOf } from '../../../db/hex.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf } from '../../../db/shown.ts';
 import { run, tables } from '../../../db/statement.ts';
 import { lockAccounts } from '../../budgets/store/budgets.ts';
 import type { DecidedSpendings, SpendingRefusal } from '../../budgets/store/spending.ts';
 import { decideSpendings } from '../../budgets/store/spending.ts';
-import type { PaymentState } from '../../kernel/payment/state.ts';
 import { LEADING_STATES, newPayment, SETTLED_STATES } from '../../kernel/payment/state.ts';
 import type { GuardDecision, Sibling } from '../rules/guard.ts';
 import { buyerOf, lockPurchases } from './lock.ts';
@@ -222,19 +223,19 @@ interface Held {
 
 async function readByAuthorization(sql: Sql, claims: readonly AuthorizationKey[]): Promise<Held> {
   const column = <T>(read: (claim: AuthorizationKey) => T): T[] => claims.map(read);
-  const rows = await sql.query<PaymentRow & Record<string, unknown> & { position: string; of_tenant: string; held_by: string }>(
-    `select ${PAYMENT_COLUMNS}, asked.position, claim.tenant_id as of_tenant, claim.payment_id as held_by
+  const rows = await sql.query<PaymentRow & Record<string, unknown> & { position: string; ofTenant: string; heldBy: string }>(
+    `select ${PAYMENT_COLUMNS}, asked.position, claim.tenant_id as "ofTenant", claim.payment_id as "heldBy"
        from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as asked (network, asset, payer, nonce, position)
        join authorization_claim claim on claim.digest = authorization_digest(asked.network, asked.asset, asked.payer, asked.nonce)
        left join payment_state as s on s.tenant_id = claim.tenant_id and s.payment_id = claim.payment_id
        left join payment_intake as i on i.tenant_id = s.tenant_id and i.payment_id = s.payment_id`,
     [column((c) => c.network), column((c) => c.asset), column((c) => c.payer), column((c) => c.nonce)],
   );
-  const [there, gone] = [rows.filter((row) => row.payment_id !== null), rows.filter((row) => row.payment_id === null)];
+  const [there, gone] = [rows.filter((row) => row.paymentId !== null), rows.filter((row) => row.paymentId === null)];
   const found = new Map(there.map((row) => [Number(row.position), paymentFromRow(row)]));
   return {
     payments: claims.map((_, index) => found.get(index + 1) ?? null),
-    closed: gone.map((row) => ({ tenantId: row.of_tenant, paymentId: row.held_by })),
+    closed: gone.map((row) => ({ tenantId: row.ofTenant, paymentId: row.heldBy })),
   };
 }
 
@@ -246,7 +247,7 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
   if (payments.length === 0) return new Map();
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
   const byWallet = sql.query<SiblingRow>(
-    `select asked_by, i.payment_id, s.state, i.amount_micro, coalesce(s.settled_at, s.decided_at) as settled_at, s.licence_expires_at
+    `select asked_by as "askedBy", ${SIBLING.text}, coalesce(s.settled_at, s.decided_at) as "settledAt"
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
        join payment_intake as i using (tenant_id, kind, mode, purpose) cross join lateral ${stateOf('i')} as s
@@ -265,7 +266,7 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
     ],
   );
   const rows = (await Promise.all([byWallet, listOfAccounts(sql, payments)])).flat();
-  const found = Map.groupBy(rows, (row) => row.asked_by);
+  const found = Map.groupBy(rows, (row) => row.askedBy);
   return new Map([...found].map(([paymentId, list]) => [paymentId, list.map(siblingFromRow)]));
 }
 
@@ -278,7 +279,7 @@ async function listOfAccounts(sql: Sql, payments: readonly NewPayment[]): Promis
   if (licences.length === 0) return [];
   const column = <T>(read: (payment: NewPayment) => T): T[] => licences.map(read);
   return sql.query<SiblingRow>(
-    `select asked_by, i.payment_id, s.state, i.amount_micro, null as settled_at, s.licence_expires_at
+    `select asked_by as "askedBy", ${SIBLING.text}, null::timestamptz as "settledAt"
        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[])
             as own (tenant_id, account_id, resource_key, kind, payer, asked_by)
        join account_spending as spent using (tenant_id, account_id, resource_key, kind)
@@ -296,22 +297,19 @@ async function listOfAccounts(sql: Sql, payments: readonly NewPayment[]): Promis
   );
 }
 
-interface SiblingRow extends Record<string, unknown> {
-  readonly asked_by: string;
-  readonly payment_id: string;
-  readonly state: PaymentState;
-  readonly amount_micro: string;
-  readonly settled_at: Date | null;
-  readonly licence_expires_at: string | null;
-}
+const SIBLING = both(
+  columnsOf('payment_intake i', ['paymentId', 'amountMicro']),
+  columnsOf('payment_state s', ['state', 'licenceExpiresAt']),
+);
+type SiblingRow = RowOf<typeof SIBLING> & { readonly askedBy: string; readonly settledAt: Date | null };
 
-function siblingFromRow(row: SiblingRow): Sibling {
+function siblingFromRow({ paymentId, state, amountMicro, settledAt, licenceExpiresAt }: SiblingRow): Sibling {
   return {
-    paymentId: row.payment_id,
-    state: row.state,
-    amountMicro: BigInt(row.amount_micro),
-    settledAtMs: row.settled_at?.getTime() ?? null,
-    licenceExpiresAtSeconds: row.licence_expires_at === null ? null : Number(row.licence_expires_at),
+    paymentId,
+    state,
+    amountMicro: BigInt(amountMicro),
+    settledAtMs: settledAt?.getTime() ?? null,
+    licenceExpiresAtSeconds: licenceExpiresAt === null ? null : Number(licenceExpiresAt),
   };
 }
 
@@ -335,7 +333,7 @@ async function insertRows(sql: Sql, decided: readonly Decided[], trace: string |
     [JSON.stringify(decided.map(({ payment, decision }) => rowOf(payment, decision))), ACCEPTED_CHANNEL, trace],
     'insert-payments',
   );
-  return new Map(rows.map((row) => [row.payment_id, paymentFromRow(row)]));
+  return new Map(rows.map((row) => [row.paymentId, paymentFromRow(row)]));
 }
 
 function rowOf(payment: NewPayment, decision: GuardDecision): Record<(typeof INTAKE)[number] | (typeof STATE)[number], unknown> {

@@ -1,5 +1,7 @@
 /** The SQL of what a restore lost: nonces of relayer keys that no batch holds, and the payments that stood at them on the chain. */
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import type { AuthorizationKey } from './intake.ts';
 
 /** Nonces of a key, `from` to below `to`, that the chain counts and no batch holds. `since` is when the batch before them was made. */
@@ -73,21 +75,11 @@ export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Pr
   );
 }
 
-type Row = Record<string, unknown> & {
-  readonly network: string;
-  readonly asset: string;
-  readonly payer: string;
-  readonly nonce: string;
-  readonly tx_hash: `0x${string}`;
-  readonly relayer: string;
-  readonly relayer_nonce: string;
-  readonly block_number: string;
-  readonly block_time: Date;
-  readonly pay_to: string;
-  readonly amount_micro: string;
-  readonly legs: LostSettlement['legs'];
-  readonly tenant_ids: string[];
-};
+const SHOWN = columnsOf('lost_settlement lost', [
+  ...(['network', 'asset', 'payer', 'nonce', 'txHash', 'relayer', 'relayerNonce', 'blockNumber', 'blockTime'] as const),
+  ...(['payTo', 'amountMicro', 'legs', 'tenantIds'] as const),
+]);
+type Row = RowOf<typeof SHOWN>;
 
 /** What is lost on a network and was not shown again since, the oldest first; with the sites that sold under the recipient before. */
 export async function listLost(
@@ -96,13 +88,13 @@ export async function listLost(
   limit: number,
 ): Promise<(LostSettlement & { readonly tenantIds: readonly string[] })[]> {
   const rows = await sql.query<Row>(
-    `select * from lost_settlement as lost
+    `select ${SHOWN.text} from lost_settlement as lost
       where network = $1 and not exists (select 1 from authorization_claim as a
          where a.digest = authorization_digest(lost.network, lost.asset, lost.payer, lost.nonce))
       order by block_number, relayer_nonce, payer, nonce limit $2`,
     [network, limit],
   );
-  return rows.map((row) => ({ ...lostFromRow(row), tenantIds: row.tenant_ids }));
+  return rows.map(lostOf);
 }
 
 /** Who shows an authorization for a purchase. */
@@ -124,29 +116,20 @@ export async function findLost(
   hours: number,
 ): Promise<LostSettlement | null> {
   const [row] = await sql.query<Row>(
-    `select * from lost_settlement as lost where network = $1 and asset = $2 and payer = $3 and nonce = $4
+    `select ${SHOWN.text} from lost_settlement as lost where network = $1 and asset = $2 and payer = $3 and nonce = $4
         and found_at > now() - $5 * interval '1 hour'
         and (tenant_ids = '{}' or $6 = any (tenant_ids))
         and ($7::uuid is null or exists (select 1 from buyer_account where account_id = $7 and wallet = lost.payer))`,
     [key.network, key.asset, key.payer, key.nonce, hours, tenantId, accountId],
   );
-  return row ? lostFromRow(row) : null;
+  return row ? lostOf(row) : null;
 }
 
-function lostFromRow(row: Row): LostSettlement {
-  const { network, asset, payer, nonce, relayer, legs } = row;
+function lostOf(row: Row) {
   return {
-    network,
-    asset,
-    payer,
-    nonce,
-    relayer,
-    legs,
-    txHash: row.tx_hash,
-    relayerNonce: BigInt(row.relayer_nonce),
-    blockNumber: BigInt(row.block_number),
-    blockTime: row.block_time,
-    payTo: row.pay_to,
-    amountMicro: BigInt(row.amount_micro),
+    ...row,
+    relayerNonce: BigInt(row.relayerNonce),
+    blockNumber: BigInt(row.blockNumber),
+    amountMicro: BigInt(row.amountMicro),
   };
 }

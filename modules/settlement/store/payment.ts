@@ -1,10 +1,11 @@
 import type { Sql } from '../../../db/database.ts';
 import { hexOf } from '../../../db/hex.ts';
 import { finalWithBatch } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
 import { unseenLists } from '../../../db/unseen.ts';
-import type { FailureReason } from '../../kernel/errors.ts';
 import type { Address, Leg } from '../../kernel/money/legs.ts';
-import type { EvidenceRef, PaymentFacts, PaymentState } from '../../kernel/payment/state.ts';
+import type { EvidenceRef, PaymentFacts } from '../../kernel/payment/state.ts';
 import type { CrossingKind, ObservedAgent } from '../../kernel/terms.ts';
 
 /** A `0x` hex string. */
@@ -94,73 +95,30 @@ export interface StoredLicence {
   readonly kid: string;
 }
 
-/** What `paymentFromRow` reads, of `payment_intake as i join payment_state as s using (tenant_id, payment_id)`. */
-export const PAYMENT_COLUMNS = `s.tenant_id, s.payment_id, i.mode, i.network, i.asset, i.payer, i.pay_to, i.nonce, i.valid_after, i.valid_before,
-  i.signature, s.payer_kind, i.x402_version, i.host, i.slug, i.resource, i.resource_key, i.kind, i.amount_micro, i.legs, i.leg_words, i.router,
-  i.binding, i.purpose, i.account_id, i.licence_offer_id, i.agent, s.state, s.batch_id, s.batch_size, s.attempts, s.reason, s.raw_reason,
-  s.sentence, s.recorded, s.failure_observed, s.forgone, s.watched, s.successor_id, i.repeats_licence, s.unused_at_block, s.tx_hash, s.log_position,
-  s.block_number, i.accepted_at, i.at, s.decided_at, s.licence_jti, s.licence_issued_at, s.licence_expires_at, s.licence_kid,
-  i.wait_ms, i.licence_seconds, i.signing_kid, ${finalWithBatch('s')} as final_with_batch`;
+/** Columns that a licence is fixed in. */
+const LICENCE = ['licenceJti', 'licenceIssuedAt', 'licenceExpiresAt', 'licenceKid'] as const;
 
-/** The row as pg gives it. */
-export interface PaymentRow {
-  tenant_id: string;
-  payment_id: string;
-  mode: 'live' | 'mock';
-  network: string;
-  asset: string;
-  payer: string;
-  pay_to: string;
-  nonce: string;
-  valid_after: string;
-  valid_before: string;
-  signature: Buffer;
-  payer_kind: 'plain' | 'contract';
-  x402_version: number;
-  host: string;
-  slug: string;
-  resource: string;
-  resource_key: string;
-  kind: CrossingKind;
-  amount_micro: string;
-  legs: { toAddress: string; amountMicro: string; role: Leg['role']; authorId?: string; share: number }[];
-  leg_words: string[] | null;
-  router: string;
-  binding: string;
-  purpose: 'page' | 'licence';
-  account_id: string | null;
-  licence_offer_id: string | null;
-  agent: StoredAgent;
-  state: PaymentState;
-  /** When its batch became final and it with it; what was just written is not. */
-  final_with_batch?: Date | null;
-  batch_id: string | null;
-  batch_size: number | null;
-  attempts: number;
-  reason: FailureReason | null;
-  raw_reason: string | null;
-  sentence: string | null;
-  recorded: boolean;
-  failure_observed: boolean;
-  forgone: boolean;
-  watched: boolean;
-  successor_id: string | null;
-  repeats_licence: boolean;
-  unused_at_block: string | null;
-  tx_hash: string | null;
-  log_position: number | null;
-  block_number: string | null;
-  accepted_at: Date;
-  at: Date;
-  decided_at: Date | null;
-  licence_jti: string | null;
-  licence_issued_at: string | null;
-  licence_expires_at: string | null;
-  licence_kid: string | null;
-  wait_ms?: number | null;
-  licence_seconds?: number | null;
-  signing_kid?: string | null;
-}
+/** What `paymentFromRow` reads, of `payment_intake as i join payment_state as s using (tenant_id, payment_id)`. */
+const PAYMENT = both(
+  both(
+    columnsOf('payment_state s', [
+      ...(['tenantId', 'paymentId', 'payerKind', 'state', 'batchId', 'batchSize', 'attempts', 'reason', 'rawReason'] as const),
+      ...(['sentence', 'recorded', 'failureObserved', 'forgone', 'watched', 'successorId', 'unusedAtBlock', 'txHash'] as const),
+      ...(['logPosition', 'blockNumber', 'decidedAt'] as const),
+      ...LICENCE,
+    ]),
+    columnsOf('payment_intake i', [
+      ...(['mode', 'network', 'asset', 'payer', 'payTo', 'nonce', 'validAfter', 'validBefore', 'signature'] as const),
+      ...(['x402Version', 'host', 'slug', 'resource', 'resourceKey', 'kind', 'amountMicro', 'legs', 'legWords'] as const),
+      ...(['router', 'binding', 'purpose', 'accountId', 'licenceOfferId', 'agent', 'repeatsLicence', 'acceptedAt'] as const),
+      ...(['at', 'waitMs', 'licenceSeconds', 'signingKid'] as const),
+    ]),
+  ),
+  // When its batch became final and it with it; what was just written is not.
+  workedOut<{ readonly finalWithBatch: Date | null }>(`${finalWithBatch('s')} as "finalWithBatch"`),
+);
+export const PAYMENT_COLUMNS = PAYMENT.text;
+export type PaymentRow = RowOf<typeof PAYMENT>;
 
 /** The stored form of legs: amounts as text, since JSON numbers are not exact. */
 export function legsToRows(legs: readonly StoredLeg[]): readonly object[] {
@@ -170,62 +128,61 @@ export function legsToRows(legs: readonly StoredLeg[]): readonly object[] {
 /** A payment from its row. */
 export function paymentFromRow(row: PaymentRow): Payment {
   return {
-    tenantId: row.tenant_id,
-    paymentId: row.payment_id,
+    tenantId: row.tenantId,
+    paymentId: row.paymentId,
     mode: row.mode,
     network: row.network,
-    asset: row.asset as Address,
-    payer: row.payer as Address,
-    payTo: row.pay_to as Address,
-    nonce: row.nonce as Hex,
-    validAfter: BigInt(row.valid_after),
-    validBefore: BigInt(row.valid_before),
+    asset: row.asset,
+    payer: row.payer,
+    payTo: row.payTo,
+    nonce: row.nonce,
+    validAfter: BigInt(row.validAfter),
+    validBefore: BigInt(row.validBefore),
     signature: hexOf(row.signature),
-    payerKind: row.payer_kind,
-    x402Version: row.x402_version === 1 ? 1 : 2,
+    payerKind: row.payerKind,
+    x402Version: row.x402Version,
     host: row.host,
     slug: row.slug,
     resource: row.resource,
-    resourceKey: row.resource_key,
+    resourceKey: row.resourceKey,
     kind: row.kind,
-    amountMicro: BigInt(row.amount_micro),
-    legs: row.legs.map((leg) => ({ ...leg, toAddress: leg.toAddress as Address, amountMicro: BigInt(leg.amountMicro) })),
-    legWords: row.leg_words as Hex[] | null,
-    router: row.router as Address,
+    amountMicro: BigInt(row.amountMicro),
+    legs: row.legs.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })),
+    legWords: row.legWords,
+    router: row.router,
     binding: row.binding,
     purpose: row.purpose,
-    accountId: row.account_id,
-    licenceOfferId: row.licence_offer_id,
+    accountId: row.accountId,
+    licenceOfferId: row.licenceOfferId,
     agent: row.agent,
     facts: factsFromRow(row),
-    batchSize: row.batch_size,
-    rawReason: row.raw_reason,
+    batchSize: row.batchSize,
+    rawReason: row.rawReason,
     sentence: row.sentence,
-    successorId: row.successor_id,
-    repeatsLicence: row.repeats_licence,
-    unusedAtBlock: row.unused_at_block === null ? null : BigInt(row.unused_at_block),
-    acceptedAt: row.accepted_at,
+    successorId: row.successorId,
+    repeatsLicence: row.repeatsLicence,
+    unusedAtBlock: row.unusedAtBlock === null ? null : BigInt(row.unusedAtBlock),
+    acceptedAt: row.acceptedAt,
     at: row.at,
-    decidedAt: row.decided_at,
+    decidedAt: row.decidedAt,
     licence: licenceFromRow(row),
     awaited: awaitedFromRow(row),
   };
 }
 
-/** Null of a row of the view, too, which has none of it. */
-function awaitedFromRow({ wait_ms: waitMs, licence_seconds: lifeSeconds, signing_kid: kid }: PaymentRow): AwaitedLicence | null {
+function awaitedFromRow({ waitMs, licenceSeconds: lifeSeconds, signingKid: kid }: PaymentRow): AwaitedLicence | null {
   return waitMs && lifeSeconds && kid ? { waitMs, lifeSeconds, kid } : null;
 }
 
 function factsFromRow(row: PaymentRow): PaymentFacts {
-  const isFinal = row.state === 'final' || (row.final_with_batch ?? null) !== null;
+  const isFinal = row.state === 'final' || row.finalWithBatch !== null;
   return {
     state: isFinal ? 'final' : row.state,
-    batchId: row.batch_id,
+    batchId: row.batchId,
     attempts: row.attempts,
     reason: row.reason,
     recorded: row.recorded,
-    failureObserved: row.failure_observed,
+    failureObserved: row.failureObserved,
     forgone: row.forgone,
     watched: row.watched && !isFinal,
     evidence: evidenceFromRow(row),
@@ -233,20 +190,18 @@ function factsFromRow(row: PaymentRow): PaymentFacts {
 }
 
 /** What proves a payment, from its row; null without evidence. */
-export function evidenceFromRow(row: Pick<PaymentRow, 'tx_hash' | 'log_position' | 'block_number'>): EvidenceRef | null {
-  const { tx_hash: txHash, log_position: logIndex, block_number: block } = row;
+export function evidenceFromRow(row: Pick<PaymentRow, 'txHash' | 'logPosition' | 'blockNumber'>): EvidenceRef | null {
+  const { txHash, logPosition: logIndex, blockNumber: block } = row;
   return txHash === null || logIndex === null || block === null ? null : { txHash, logIndex, blockNumber: BigInt(block) };
 }
 
-type LicenceRow = Pick<PaymentRow, 'licence_jti' | 'licence_issued_at' | 'licence_expires_at' | 'licence_kid'>;
-
-function licenceFromRow(row: LicenceRow): StoredLicence | null {
-  if (row.licence_jti === null || row.licence_kid === null) return null;
+function licenceFromRow(row: Pick<PaymentRow, (typeof LICENCE)[number]>): StoredLicence | null {
+  if (row.licenceJti === null || row.licenceKid === null) return null;
   return {
-    jti: row.licence_jti,
-    issuedAtSeconds: Number(row.licence_issued_at),
-    expiresAtSeconds: Number(row.licence_expires_at),
-    kid: row.licence_kid,
+    jti: row.licenceJti,
+    issuedAtSeconds: Number(row.licenceIssuedAt),
+    expiresAtSeconds: Number(row.licenceExpiresAt),
+    kid: row.licenceKid,
   };
 }
 
@@ -330,6 +285,8 @@ export async function listBatchPayments(sql: Sql, batchId: string): Promise<Paym
   return rows.map(paymentFromRow);
 }
 
+const FIXED = columnsOf('payment_state s', ['paymentId', ...LICENCE]);
+
 /**
  * Fixes the licences of payments where none is fixed yet, and returns the ones that stand, in the order given: the first caller's, for
  * every caller (compare and set, safety 13). Rows are locked in key order.
@@ -339,7 +296,7 @@ export async function fixLicences(
   entries: readonly { readonly ref: PaymentRef; readonly licence: StoredLicence }[],
 ): Promise<readonly StoredLicence[]> {
   const first = [...new Map(entries.toReversed().map((entry) => [entry.ref.paymentId, entry])).values()];
-  const rows = await sql.query<LicenceRow & Pick<PaymentRow, 'payment_id'>>(
+  const rows = await sql.query<RowOf<typeof FIXED>>(
     `with fresh as (
        select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::text[])
          as entry (tenant_id, payment_id, jti, issued_at, expires_at, kid)
@@ -354,7 +311,7 @@ export async function fixLicences(
        licence_jti = coalesce(licence_jti, fresh.jti)
      from fresh join held using (tenant_id, payment_id)
      where s.tenant_id = fresh.tenant_id and s.payment_id = fresh.payment_id
-     returning s.payment_id, licence_jti, licence_issued_at, licence_expires_at, licence_kid`,
+     returning ${FIXED.text}`,
     [
       first.map(({ ref }) => ref.tenantId),
       first.map(({ ref }) => ref.paymentId),
@@ -364,7 +321,7 @@ export async function fixLicences(
       first.map(({ licence }) => licence.kid),
     ],
   );
-  const fixed = new Map(rows.map((row) => [row.payment_id, licenceFromRow(row)]));
+  const fixed = new Map(rows.map((row) => [row.paymentId, licenceFromRow(row)]));
   return entries.map(({ ref }) => {
     const licence = fixed.get(ref.paymentId);
     if (!licence) throw new Error('a settled payment has no row');

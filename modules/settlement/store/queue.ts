@@ -1,6 +1,8 @@
 import type { Sql } from '../../../db/database.ts';
 import { sqlStages } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import { unseenLists } from '../../../db/unseen.ts';
 import { OPEN_STATES } from '../../kernel/payment/state.ts';
 import type { PayerRecord } from '../rules/payerLimits.ts';
@@ -40,7 +42,7 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
        select tenant_id from (select tenant_id from ahead union all select tenant_id from behind) found
         where tenant_id is not null limit ${TENANTS}
      )
-     select oldest.*, i.router, coalesce(cardinality(i.leg_words), 1) as legs, octet_length(i.signature) as signature_bytes
+     select ${OLDEST.text}, i.router, coalesce(cardinality(i.leg_words), 1) as legs, octet_length(i.signature) as "signatureBytes"
        from tenants cross join lateral (
        select tenant_id, payment_id, payer, pay_to, payer_kind, attempts, batch_size, accepted_at
          from payment_state as s where ${WAITS} and batch_id is null and tenant_id = tenants.tenant_id and (payer_kind = 'plain' or ${UNDECIDED_LIMIT} > (
@@ -52,38 +54,13 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
     [network, from],
     'list-waiting',
   );
-  return rows.map(waitingFromRow);
+  return rows.map(({ acceptedAt, ...row }) => ({ ...row, acceptedAtMs: acceptedAt.getTime() }));
 }
 
-interface WaitingRow extends Record<string, unknown> {
-  tenant_id: string;
-  payment_id: string;
-  payer: string;
-  pay_to: string;
-  payer_kind: 'plain' | 'contract';
-  router: string;
-  attempts: number;
-  batch_size: number | null;
-  accepted_at: Date;
-  legs: number;
-  signature_bytes: number;
-}
-
-function waitingFromRow(row: WaitingRow): WaitingPayment {
-  return {
-    tenantId: row.tenant_id,
-    paymentId: row.payment_id,
-    payer: row.payer,
-    payTo: row.pay_to,
-    payerKind: row.payer_kind,
-    router: row.router,
-    legs: row.legs,
-    signatureBytes: row.signature_bytes,
-    attempts: row.attempts,
-    batchSize: row.batch_size,
-    acceptedAtMs: row.accepted_at.getTime(),
-  };
-}
+const OLDEST = columnsOf('payment_state oldest', [
+  ...(['tenantId', 'paymentId', 'payer', 'payTo', 'payerKind', 'attempts', 'batchSize', 'acceptedAt'] as const),
+]);
+type WaitingRow = RowOf<typeof OLDEST> & Pick<WaitingPayment, 'router' | 'legs' | 'signatureBytes'>;
 
 /**
  * Keeps other transactions from counting the same payers until this one ends, so that two claims cannot both find room for them. In

@@ -1,5 +1,7 @@
 import { raiseAlert } from '../../../db/alerts.ts';
 import type { Database, Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import { queueHasRoom } from '../rules/queueRoom.ts';
 import { insertAttempt } from './attempts.ts';
 
@@ -232,40 +234,40 @@ export async function insertBatch(
 
 /** The batch by id; null before its claim was committed. */
 export async function findBatch(sql: Sql, batchId: string): Promise<Batch | null> {
-  const rows = await sql.query<BatchRow>(`select ${BATCH_COLUMNS} from settlement_batch where batch_id = $1`, [batchId]);
-  return rows[0] ? batchFromRow(rows[0]) : null;
+  const rows = await sql.query<BatchRow>(`select ${SHOWN.text} from settlement_batch where batch_id = $1`, [batchId]);
+  return rows[0] ? batchOf(rows[0]) : null;
 }
 
 /** Batches that are not safe yet: open ones first, then lowest nonce first, 200 at most. */
 export async function listUnfinishedBatches(sql: Sql, ref: RelayerRef): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
-    `select ${BATCH_COLUMNS} from settlement_batch where network = $1 and relayer = $2 and state <> 'safe'
+    `select ${SHOWN.text} from settlement_batch where network = $1 and relayer = $2 and state <> 'safe'
       order by state = 'open' desc, nonce limit 200`,
     [ref.network, ref.address],
   );
-  return rows.map(batchFromRow);
+  return rows.map(batchOf);
 }
 
 /** Every batch of a queue from one nonce to below another, lowest first, whatever its state: a reorg lowers the chain's count. */
 export async function listQueue(sql: Sql, ref: RelayerRef, fromNonce: bigint, belowNonce: bigint): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
-    `select ${BATCH_COLUMNS} from relayer_nonce join settlement_batch using (batch_id)
+    `select ${SHOWN.text} from relayer_nonce join settlement_batch using (batch_id)
       where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3 and relayer_nonce.nonce < $4
       order by relayer_nonce.nonce limit 200`,
     [ref.network, ref.address, fromNonce.toString(), belowNonce.toString()],
   );
-  return rows.map(batchFromRow);
+  return rows.map(batchOf);
 }
 
 /** Every batch that holds a nonce of a queue from this one on, lowest first; 1,000 at most. */
 export async function listHeldFrom(sql: Sql, ref: RelayerRef, fromNonce: bigint): Promise<Batch[]> {
   const rows = await sql.query<BatchRow>(
-    `select ${BATCH_COLUMNS} from relayer_nonce join settlement_batch using (batch_id)
+    `select ${SHOWN.text} from relayer_nonce join settlement_batch using (batch_id)
       where relayer_nonce.network = $1 and relayer_nonce.relayer = $2 and relayer_nonce.nonce >= $3
       order by relayer_nonce.nonce limit 1000`,
     [ref.network, ref.address, fromNonce.toString()],
   );
-  return rows.map(batchFromRow);
+  return rows.map(batchOf);
 }
 
 /** Moves a batch on, or back to `open` when a reorg took its transaction. */
@@ -298,27 +300,17 @@ export async function markMined(sql: Sql, batchId: string): Promise<boolean> {
 }
 
 /** A batch without the list of what it carries. */
-const BATCH_COLUMNS = `batch_id, settlement_batch.network, settlement_batch.relayer, settlement_batch.kind, settlement_batch.nonce,
-  settlement_batch.state, settlement_batch.created_at`;
+const SHOWN = columnsOf('settlement_batch settlement_batch', [
+  'batchId',
+  'network',
+  'relayer',
+  'kind',
+  'nonce',
+  'state',
+  'createdAt',
+]);
+type BatchRow = RowOf<typeof SHOWN>;
 
-interface BatchRow extends Record<string, unknown> {
-  batch_id: string;
-  network: string;
-  relayer: string;
-  kind: Batch['kind'];
-  nonce: string;
-  state: Batch['state'];
-  created_at: Date;
-}
-
-function batchFromRow(row: BatchRow): Batch {
-  return {
-    batchId: row.batch_id,
-    network: row.network,
-    address: row.relayer,
-    kind: row.kind,
-    nonce: BigInt(row.nonce),
-    state: row.state,
-    createdAt: row.created_at,
-  };
+function batchOf({ relayer, nonce, ...row }: BatchRow): Batch {
+  return { ...row, address: relayer, nonce: BigInt(nonce) };
 }

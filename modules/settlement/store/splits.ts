@@ -1,4 +1,6 @@
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 
 /** A split that payments were addressed to, and the sites that sell through it. */
 export interface KnownSplit {
@@ -7,6 +9,8 @@ export interface KnownSplit {
   readonly legWords: readonly `0x${string}`[];
   readonly tenantIds: readonly string[];
 }
+
+const CHECKED = columnsOf('split split', ['router', 'payTo', 'legWords']);
 
 /**
  * Remembers who sells through the splits of some payments, so that what lies there is paid out, and who bears that (safety 4, 19). For
@@ -35,7 +39,7 @@ export async function rememberSellers(
  * at. A facilitator never pays a split out, so that its payments, which may stay undecided for long, hold none back (safety 4).
  */
 export async function takeSplitsToCheck(sql: Sql, network: string, limit: number): Promise<KnownSplit[]> {
-  const rows = await sql.query<{ router: string; pay_to: string; leg_words: string[]; tenants: string[] }>(
+  return await sql.query<RowOf<typeof CHECKED> & Pick<KnownSplit, 'tenantIds'>>(
     `update split set checked_at = now() from (
        select router, pay_to from split s where network = $1
          and exists (select 1 from split_seller seller where seller.network = $1 and seller.pay_to = s.pay_to)
@@ -44,15 +48,9 @@ export async function takeSplitsToCheck(sql: Sql, network: string, limit: number
              and sent.state = 'broadcast' and sent.settler <> 'facilitator')
        order by checked_at nulls first limit $2) as chosen
       where split.network = $1 and split.router = chosen.router and split.pay_to = chosen.pay_to
-      returning split.router, split.pay_to, split.leg_words, array(
+      returning ${CHECKED.text}, array(
         select tenant_id::text from split_seller seller where seller.network = $1 and seller.pay_to = split.pay_to
-         order by 1) as tenants`,
+         order by 1) as "tenantIds"`,
     [network, limit],
   );
-  return rows.map((row) => ({
-    router: row.router as `0x${string}`,
-    payTo: row.pay_to as `0x${string}`,
-    legWords: row.leg_words as `0x${string}`[],
-    tenantIds: row.tenants,
-  }));
 }

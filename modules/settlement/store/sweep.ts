@@ -1,6 +1,8 @@
 import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { isInStates, isSettledWithBatch, SETTLED_ALONE } from '../../../db/paymentStates.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import { run, tables } from '../../../db/statement.ts';
 import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
@@ -105,18 +107,18 @@ export async function finaliseBatches(
   });
 }
 
+const PROOF = columnsOf('payment_state s', ['paymentId', 'txHash', 'logPosition', 'blockNumber']);
+
 /** What proves the payments that these batches make final, by batch. */
 async function listProvenIn(sql: Sql, batchIds: readonly string[]): Promise<ReadonlyMap<string, readonly Proven[]>> {
-  const rows = await sql.query<
-    Pick<PaymentRow, 'payment_id' | 'tx_hash' | 'log_position' | 'block_number'> & { batch_id: string }
-  >(
-    `select s.payment_id, s.batch_id, s.tx_hash, s.log_position, s.block_number from settlement_batch as b
+  const rows = await sql.query<RowOf<typeof PROOF> & { batchId: string }>(
+    `select ${PROOF.text}, s.batch_id as "batchId" from settlement_batch as b
        cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
        join payment_state as s using (tenant_id, payment_id)
       where b.batch_id = any ($1::uuid[]) and s.batch_id = b.batch_id and ${isSettledWithBatch('s')}`,
     [[...batchIds]],
   );
-  const proven = rows.map((row) => ({ batchId: row.batch_id, paymentId: row.payment_id, evidence: evidenceFromRow(row) }));
+  const proven = rows.map((row) => ({ batchId: row.batchId, paymentId: row.paymentId, evidence: evidenceFromRow(row) }));
   return Map.groupBy(proven, ({ batchId }) => batchId);
 }
 

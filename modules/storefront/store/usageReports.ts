@@ -1,8 +1,10 @@
 import { Binder } from '../../../db/binder.ts';
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { columnsOf } from '../../../db/shown.ts';
 import type { Span } from '../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../paging/store/source.ts';
-import { columnsOf, equals, isWithin } from '../../paging/store/source.ts';
+import type { Source } from '../../paging/store/source.ts';
+import { equals, isWithin } from '../../paging/store/source.ts';
 
 /** Which reports. */
 export interface UsageFilter {

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { atDatabase } from '../../../../db/outage.ts';
 import { readAssertionSubject, verifyClientAssertion } from '../../../../platform/tokens/clientAssertion.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
-import type { OauthClientRow } from '../../store/accounts.ts';
+import type { OauthClient } from '../../store/accounts.ts';
 import { findOauthClient } from '../../store/accounts.ts';
 import { useOnce } from '../../store/usedOnce.ts';
 import type { BearerDeps } from './deps.ts';
@@ -66,7 +66,7 @@ export async function authenticateClient(
 
 type ClientDeps = Parameters<typeof authenticateClient>[0];
 
-async function bySecret(deps: ClientDeps, authorization: string | null): Promise<OauthClientRow | null> {
+async function bySecret(deps: ClientDeps, authorization: string | null): Promise<OauthClient | null> {
   const encoded = /^Basic +([A-Za-z0-9+/=]{1,1024}) *$/i.exec(authorization ?? '')?.[1];
   const [id = '', ...rest] = Buffer.from(encoded ?? '', 'base64')
     .toString('utf8')
@@ -84,7 +84,7 @@ async function byAssertion(
   deps: ClientDeps,
   { form }: TokenRequest,
   { assertion, endpoint }: { readonly assertion: string; readonly endpoint: string },
-): Promise<OauthClientRow | null> {
+): Promise<OauthClient | null> {
   if (form.get('client_assertion_type') !== ASSERTION_TYPE) return null;
   const clientId = readAssertionSubject(assertion) ?? '';
   if (form.has('client_id') && form.get('client_id') !== clientId) return null;
@@ -99,7 +99,7 @@ async function byAssertion(
   return (await atDatabase(() => useOnce(deps.database, used, expiresAt))) ? client : null;
 }
 
-async function clientOf(deps: ClientDeps, clientId: string): Promise<OauthClientRow | null> {
+async function clientOf(deps: ClientDeps, clientId: string): Promise<OauthClient | null> {
   return UUID.test(clientId) ? atDatabase(() => findOauthClient(deps.database, clientId)) : null;
 }
 

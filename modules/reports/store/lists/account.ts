@@ -1,6 +1,8 @@
+import type { RowOf } from '../../../../db/shown.ts';
+import { both, columnsOf, columnsOfAny, workedOut } from '../../../../db/shown.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../../paging/store/source.ts';
-import { both, columnsOf, columnsOfAny, equals, isWithin, workedOut } from '../../../paging/store/source.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isWithin } from '../../../paging/store/source.ts';
 
 const KEY = columnsOf('api_key k', [
   'keyId',

@@ -1,8 +1,10 @@
 import type { Binder } from '../../../../db/binder.ts';
+import type { RowOf } from '../../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../../paging/store/source.ts';
-import { both, columnsOf, equals, isBetween, isWithin, workedOut } from '../../../paging/store/source.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isBetween, isWithin } from '../../../paging/store/source.ts';
 import type { CrossingPurpose } from '../earnings/crossings.ts';
 import { isBought, purposeOf, standing } from '../earnings/crossings.ts';
 import { tallyCrossings, tallyLegs } from './tally.ts';

@@ -1,7 +1,9 @@
+import type { RowOf } from '../../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../../paging/store/source.ts';
-import { both, columnsOf, equals, isBetween, isWithin, workedOut } from '../../../paging/store/source.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isBetween, isWithin } from '../../../paging/store/source.ts';
 
 /** Which licences. */
 export interface SoldLicenceFilter {

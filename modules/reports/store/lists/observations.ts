@@ -1,7 +1,9 @@
+import type { RowOf } from '../../../../db/shown.ts';
+import { columnsOf } from '../../../../db/shown.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../../paging/store/source.ts';
-import { columnsOf, equals, isBetween, isOneOf, isWithin } from '../../../paging/store/source.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isBetween, isOneOf, isWithin } from '../../../paging/store/source.ts';
 import { AGENT_NAME } from '../audit/observations.ts';
 import { tallyObservations } from './tally.ts';
 

@@ -2,12 +2,14 @@ import type { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
 import { isInStates, toldFinalAt, toldState } from '../../../../db/paymentStates.ts';
 import { sameText } from '../../../../db/sameText.ts';
+import type { RowOf } from '../../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
 import type { PaymentState } from '../../../kernel/payment/state.ts';
 import { PAYMENT_STATES } from '../../../kernel/payment/state.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../../paging/store/source.ts';
-import { both, columnsOf, equals, isBetween, isWithin, timeOf, timeOrNull, workedOut } from '../../../paging/store/source.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isBetween, isWithin, timeOf, timeOrNull } from '../../../paging/store/source.ts';
 import { ownFee } from '../batches.ts';
 
 /** Which payments. */
@@ -142,47 +144,34 @@ export interface BatchRow {
   readonly ownFeeWei: bigint | null;
 }
 
+const BATCH = both(
+  columnsOf('settlement_batch b', [
+    ...(['batchId', 'network', 'relayer', 'workflowId', 'nonce', 'state', 'createdAt', 'closedAt', 'gasUsed', 'gasWei'] as const),
+  ]),
+  workedOut<Pick<BatchRow, 'txHashes' | 'payments'>>(`cardinality(b.payment_ids) as payments,
+    array(select t.tx_hash from relayer_transaction t where t.batch_id = b.batch_id order by t.attempt) as "txHashes"`),
+);
+
 /** Batches by their ids, as far as they hold a payment of the tenant. */
 export async function listBatches(sql: Sql, tenantId: string, ids: readonly string[]): Promise<Map<string, BatchRow>> {
-  const rows = await sql.query<{
-    batch_id: string;
-    network: string;
-    relayer: string;
-    workflow_id: string | null;
-    nonce: string;
-    state: BatchRow['state'];
-    created_at: Date;
-    closed_at: Date | null;
-    tx_hashes: string[];
-    payments: number;
-    gas_used: string | null;
-    gas_wei: string | null;
-    own_wei: string | null;
-  }>(
-    `select b.batch_id, b.network, b.relayer, b.workflow_id, b.nonce, b.state, b.created_at, b.closed_at,
-       array(select t.tx_hash from relayer_transaction t where t.batch_id = b.batch_id order by t.attempt) as tx_hashes,
-       cardinality(b.payment_ids) as payments, b.gas_used::text, b.gas_wei::text, ${ownFee('$1')}::text as own_wei
+  const rows = await sql.query<RowOf<typeof BATCH> & { ownWei: string | null }>(
+    `select ${BATCH.text}, ${ownFee('$1')}::text as "ownWei"
      from settlement_batch b where b.batch_id = any($2::uuid[])
        and $1::uuid = any (b.tenant_ids)`,
     [tenantId, ids],
   );
+  const amount = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
   return new Map(
-    rows.map((row) => [
-      row.batch_id,
+    rows.map(({ createdAt, closedAt, gasUsed, gasWei, ownWei, ...row }) => [
+      row.batchId,
       {
-        batchId: row.batch_id,
-        network: row.network,
-        relayer: row.relayer,
-        workflowId: row.workflow_id,
-        state: row.state,
+        ...row,
         nonce: BigInt(row.nonce),
-        createdAtMs: timeOf(row.created_at),
-        closedAtMs: timeOrNull(row.closed_at),
-        txHashes: row.tx_hashes,
-        payments: row.payments,
-        gasUsed: row.gas_used === null ? null : BigInt(row.gas_used),
-        feeWei: row.gas_wei === null ? null : BigInt(row.gas_wei),
-        ownFeeWei: row.own_wei === null ? null : BigInt(row.own_wei),
+        createdAtMs: timeOf(createdAt),
+        closedAtMs: timeOrNull(closedAt),
+        gasUsed: amount(gasUsed),
+        feeWei: amount(gasWei),
+        ownFeeWei: amount(ownWei),
       },
     ]),
   );

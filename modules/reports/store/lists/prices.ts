@@ -1,6 +1,7 @@
+import { workedOut } from '../../../../db/shown.ts';
 import type { Span } from '../../../kernel/time/window.ts';
 import type { Source } from '../../../paging/store/source.ts';
-import { isWithin, workedOut } from '../../../paging/store/source.ts';
+import { isWithin } from '../../../paging/store/source.ts';
 import type { Prices } from '../../../pricing/rules/pricing.ts';
 
 /** A price that a site set. */

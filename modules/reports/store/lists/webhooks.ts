@@ -1,7 +1,9 @@
 import type { Sql } from '../../../../db/database.ts';
+import type { RowOf } from '../../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
 import type { Span } from '../../../kernel/time/window.ts';
-import type { RowOf, Source } from '../../../paging/store/source.ts';
-import { both, columnsOf, equals, isOneOf, isWithin, workedOut } from '../../../paging/store/source.ts';
+import type { Source } from '../../../paging/store/source.ts';
+import { equals, isOneOf, isWithin } from '../../../paging/store/source.ts';
 
 /** Which endpoints. */
 export interface EndpointFilter {
