@@ -89,7 +89,7 @@ function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent:
           change=${difference(totals.agentHits, previous?.agentHits)} note=${`${count(totals.verifiedHits)} verified`} />
         ${agent === null ? html`<${Figure} label="People’s requests" value=${count(totals.peopleHits)} exact=${exactCount(totals.peopleHits)} note="in no list below" />` : null}
         <${Figure} label="Paid" value=${count(totals.paid)} exact=${exactCount(totals.paid)} change=${difference(totals.paid, previous?.paid)}
-          note=${html`<span title=${exactPercent(totals.conversion)}>${percent(totals.conversion)} of those asked to</span>`} />
+          note=${html`<span title=${exactPercent(totals.conversion)}>${percent(totals.conversion)} of those asked</span>`} />
         <${Figure} label="Refused" value=${count(totals.unanswered)} exact=${exactCount(totals.unanswered)} good="down"
           change=${difference(totals.unanswered, previous?.unanswered)} note=${`${count(totals.paymentFailed)} failed to pay`} />
         <${Figure} label="Spoofed" value=${count(totals.masqueradeAttempts)} exact=${exactCount(totals.masqueradeAttempts)} good="down"
