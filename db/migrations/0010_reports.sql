@@ -79,7 +79,7 @@ create table crossing_month (
 grant select, insert, update, delete on crossing_month to svc_app;
 
 -- '' stands for no kind, no reason. Days hold every member under `full`, without the agent under `total`, and by agent alone under `label`
--- (agents only; the verdict is denied, paid or '').
+-- (agents only; the verdict is denied, paid or '', the reason that of a paid one).
 create table observation_day (
   tenant_id uuid not null,
   dimension text not null check (dimension in ('total', 'full', 'label')),

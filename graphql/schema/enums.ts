@@ -148,7 +148,7 @@ export const Verdict = builder.enumType('Verdict', {
   values: named<'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid' | 'payment-failed' | 'unservable'>({
     'served-free': 'It was served without payment: a person, a search engine, a page that is free.',
     'agent-reread': 'An agent read again what its licence covers.',
-    denied: 'An agent was told the price and has not paid: missed money.',
+    denied: 'An agent was told the price. If it pays then, that is another observation.',
     blocked: 'An agent was refused by the crawler policy: missed money.',
     paid: 'It was paid for.',
     'payment-failed': 'A payment was shown and failed.',
@@ -276,9 +276,11 @@ export const AgentOrder = builder.enumType('AgentOrder', {
   description: 'How agents are ordered, the most first.',
   values: named<AgentOrderWord>({
     EARNED: 'What it paid.',
-    MISSED: 'What it would have paid.',
+    MISSED: 'What it would have paid, what it paid afterwards too.',
+    UNANSWERED_MICRO: 'What it would have paid and has not.',
     HITS: 'Its requests.',
     DENIED: 'Its requests that were denied.',
+    UNANSWERED: 'Its requests that were denied, and that no payment answered.',
     PAYMENT_FAILED: 'Its payments that failed.',
     MASQUERADES: 'Its requests whose presented signature failed.',
   }),
@@ -287,11 +289,13 @@ export const AgentOrder = builder.enumType('AgentOrder', {
 /** Orders of audit groups. */
 export const AuditOrder = builder.enumType('AuditOrder', {
   description: 'How the groups of the audit are ordered, the most first.',
-  values: named<'HITS' | 'DENIED' | 'PAID' | 'MISSED' | 'EARNED'>({
+  values: named<'HITS' | 'DENIED' | 'UNANSWERED' | 'PAID' | 'MISSED' | 'UNANSWERED_MICRO' | 'EARNED'>({
     HITS: 'Requests.',
     DENIED: 'Requests that were denied.',
+    UNANSWERED: 'Requests that were denied, and that no payment answered.',
     PAID: 'Requests that were paid.',
-    MISSED: 'What was missed.',
+    MISSED: 'What was missed, what was paid afterwards too.',
+    UNANSWERED_MICRO: 'What was missed.',
     EARNED: 'What was earned.',
   }),
 });
@@ -369,12 +373,12 @@ export const AnomalyMetricName = builder.enumType('AnomalyMetric', {
   description: 'What a rule watches. `*_MICRO` are micro-USDC, `PAYMENT_FAILURE_RATE` a part of 1, `EARNED_DROP_PCT` percent.',
   values: named<AnomalyMetric>({
     agent_hits: 'Requests classified as agents.',
-    denied: 'Requests that were denied.',
+    denied: 'Requests that were denied, less those that a payment answered.',
     paid: 'Requests that were paid.',
     payment_failed: 'Payments that failed.',
     payment_failure_rate: 'Failed payments among all that were tried, 0 … 1.',
     masquerade_attempts: 'Requests whose presented signature failed.',
-    missed_micro: 'What denied and blocked requests would have paid, micro-USDC.',
+    missed_micro: 'What denied and blocked requests would have paid, less what answered ones paid, micro-USDC.',
     earned_micro: 'What was earned, micro-USDC.',
     earned_drop_pct: 'By how many percent earnings fell, compared with the same time before.',
     unservable: 'Requests that the site could not serve.',

@@ -9,6 +9,7 @@ import type {
 import type { Actor } from '../../modules/kernel/access/auditEntry.ts';
 import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
 import type { ErrorCode, FailureReason } from '../../modules/kernel/errors.ts';
+import type { WITHOUT_402 } from '../../modules/kernel/payment/answered.ts';
 import type { NO_CREDITS } from '../../modules/pricing/rules/pricing.ts';
 import type { Batch, Payment, SoldLicence } from '../../modules/reports/use/lists/lists.ts';
 import { builder } from './builder.ts';
@@ -171,9 +172,9 @@ export const ActorViaName = words<Actor['via']>('ActorVia', 'How the user who ma
 });
 
 /** Why an observation says what it does. */
-export const ObservationReasonName = words<FailureReason | typeof NO_CREDITS>(
+export const ObservationReasonName = words<FailureReason | typeof NO_CREDITS | typeof WITHOUT_402>(
   'ObservationReason',
-  'Why a payment failed, or why a page was free.',
+  'Why a payment failed, why a page was free, or that a sale answers no 402.',
   {
     insufficient_funds: 'The payer’s balance was too low.',
     authorization_invalid: 'The signed authorization does not fit, or could not be used.',
@@ -181,6 +182,7 @@ export const ObservationReasonName = words<FailureReason | typeof NO_CREDITS>(
     network_unsupported: 'It was for a chain or token that the site does not take.',
     settlement_failed: 'The chain refused it.',
     no_credits: 'An agent got the page free, because no author is named to be paid.',
+    without_402: 'This service sold it at its own address: no gate observed a 402 before.',
   },
 );
 

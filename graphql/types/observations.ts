@@ -41,7 +41,7 @@ ObservationType.implement({
     reason: t.field({
       type: ObservationReasonName,
       nullable: true,
-      description: 'Why the payment failed, or why the page was free.',
+      description: 'Why the payment failed, why the page was free, or that the sale answers no 402.',
       resolve: ({ reason }) => reason as 'no_credits' | null,
     }),
     agent: t.exposeString('agent', {

@@ -14,7 +14,7 @@ import { openLicenceCounter } from './licences.ts';
 import type { Past } from './past.ts';
 import { openPast } from './past.ts';
 import type { Story, Visit } from './story.ts';
-import { tellStory } from './story.ts';
+import { askedBefore, tellStory } from './story.ts';
 import type { PageSale, Payer, Till, TillParts } from './till.ts';
 import { openTill } from './till.ts';
 import { openPost } from './webhooks.ts';
@@ -62,7 +62,7 @@ export async function writeHistory(parts: HistoryParts): Promise<void> {
     const counter = openLicenceCounter({ till, past, secrets });
     const post = openPost(past, secrets, parts.sinkUrl);
     const happenings: Happening[] = [
-      ...story.visits.map((visit) => ({ atMs: visit.atMs, run: () => receive(visit, stage).then(post.deliver) })),
+      ...story.visits.map((visit) => ({ atMs: visit.atMs, run: () => receive(visit, stage, story.raiseMs).then(post.deliver) })),
       ...story.days.map(({ untilMs, reports }) => ({ atMs: untilMs, run: () => report(reports, stage) })),
       { atMs: story.raiseMs, run: () => raisePrice(past) },
       { atMs: nowMs - RULE_MS, run: () => createRule(past, DEMO.tenantId, PRETENDERS).then(() => undefined) },
@@ -113,7 +113,10 @@ interface Stage {
   readonly keyId: string;
 }
 
-async function receive({ reader, purchases }: Visit, { till, payers, keyId }: Stage): Promise<void> {
+async function receive(visit: Visit, stage: Stage, raiseMs: number): Promise<void> {
+  const { reader, purchases } = visit;
+  const { till, payers, keyId } = stage;
+  await report(askedBefore(visit, raiseMs), stage);
   const payer = payers.get(reader) as Payer;
   const broke = till.payer(`${reader}, without money`, payer.agent);
   const sales = purchases.map(

@@ -2,7 +2,7 @@
 
 import type { ObservationReport } from '../../modules/gate/use/observe.ts';
 import type { CrossingKind } from '../../modules/kernel/terms.ts';
-import { BROWSERS, DEMO, FREE_SLUGS, PAGES, RAISED, READERS, UNSIGNED_SLUGS } from './cast.ts';
+import { BROWSERS, DEMO, FREE_SLUGS, PAGES, PRICING, RAISED, READERS, UNSIGNED_SLUGS } from './cast.ts';
 import { firstDayOf, HISTORY_DAYS } from './past.ts';
 
 const DAY_MS = 86_400_000;
@@ -114,7 +114,7 @@ function agentReports({ dayMs, hosts, busy, draw, raiseMs }: Scene): Observation
       ...base,
       verdict,
       kind: 'read',
-      ...(verdict === 'denied' ? { priceMicro: at < raiseMs ? 40_000 : 50_000 } : {}),
+      ...(verdict === 'denied' ? { priceMicro: readMicroAt(at, raiseMs) } : {}),
       at,
     };
   });
@@ -128,6 +128,26 @@ function peopleReports({ dayMs, hosts, busy, draw }: Scene): ObservationReport[]
     const at = dayMs + wakingHour(draw) * HOUR_MS + Math.floor(draw() * HOUR_MS);
     return { resource, slug, verdict: 'served-free', classifiedAs: 'human', agent: { ua }, at };
   });
+}
+
+/** A second before it buys, each visitor asks for its pages and is told the price, as at any gate. */
+export function askedBefore({ atMs, reader, purchases }: Visit, raiseMs: number): ObservationReport[] {
+  const { agent } = READERS.find(({ name }) => name === reader) as (typeof READERS)[number];
+  const readMicro = readMicroAt(atMs, raiseMs);
+  return purchases.map(({ slug, kind, host }) => ({
+    resource: `https://${host}${DEMO.prefix}${slug}`,
+    slug,
+    verdict: 'denied',
+    classifiedAs: 'agent',
+    kind,
+    priceMicro: kind === 'citation' ? readMicro * Number(PRICING.citationMultiplier) : readMicro,
+    agent,
+    at: atMs - 1_000,
+  }));
+}
+
+function readMicroAt(ms: number, raiseMs: number): number {
+  return ms < raiseMs ? 40_000 : 50_000;
 }
 
 /** The first one as a rule. */

@@ -66,7 +66,7 @@ const CASES = (): readonly Case[] => [
   },
   {
     path: '/agents',
-    changes: [...WINDOWS, { agent: 'agent-x' }, { agent: 'other', name: 'Name x' }, { sort: 'DENIED' }, { price: '0.5' }],
+    changes: [...WINDOWS, { agent: 'agent-x' }, { agent: 'other', name: 'Name x' }, { sort: 'UNANSWERED' }, { price: '0.5' }],
   },
   { path: '/licences', changes: [{ show: 'ending' }, { show: 'all' }, { view: 'offering' }] },
   { path: '/pages', changes: [{ q: 'x' }, { state: 'FREE' }, { view: 'prices' }, { view: 'rules' }, { view: 'crawlers' }] },

@@ -96,6 +96,20 @@ test('every sale is a transaction in a block of its own day, and authors hold wh
   expect(days).toBeGreaterThanOrEqual(HISTORY_DAYS - 2);
 });
 
+test('each page was refused with its price before it was sold, and a licence was not', async () => {
+  const answering = await count(`select count(*) as n from observation paid
+    where paid.verdict = 'paid' and paid.reason is null and paid.slug not like 'licence:%' and exists (select 1 from observation asked
+      where asked.verdict = 'denied' and asked.slug = paid.slug and asked.agent = paid.agent and asked.micro = paid.micro
+        and asked.at between paid.at - interval '10 minutes' and paid.at)`);
+  const sold = tellStory(nowMs).visits.flatMap(({ purchases }) => purchases.filter(({ fault }) => fault === undefined));
+  const licences = await count(
+    "select count(*) as n from observation where verdict = 'paid' and reason = 'without_402' and slug like 'licence:%'",
+  );
+  const paid = await count("select count(*) as n from observation where verdict = 'paid'");
+  expect({ answering, others: paid - answering }).toEqual({ answering: sold.length, others: licences });
+  expect(licences).toBeGreaterThan(0);
+});
+
 test('reconciliation finds no exception, and rollups are what a rebuild would write', async () => {
   expect(await readChain(deps, deps.networks.first.id)).toMatchObject({ read: 0, vanished: 0 });
   const report = await readReconciliation({ database, clock: Date.now }, SITE, EVER);

@@ -416,6 +416,7 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
     observations: 6,
     agentHits: 5,
     denied: 2,
+    answered: 1,
     paid: 1,
     servedFree: 1,
     paymentFailed: 1,
@@ -449,14 +450,15 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
     label: 'Denied',
     hits: 2,
     denied: 2,
+    answered: 0,
     paid: 0,
     missedMicroUsdc: 2_000,
     earnedMicroUsdc: 0,
   });
   expect(body.byAgent).toEqual([
-    { agent: 'gptbot', hits: 3, denied: 1, paid: 1 },
-    { agent: 'agent.example', hits: 1, denied: 1, paid: 0, verified: true },
-    { agent: 'other', hits: 1, denied: 0, paid: 0 },
+    { agent: 'gptbot', hits: 3, denied: 1, answered: 1, paid: 1 },
+    { agent: 'agent.example', hits: 1, denied: 1, answered: 0, paid: 0, verified: true },
+    { agent: 'other', hits: 1, denied: 0, answered: 0, paid: 0 },
   ]);
   expect(body.recent).toEqual([
     {

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const calendar = 'platform/calendar.ts';
 const series = 'test/integration/report-series.test.ts';
+const answered = 'test/integration/answered.test.ts';
 const questions = 'test/integration/graphql-questions.test.ts';
 
 /** Bugs of reports that are cut by a calendar, and of what they count as a page. */
@@ -72,5 +73,37 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: series, name: 'every breakdown, and the same groups of the window before, are the plain sums of their rows' },
+  },
+  {
+    id: 'sales-of-ours-answer-a-402',
+    rule: 23,
+    bug: 'a licence, which no gate refused before, counts as an answered 402',
+    edits: [
+      {
+        file: 'modules/settlement/store/recordCrossings.ts',
+        search: "entry.verdict = 'paid' and payment.key_id is null",
+        replace: "entry.verdict = 'paid' and false",
+      },
+    ],
+    test: {
+      file: 'test/integration/history.test.ts',
+      name: 'each page was refused with its price before it was sold, and a licence was not',
+    },
+  },
+  {
+    id: 'labels-forget-what-answers',
+    rule: 23,
+    bug: 'the sums by agent do not tell sales that answer a 402 from others',
+    edits: [
+      {
+        file: 'modules/rollups/store/rollups.ts',
+        search: `"case when verdict = 'paid' then reason else '' end"`,
+        replace: `"''::text"`,
+      },
+    ],
+    test: {
+      file: answered,
+      name: 'the audit, its groups, its series and the lists of agents and operators count a paid 402 as answered',
+    },
   },
 ];

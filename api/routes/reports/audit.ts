@@ -47,10 +47,13 @@ function bodyOf(audit: Audit, groupBy: AuditGroup | null) {
   };
 }
 
-/** The members that the specification lists, and no other. */
+/** The members that the specification lists, and beside `denied` how many of those were answered. */
 function totalsBody({
   freeForWantOfAuthors: _unlisted,
   peopleHits: _people,
+  unanswered: _unanswered,
+  unansweredMicro: _unansweredMicro,
+  conversion: _conversion,
   missedMicro,
   failedMicro,
   earnedMicro,
@@ -70,10 +73,14 @@ function totalsBody({
   };
 }
 
-function groupBody({ authorId, missedMicro, earnedMicro, ...row }: AuditGroupRow, groupBy: AuditGroup | null) {
+function groupBody(
+  { authorId, missedMicro, earnedMicro, hits, denied, answered, paid, ...row }: AuditGroupRow,
+  groupBy: AuditGroup | null,
+) {
   const key = groupBy === 'author' ? shownWallet(row.key) : row.key;
   const label = authorId ?? labelOf(key, groupBy);
-  return { ...row, key, label, missedMicroUsdc: microToJson(missedMicro), earnedMicroUsdc: microToJson(earnedMicro) };
+  const money = { missedMicroUsdc: microToJson(missedMicro), earnedMicroUsdc: microToJson(earnedMicro) };
+  return { key, label, hits, denied, answered, paid, ...money };
 }
 
 const WORDS: Readonly<Record<string, string>> = {

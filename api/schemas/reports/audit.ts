@@ -31,11 +31,17 @@ const reasons = Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, coun
   typeof count
 >;
 
+const answered = count.meta({
+  description:
+    'Paid requests that a gate had denied before, as x402 asks first. `missedMicroUsdc` counts what they were asked for all the same.',
+});
+
 const AuditTotals = z
   .object({
     observations: count,
     agentHits: count,
     denied: count,
+    answered,
     paid: count,
     servedFree: count,
     paymentFailed: count,
@@ -53,7 +59,7 @@ const agentLabel = z.string().meta({
     'A verified host, a known crawler, the name that an agent gives itself, or `other`. A site has at most 200 such names a day.',
 });
 
-const hits = { hits: count, denied: count, paid: count };
+const hits = { hits: count, denied: count, answered, paid: count };
 
 /** Body of GET /_svc/audit. */
 export const PublisherAudit = z

@@ -5,20 +5,20 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
   $agentName: String, $seen: ObservationFilter, $price: String!, $asksPrice: Boolean!, $after: String) {
   tenant(tenantId: $tenantId) {
     audit(window: $window, compare: true, agent: $agent, agentName: $agentName) {
-      totals { observations agentHits peopleHits verifiedHits paid servedFree denied missedMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
-      previous { agentHits paid denied masqueradeAttempts earnedMicro missedMicro }
-      series(every: $every, timeZone: $timeZone) { from totals { agentHits paid denied } }
+      totals { observations agentHits peopleHits verifiedHits paid servedFree conversion unanswered unansweredMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
+      previous { agentHits paid unanswered masqueradeAttempts earnedMicro unansweredMicro }
+      series(every: $every, timeZone: $timeZone) { from totals { agentHits paid unanswered } }
     }
     agents(window: $window, orderBy: $orderBy, first: 25, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes {
         agent ownWords { operator purpose }
-        hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro
+        hits verifiedHits paid servedFree unanswered paymentFailed masqueradeAttempts earnedMicro unansweredMicro failedMicro
       }
     }
     whatIf(window: $window, priceUsdc: $price) @include(if: $asksPrice) {
       readMicro
-      totals { paid denied blocked earnedMicro missedMicro ifPaidMicro ifDeniedMicro ifBlockedMicro }
+      totals { paid unanswered blocked earnedMicro unansweredMicro ifPaidMicro ifDeniedMicro ifBlockedMicro }
     }
     observations(filter: $seen, first: 12) {
       nodes { observationId at agent agentUa slug title host verdict verified verifiedAgent sigInvalid reason micro }
@@ -32,11 +32,11 @@ export interface AgentSums {
   readonly verifiedHits: number;
   readonly paid: number;
   readonly servedFree: number;
-  readonly denied: number;
+  readonly unanswered: number;
   readonly paymentFailed: number;
   readonly masqueradeAttempts: number;
   readonly earnedMicro: string;
-  readonly missedMicro: string;
+  readonly unansweredMicro: string;
   readonly failedMicro: string;
 }
 
@@ -51,7 +51,7 @@ export interface Agent extends AgentSums {
 export const OTHERS_DOCUMENT = `query otherAgents($tenantId: ID, $window: WindowInput) {
   tenant(tenantId: $tenantId) {
     otherAgents(window: $window) {
-      agents { name isCut hits verifiedHits paid servedFree denied paymentFailed masqueradeAttempts earnedMicro missedMicro failedMicro }
+      agents { name isCut hits verifiedHits paid servedFree unanswered paymentFailed masqueradeAttempts earnedMicro unansweredMicro failedMicro }
       rest { hits }
       restNames
     }
@@ -95,18 +95,20 @@ export interface Agents {
       readonly observations: number;
       readonly agentHits: number;
       readonly peopleHits: number;
+      /** Which part of the requests that were told a price paid it, 0 … 1. */
+      readonly conversion: number | null;
     };
     readonly previous: {
       readonly agentHits: number;
       readonly paid: number;
-      readonly denied: number;
+      readonly unanswered: number;
       readonly masqueradeAttempts: number;
       readonly earnedMicro: string;
-      readonly missedMicro: string;
+      readonly unansweredMicro: string;
     } | null;
     readonly series: readonly {
       readonly from: number;
-      readonly totals: { readonly agentHits: number; readonly paid: number; readonly denied: number };
+      readonly totals: { readonly agentHits: number; readonly paid: number; readonly unanswered: number };
     }[];
   } | null;
   readonly agents: {

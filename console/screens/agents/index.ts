@@ -21,9 +21,9 @@ import { priceOf, WhatIfPanel } from './whatIf.ts';
 /** Orders of the table, and what each is called. */
 const ORDERS = [
   { key: 'EARNED', label: 'Earned most' },
-  { key: 'MISSED', label: 'Missed most' },
+  { key: 'UNANSWERED_MICRO', label: 'Missed most' },
   { key: 'HITS', label: 'Came most' },
-  { key: 'DENIED', label: 'Refused most' },
+  { key: 'UNANSWERED', label: 'Refused most' },
   { key: 'PAYMENT_FAILED', label: 'Failed most' },
   { key: 'MASQUERADES', label: 'Spoofed most' },
 ] as const;
@@ -82,8 +82,6 @@ function Order({ value }: { readonly value: string }): View {
 function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent: string | null }): View {
   if (!audit) return null;
   const { totals, previous } = audit;
-  const asked = totals.paid + totals.denied + totals.paymentFailed;
-  const part = asked === 0 ? null : totals.paid / asked;
   return html`<${Panel}>
     <div class="beside">
       <${Figures}>
@@ -91,15 +89,15 @@ function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent:
           change=${difference(totals.agentHits, previous?.agentHits)} note=${`${count(totals.verifiedHits)} verified`} />
         ${agent === null ? html`<${Figure} label="People’s requests" value=${count(totals.peopleHits)} exact=${exactCount(totals.peopleHits)} note="in no list below" />` : null}
         <${Figure} label="Paid" value=${count(totals.paid)} exact=${exactCount(totals.paid)} change=${difference(totals.paid, previous?.paid)}
-          note=${html`<span title=${exactPercent(part)}>${percent(part)} of those asked</span>`} />
-        <${Figure} label="Refused" value=${count(totals.denied)} exact=${exactCount(totals.denied)} good="down"
-          change=${difference(totals.denied, previous?.denied)} note=${`${count(totals.paymentFailed)} failed to pay`} />
+          note=${html`<span title=${exactPercent(totals.conversion)}>${percent(totals.conversion)} of those asked</span>`} />
+        <${Figure} label="Refused" value=${count(totals.unanswered)} exact=${exactCount(totals.unanswered)} good="down"
+          change=${difference(totals.unanswered, previous?.unanswered)} note=${`${count(totals.paymentFailed)} failed to pay`} />
         <${Figure} label="Spoofed" value=${count(totals.masqueradeAttempts)} exact=${exactCount(totals.masqueradeAttempts)} good="down"
           change=${difference(totals.masqueradeAttempts, previous?.masqueradeAttempts)} />
         <${Figure} label="Earned" value=${usd(totals.earnedMicro)} exact=${exactUsd(totals.earnedMicro)}
           change=${difference(totals.earnedMicro, previous?.earnedMicro)} />
-        <${Figure} label="Missed" value=${usd(totals.missedMicro)} exact=${exactUsd(totals.missedMicro)} good="down"
-          change=${difference(totals.missedMicro, previous?.missedMicro)} />
+        <${Figure} label="Missed" value=${usd(totals.unansweredMicro)} exact=${exactUsd(totals.unansweredMicro)} good="down"
+          change=${difference(totals.unansweredMicro, previous?.unansweredMicro)} />
       <//>
       ${agent === null ? null : html`<div class="actions"><${Button} href=${href('/earnings', { by: 'page', agent })}>Its earnings<//></div>`}
     </div>
@@ -114,9 +112,9 @@ const ASKED = [
 function Over({ site: { audit }, at }: { readonly site: Site; readonly at: LookedAt }): View {
   const buckets = (audit?.series ?? []).map(({ from, totals }) => ({
     ...bucketTimes(from, at.every),
-    values: [totals.paid, totals.denied],
-    texts: [count(totals.paid), count(totals.denied)],
-    exact: [exactCount(totals.paid), exactCount(totals.denied)],
+    values: [totals.paid, totals.unanswered],
+    texts: [count(totals.paid), count(totals.unanswered)],
+    exact: [exactCount(totals.paid), exactCount(totals.unanswered)],
   }));
   return html`<${Panel} title=${`Paid and refused requests by ${at.every.toLowerCase()}`}>
     <${Trend} label="Paid and refused requests" series=${ASKED} buckets=${buckets} isRunning=${isRunning(at)} axis=${(value: number) => count(Math.round(value * 10) / 10)} />

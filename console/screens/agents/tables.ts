@@ -15,10 +15,10 @@ const OTHER = html`<small title="Agents that gave no name, or one beyond the 200
 /** Which order each head stands for. */
 const SORTS: Readonly<Record<string, string>> = {
   Requests: 'HITS',
-  Refused: 'DENIED',
+  Refused: 'UNANSWERED',
   Failed: 'PAYMENT_FAILED',
   Spoofed: 'MASQUERADES',
-  Missed: 'MISSED',
+  Missed: 'UNANSWERED_MICRO',
   Earned: 'EARNED',
 };
 
@@ -37,7 +37,7 @@ export const sumsOf = (rows: readonly AgentSums[]): readonly Column<AgentSums>[]
   { head: 'Verified', align: 'end', width: 'late', cell: ({ verifiedHits }) => html`<${Count} of=${verifiedHits} />` },
   { head: 'Paid', align: 'end', cell: ({ paid }) => html`<${Count} of=${paid} />` },
   { head: 'Free', align: 'end', width: 'late', cell: ({ servedFree }) => html`<${Count} of=${servedFree} />` },
-  { head: 'Refused', align: 'end', width: 'late', cell: ({ denied }) => html`<${Count} of=${denied} />` },
+  { head: 'Refused', align: 'end', width: 'late', cell: ({ unanswered }) => html`<${Count} of=${unanswered} />` },
   { head: 'Failed', align: 'end', width: 'late', cell: ({ paymentFailed }) => html`<${Count} of=${paymentFailed} />` },
   {
     head: 'Spoofed',
@@ -48,7 +48,8 @@ export const sumsOf = (rows: readonly AgentSums[]): readonly Column<AgentSums>[]
   {
     head: 'Missed',
     align: 'end',
-    cell: ({ missedMicro }) => html`<${Money} micro=${missedMicro} places=${placesOf(rows.map((row) => row.missedMicro))} />`,
+    cell: ({ unansweredMicro }) =>
+      html`<${Money} micro=${unansweredMicro} places=${placesOf(rows.map((row) => row.unansweredMicro))} />`,
   },
   {
     head: 'Earned',

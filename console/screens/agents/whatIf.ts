@@ -12,10 +12,10 @@ export interface WhatIf {
   readonly readMicro: string;
   readonly totals: {
     readonly paid: number;
-    readonly denied: number;
+    readonly unanswered: number;
     readonly blocked: number;
     readonly earnedMicro: string;
-    readonly missedMicro: string;
+    readonly unansweredMicro: string;
     readonly ifPaidMicro: string;
     readonly ifDeniedMicro: string;
     readonly ifBlockedMicro: string;
@@ -52,6 +52,6 @@ function Sums({ of: { totals, readMicro } }: { readonly of: WhatIf }): View {
   const requests = (n: number): string => `${count(n)} ${n === 1 ? 'request' : 'requests'}`;
   return html`<${Figure} label="Earned" value=${usd(totals.earnedMicro)} exact=${exactUsd(totals.earnedMicro)} note=${`${requests(totals.paid)}, at prices of then`} />
     <${Figure} label="Those who paid" value=${usd(totals.ifPaidMicro)} exact=${exactUsd(totals.ifPaidMicro)} note=${`at ${usd(readMicro)} per read`} />
-    <${Figure} label="Those refused, had all paid" value=${usd(totals.ifDeniedMicro)} exact=${exactUsd(totals.ifDeniedMicro)} note=${requests(totals.denied)} />
+    <${Figure} label="Those refused, had all paid" value=${usd(totals.ifDeniedMicro)} exact=${exactUsd(totals.ifDeniedMicro)} note=${requests(totals.unanswered)} />
     <${Figure} label="Those blocked, had all paid" value=${usd(totals.ifBlockedMicro)} exact=${exactUsd(totals.ifBlockedMicro)} note=${requests(totals.blocked)} />`;
 }

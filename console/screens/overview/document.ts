@@ -18,9 +18,9 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
       series(every: $every, timeZone: $timeZone) { grossMicro }
     }
     audit(window: $window, compare: true) {
-      totals { missedMicro denied failedMicro paymentFailed agentHits paid masqueradeAttempts freeForWantOfAuthors }
-      previous { missedMicro failedMicro agentHits }
-      series(every: $every, timeZone: $timeZone) { from totals { missedMicro denied } }
+      totals { unansweredMicro unanswered failedMicro paymentFailed agentHits paid masqueradeAttempts freeForWantOfAuthors }
+      previous { unansweredMicro failedMicro agentHits }
+      series(every: $every, timeZone: $timeZone) { from totals { unansweredMicro unanswered } }
     }
     attention {
       since
@@ -33,7 +33,7 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
     }
     settlementTimes(window: $window) { settled { p50Ms p95Ms } final { p50Ms p95Ms } }
     pages: earnings(window: $window, groupBy: SLUG) { breakdown(first: 8) { nodes { key title grossMicro events } } }
-    agents(window: $window, first: 8) { nodes { agent earnedMicro missedMicro hits } }
+    agents(window: $window, first: 8) { nodes { agent earnedMicro unansweredMicro hits } }
     payments(first: 6) { nodes { paymentId mode slug title host state micro acceptedAt reason } }
   }
 }`;
@@ -65,8 +65,8 @@ export interface Overview {
   } | null;
   readonly audit: {
     readonly totals: {
-      readonly missedMicro: string;
-      readonly denied: number;
+      readonly unansweredMicro: string;
+      readonly unanswered: number;
       readonly failedMicro: string;
       readonly paymentFailed: number;
       readonly agentHits: number;
@@ -74,10 +74,10 @@ export interface Overview {
       readonly masqueradeAttempts: number;
       readonly freeForWantOfAuthors: number;
     };
-    readonly previous: { readonly missedMicro: string; readonly failedMicro: string; readonly agentHits: number } | null;
+    readonly previous: { readonly unansweredMicro: string; readonly failedMicro: string; readonly agentHits: number } | null;
     readonly series: readonly {
       readonly from: number;
-      readonly totals: { readonly missedMicro: string; readonly denied: number };
+      readonly totals: { readonly unansweredMicro: string; readonly unanswered: number };
     }[];
   } | null;
   readonly attention: ToLookAt;
@@ -96,7 +96,7 @@ export interface Overview {
     readonly nodes: readonly {
       readonly agent: string;
       readonly earnedMicro: string;
-      readonly missedMicro: string;
+      readonly unansweredMicro: string;
       readonly hits: number;
     }[];
   } | null;

@@ -56,8 +56,8 @@ function Money({ site, at }: { readonly site: Site; readonly at: LookedAt }): Vi
     <//>
     <${Chart} site=${site} at=${at} />
     <div class="second"><${Figures}>
-      <${Figure} label="Missed" value=${usd(audit?.totals.missedMicro)} exact=${exactUsd(audit?.totals.missedMicro)} good="down"
-        change=${changed(audit?.totals.missedMicro, audit?.previous?.missedMicro)} note=${`${count(audit?.totals.denied)} refused`} />
+      <${Figure} label="Missed" value=${usd(audit?.totals.unansweredMicro)} exact=${exactUsd(audit?.totals.unansweredMicro)} good="down"
+        change=${changed(audit?.totals.unansweredMicro, audit?.previous?.unansweredMicro)} note=${`${count(audit?.totals.unanswered)} refused`} />
       <${Figure} label="Failed" value=${usd(audit?.totals.failedMicro)} exact=${exactUsd(audit?.totals.failedMicro)} good="down"
         change=${changed(audit?.totals.failedMicro, audit?.previous?.failedMicro)} note=${many(audit?.totals.paymentFailed ?? 0, 'payment')} />
       <${Figure} label="Waiting for the chain" value=${usd(attention.waiting?.total.micro)} exact=${exactUsd(attention.waiting?.total.micro)}
@@ -84,12 +84,13 @@ function Chart({ site, at }: { readonly site: Site; readonly at: LookedAt }): Vi
   const { earnings, audit } = site;
   const rows = earnings?.series ?? [];
   const isNothing =
-    rows.every(({ grossMicro }) => grossMicro === '0') && (audit?.series ?? []).every(({ totals }) => totals.missedMicro === '0');
+    rows.every(({ grossMicro }) => grossMicro === '0') &&
+    (audit?.series ?? []).every(({ totals }) => totals.unansweredMicro === '0');
   const action = html`<${Button} href=${href('/setup')}>Look at the set-up<//>`;
   if (isNothing)
     return html`<${Empty} title="Nothing was sold or missed in this window" action=${action}>Sales appear here seconds after they are made.<//>`;
   const buckets = rows.map(({ from, grossMicro }, place) => {
-    const missed = audit?.series[place]?.totals.missedMicro ?? '0';
+    const missed = audit?.series[place]?.totals.unansweredMicro ?? '0';
     const said = { texts: [usd(grossMicro), usd(missed)], exact: [exactUsd(grossMicro), exactUsd(missed)] };
     return { ...bucketTimes(from, at.every), ...said, values: [Number(grossMicro), Number(missed)] };
   });

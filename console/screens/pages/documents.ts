@@ -24,7 +24,7 @@ export const PRICES_DOCUMENT = `query prices($tenantId: ID) {
 /** What another price would have brought in the last 28 days. */
 export const WHAT_IF_DOCUMENT = `query whatIf($tenantId: ID, $priceUsdc: String!, $citationMultiplier: String) {
   tenant(tenantId: $tenantId) {
-    whatIf(priceUsdc: $priceUsdc, citationMultiplier: $citationMultiplier, window: { lastDays: 28 }) { totals { paid earnedMicro ifPaidMicro denied ifDeniedMicro } }
+    whatIf(priceUsdc: $priceUsdc, citationMultiplier: $citationMultiplier, window: { lastDays: 28 }) { totals { paid earnedMicro ifPaidMicro unanswered ifDeniedMicro } }
   }
 }`;
 
@@ -86,12 +86,12 @@ export async function lookAt(change: Readonly<Record<string, unknown>>): Promise
   return tenant.priceEffect;
 }
 
-/** What paid and denied requests of the last 28 days come to at another price. */
+/** What paid and unanswered requests of the last 28 days come to at another price. */
 export interface WhatIf {
   readonly paid: number;
   readonly earnedMicro: string;
   readonly ifPaidMicro: string;
-  readonly denied: number;
+  readonly unanswered: number;
   readonly ifDeniedMicro: string;
 }
 

@@ -81,7 +81,7 @@ function PriceForm({ prices, done }: { readonly prices: Prices; readonly done: (
 
 /** What the last 28 days would have brought at the price. */
 function Before({ of }: { readonly of: WhatIf }): View {
-  if (of.paid + of.denied === 0) return html`<p class="about">Nobody paid or was turned away in the last 28 days.</p>`;
+  if (of.paid + of.unanswered === 0) return html`<p class="about">Nobody paid or was turned away in the last 28 days.</p>`;
   return html`<${Facts} of=${[
     [
       'Paid in the last 28 days',
@@ -89,9 +89,9 @@ function Before({ of }: { readonly of: WhatIf }): View {
     ],
     [
       'Turned away meanwhile',
-      of.denied === 0
+      of.unanswered === 0
         ? null
-        : html`${many(of.denied, 'request')}, at most <${Money} micro=${of.ifDeniedMicro} /> more at this price.`,
+        : html`${many(of.unanswered, 'request')}, at most <${Money} micro=${of.ifDeniedMicro} /> more at this price.`,
     ],
   ]} />`;
 }

@@ -17,6 +17,7 @@ import { groupNamer, namesPages } from '../../schema/pageNames.ts';
 import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
+import { AnsweredType } from './answered.ts';
 
 const FailureCount = builder
   .objectRef<{ readonly reason: (typeof FAILURE_REASONS)[number]; readonly count: number }>('FailureCount')
@@ -30,6 +31,7 @@ const FailureCount = builder
 
 const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement({
   description: 'Net sums of observations.',
+  interfaces: [AnsweredType],
   fields: (t) => ({
     observations: t.exposeInt('observations', { description: 'Requests.' }),
     agentHits: t.exposeInt('agentHits', { description: 'Requests classified as agents.' }),
@@ -46,7 +48,7 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
     masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
     missedMicro: t.field({
       type: 'Micro',
-      description: 'What denied and blocked requests would have paid.',
+      description: 'What denied and blocked requests would have paid, answered ones too.',
       resolve: ({ missedMicro }) => missedMicro,
     }),
     failedMicro: t.field({
@@ -65,6 +67,7 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
 
 const AuditGroup = builder.objectRef<AuditGroupRow & OfPage>('AuditGroup').implement({
   description: 'One group of the audit.',
+  interfaces: [AnsweredType],
   fields: (t) => ({
     key: t.string({
       description: 'What the group is of: a host, slug, wallet, kind, agent label or verdict; empty where there is none.',
@@ -87,6 +90,7 @@ const AuditAgent = builder.objectRef<AgentRow>('AuditAgent').implement({
     agent: t.exposeString('agent', { description: 'Its label.' }),
     hits: t.exposeInt('hits', { description: 'Requests.' }),
     denied: t.exposeInt('denied', { description: 'Requests that were denied.' }),
+    answered: t.exposeInt('answered', { description: 'Paid requests that a gate had denied before.' }),
     paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
     verified: t.exposeBoolean('verified', { description: 'True when one of its signatures verified.' }),
   }),
@@ -100,6 +104,8 @@ const GROUP_MEASURES = {
   DENIED: ({ denied }: AuditGroupRow) => BigInt(denied),
   PAID: ({ paid }: AuditGroupRow) => BigInt(paid),
   MISSED: ({ missedMicro }: AuditGroupRow) => missedMicro,
+  UNANSWERED: ({ unanswered }: AuditGroupRow) => BigInt(unanswered),
+  UNANSWERED_MICRO: ({ unansweredMicro }: AuditGroupRow) => unansweredMicro,
   EARNED: ({ earnedMicro }: AuditGroupRow) => earnedMicro,
 };
 
@@ -188,6 +194,7 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
 /** What agents did. */
 export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implement({
   description: 'What agents did in a window.',
+  interfaces: [AnsweredType],
   fields: (t) => ({
     hits: t.exposeInt('hits', { description: 'Requests.' }),
     paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
@@ -209,7 +216,7 @@ export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implem
 /** One agent of a window. */
 export const AgentType = builder.objectRef<AgentTotals>('Agent').implement({
   description: 'What one agent did in a window, by its label.',
-  interfaces: [AgentSumsType],
+  interfaces: [AgentSumsType, AnsweredType],
   fields: (t) => ({
     agent: t.exposeString('agent', {
       description: 'Its label: a verified host, a known crawler, the name it gives itself, or `other`. A name proves nothing.',

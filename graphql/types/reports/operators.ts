@@ -15,6 +15,7 @@ import { CrossingKind, VisitorClassName } from '../../schema/enums.ts';
 import { filterText, hostFilter } from '../../schema/inputs.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
+import { AnsweredType } from './answered.ts';
 import { AgentSumsType, AgentType, agentArgs, askedAgents } from './audit.ts';
 
 builder.objectField(AgentType, 'operator', (t) =>
@@ -53,7 +54,7 @@ builder.objectField(AgentType, 'ownWords', (t) =>
 
 const OperatorType = builder.objectRef<OperatorTotals>('Operator').implement({
   description: 'Who runs agents, with what all of them did in a window.',
-  interfaces: [AgentSumsType],
+  interfaces: [AgentSumsType, AnsweredType],
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name; of an agent whose operator is not known, its label.' }),
     isKnown: t.exposeBoolean('isKnown', { description: 'False: nobody is known to run this agent.' }),
@@ -68,7 +69,7 @@ const OperatorConnection = connectionOf(OperatorType, 'Operator', 'operators');
 
 const OtherAgentType = builder.objectRef<OtherAgent>('OtherAgent').implement({
   description: 'Requests under `other` that sent the same User-Agent.',
-  interfaces: [AgentSumsType],
+  interfaces: [AgentSumsType, AnsweredType],
   fields: (t) => ({
     name: t.exposeString('name', {
       description:
@@ -80,7 +81,7 @@ const OtherAgentType = builder.objectRef<OtherAgent>('OtherAgent').implement({
 
 const RestType = builder.objectRef<AgentSums>('RestOfAgents').implement({
   description: 'All others together.',
-  interfaces: [AgentSumsType],
+  interfaces: [AgentSumsType, AnsweredType],
 });
 
 const OtherAgentsType = builder.objectRef<OtherAgents>('OtherAgents').implement({

@@ -10,19 +10,20 @@ import { CrossingKind, WhatIfGroupByName } from '../../schema/enums.ts';
 import { filterText, hostFilter } from '../../schema/inputs.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
+import { AnsweredType } from './answered.ts';
 
 const Sums = builder.interfaceRef<WhatIfSums>('WhatIfSums').implement({
   description: 'Requests for single pages, as they were and at the price; licences are in none of it.',
+  interfaces: [AnsweredType],
   fields: (t) => ({
     paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
-    denied: t.exposeInt('denied', {
-      description: 'Requests that were denied. One that came again with a payment is among `paid` as well.',
-    }),
+    denied: t.exposeInt('denied', { description: 'Requests that were denied, answered ones too.' }),
     blocked: t.exposeInt('blocked', { description: 'Requests that the crawler policy blocks, at any price.' }),
     earnedMicro: t.field({ type: 'Micro', description: 'What paid requests paid.', resolve: ({ earnedMicro }) => earnedMicro }),
     missedMicro: t.field({
       type: 'Micro',
-      description: 'What denied and blocked requests were asked for, at the prices of then; 0 of a gate that named none.',
+      description:
+        'What denied and blocked requests were asked for, answered ones too, at the prices of then; 0 of a gate that named none.',
       resolve: ({ missedMicro }) => missedMicro,
     }),
     ifPaidMicro: t.field({
@@ -32,7 +33,7 @@ const Sums = builder.interfaceRef<WhatIfSums>('WhatIfSums').implement({
     }),
     ifDeniedMicro: t.field({
       type: 'Micro',
-      description: 'What denied requests come to at the price, had every one of them paid: the most there could have been.',
+      description: 'What unanswered requests come to at the price, had every one of them paid: the most there could have been.',
       resolve: ({ ifDeniedMicro }) => ifDeniedMicro,
     }),
     ifBlockedMicro: t.field({
@@ -45,12 +46,12 @@ const Sums = builder.interfaceRef<WhatIfSums>('WhatIfSums').implement({
 
 const Totals = builder.objectRef<WhatIfSums>('WhatIfTotals').implement({
   description: 'The whole window at a price.',
-  interfaces: [Sums],
+  interfaces: [Sums, AnsweredType],
 });
 
 const Group = builder.objectRef<WhatIfGroup>('WhatIfGroup').implement({
   description: 'One agent, or one page, at a price.',
-  interfaces: [Sums],
+  interfaces: [Sums, AnsweredType],
   fields: (t) => ({ key: t.exposeString('key', { description: 'The agent’s label, or the slug.' }) }),
 });
 

@@ -1,3 +1,4 @@
+import { answeredOf } from '../../kernel/payment/answered.ts';
 import { NO_CREDITS } from '../../pricing/rules/pricing.ts';
 import type { AnomalyMetric } from '../../webhooks/rules/anomalyRule.ts';
 import { MIN_SAMPLE } from '../../webhooks/rules/anomalyRule.ts';
@@ -40,6 +41,7 @@ export function measure(metric: AnomalyMetric, figures: Figures): number | null 
     case 'agent_hits':
       return sum(traffic.filter(({ classifiedAs }) => classifiedAs === 'agent').map((row) => row.hits));
     case 'denied':
+      return answeredOf(traffic).unanswered;
     case 'paid':
     case 'unservable':
       return hits(metric);
@@ -53,7 +55,7 @@ export function measure(metric: AnomalyMetric, figures: Figures): number | null 
     case 'masquerade_attempts':
       return sum(traffic.map(({ invalid }) => invalid));
     case 'missed_micro':
-      return sum(traffic.filter(({ verdict }) => verdict === 'denied' || verdict === 'blocked').map((row) => Number(row.micro)));
+      return Number(answeredOf(traffic).unansweredMicro);
     case 'free_without_authors':
       return sum(traffic.filter((row) => row.verdict === 'served-free' && row.reason === NO_CREDITS).map((row) => row.hits));
     case 'earned_micro':

@@ -1,9 +1,13 @@
 /** What a price would have brought: requests that were counted, taken at another price. */
+import type { Answered } from '../../kernel/payment/answered.ts';
+import { answeredOf } from '../../kernel/payment/answered.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 
 /** Requests for pages of one kind that came to the same; a gate that named no kind means reads. */
 export interface AskedFor {
   readonly verdict: string;
+  /** Of a paid one, whether a 402 came before (`WITHOUT_402`). */
+  readonly reason: string;
   readonly kind: string;
   readonly hits: number;
   /** What they paid, or would have. */
@@ -11,7 +15,7 @@ export interface AskedFor {
 }
 
 /** What was asked for, as it was and at a price; micro-USDC. */
-export interface WhatIfSums {
+export interface WhatIfSums extends Answered {
   readonly paid: number;
   readonly denied: number;
   readonly blocked: number;
@@ -19,7 +23,7 @@ export interface WhatIfSums {
   readonly missedMicro: bigint;
   /** Those that were paid, each at the price. */
   readonly ifPaidMicro: bigint;
-  /** Those that were denied, had every one of them paid the price. */
+  /** Those that were denied and have not paid since, had every one of them paid the price. */
   readonly ifDeniedMicro: bigint;
   /** The same of those that the owner's own policy blocks. */
   readonly ifBlockedMicro: bigint;
@@ -30,16 +34,20 @@ export function atPrices(rows: readonly AskedFor[], prices: Readonly<Record<Cros
   const of = (...verdicts: string[]): readonly AskedFor[] => rows.filter(({ verdict }) => verdicts.includes(verdict));
   const hits = (verdict: string): number => of(verdict).reduce((sum, row) => sum + row.hits, 0);
   const micro = (...verdicts: string[]): bigint => of(...verdicts).reduce((sum, row) => sum + row.micro, 0n);
+  const kinds = Map.groupBy(rows, ({ kind }): CrossingKind => (kind === 'citation' ? 'citation' : 'read'));
+  const pricedBy = (count: (ofKind: readonly AskedFor[]) => number): bigint =>
+    [...kinds].reduce((sum, [kind, ofKind]) => sum + BigInt(count(ofKind)) * prices[kind], 0n);
   const priced = (verdict: string): bigint =>
-    of(verdict).reduce((sum, row) => sum + BigInt(row.hits) * prices[row.kind === 'citation' ? 'citation' : 'read'], 0n);
+    pricedBy((ofKind) => ofKind.reduce((sum, row) => (row.verdict === verdict ? sum + row.hits : sum), 0));
   return {
     paid: hits('paid'),
     denied: hits('denied'),
+    ...answeredOf(rows),
     blocked: hits('blocked'),
     earnedMicro: micro('paid'),
     missedMicro: micro('denied', 'blocked'),
     ifPaidMicro: priced('paid'),
-    ifDeniedMicro: priced('denied'),
+    ifDeniedMicro: pricedBy((ofKind) => answeredOf(ofKind).unanswered),
     ifBlockedMicro: priced('blocked'),
   };
 }

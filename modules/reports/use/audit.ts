@@ -3,6 +3,8 @@ import { OTHER } from '../../gate/rules/agent.ts';
 import { isKnownCrawler } from '../../gate/rules/crawlers.ts';
 import type { FailureReason } from '../../kernel/errors.ts';
 import { FAILURE_REASONS } from '../../kernel/errors.ts';
+import type { Answered } from '../../kernel/payment/answered.ts';
+import { answeredOf } from '../../kernel/payment/answered.ts';
 import type { ReadableWindow, Span } from '../../kernel/time/window.ts';
 import { NO_CREDITS } from '../../pricing/rules/pricing.ts';
 import { readAuditOverview } from '../store/audit/auditOverview.ts';
@@ -27,7 +29,7 @@ export type AuditGroup = (typeof AUDIT_GROUPS)[number];
 export const MAX_GROUPS = 1_000;
 
 /** Net sums of observations; micro-USDC. */
-export interface AuditTotals {
+export interface AuditTotals extends Answered {
   readonly observations: number;
   readonly agentHits: number;
   /** Requests of people: the rest of the observations. */
@@ -38,7 +40,7 @@ export interface AuditTotals {
   /** Of these, agents' requests for pages that were free because nobody is named who could be paid. */
   readonly freeForWantOfAuthors: number;
   readonly paymentFailed: number;
-  /** What denied and blocked requests would have paid. */
+  /** What denied and blocked requests would have paid, those among them that paid afterwards too. */
   readonly missedMicro: bigint;
   readonly failedMicro: bigint;
   readonly earnedMicro: bigint;
@@ -49,7 +51,7 @@ export interface AuditTotals {
 }
 
 /** One group; `key` '' stands for none (no slug, no kind, no author known). */
-export interface AuditGroupRow {
+export interface AuditGroupRow extends Answered {
   readonly key: string;
   readonly authorId: string | null;
   readonly hits: number;
@@ -60,7 +62,7 @@ export interface AuditGroupRow {
 }
 
 /** One agent, by its label. */
-export interface AgentRow {
+export interface AgentRow extends Pick<Answered, 'answered'> {
   readonly agent: string;
   readonly hits: number;
   readonly denied: number;
@@ -189,14 +191,14 @@ async function breakDown(
 
 function groupOf(rows: readonly ObservationSum[]) {
   const { observations: hits, denied, paid, missedMicro, earnedMicro } = totalsOf(rows);
-  return { hits, denied, paid, missedMicro, earnedMicro };
+  return { hits, denied, paid, missedMicro, earnedMicro, ...answeredOf(rows) };
 }
 
 function agentRows(rows: readonly ObservationSum[]): AgentRow[] {
   return [...Map.groupBy(rows, ({ agent }) => agent)]
     .map(([agent, members]) => {
-      const { observations: hits, denied, paid, verifiedHits } = totalsOf(members);
-      return { agent, hits, denied, paid, verified: verifiedHits > 0 };
+      const { observations: hits, denied, answered, paid, verifiedHits } = totalsOf(members);
+      return { agent, hits, denied, answered, paid, verified: verifiedHits > 0 };
     })
     .filter((row) => row.hits !== 0)
     .sort((a, b) => b.hits - a.hits || (a.agent < b.agent ? -1 : 1));
@@ -217,6 +219,7 @@ export function totalsOf(rows: readonly ObservationSum[]): AuditTotals {
     agentHits: hits((row) => row.classifiedAs === 'agent'),
     peopleHits: hits((row) => row.classifiedAs === 'human'),
     denied: hits((row) => row.verdict === 'denied'),
+    ...answeredOf(rows),
     paid: hits((row) => row.verdict === 'paid'),
     servedFree: hits((row) => row.verdict === 'served-free'),
     freeForWantOfAuthors: hits((row) => row.verdict === 'served-free' && row.reason === NO_CREDITS),

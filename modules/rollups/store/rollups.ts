@@ -94,11 +94,14 @@ function fullSums(from: string): string {
 /** The verdicts that an agent's line tells apart. */
 export const COLLAPSED_VERDICT = "case when verdict in ('denied', 'paid') then verdict else '' end";
 
+/** The reason that an agent's line tells apart: whether a sale answers a 402. */
+export const COLLAPSED_REASON = "case when verdict = 'paid' then reason else '' end";
+
 /** What sums of days add in every dimension. */
 const DAY_SUMS = `select tenant_id, dimension, bucket, ${COLUMNS}, ${TOTALS} from (
       select tenant_id, 'total' as dimension, bucket, host, verdict, classified_as, kind, reason, '' as agent, ${MEASURES} from in_full
       union all select tenant_id, 'full', bucket, ${COLUMNS}, ${MEASURES} from in_full
-      union all select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', '', agent, ${MEASURES} from in_full
+      union all select tenant_id, 'label', bucket, '', ${COLLAPSED_VERDICT}, 'agent', '', ${COLLAPSED_REASON}, agent, ${MEASURES} from in_full
         where classified_as = 'agent') part group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 
 /** The rows of a rollup, in the order of its keys. */

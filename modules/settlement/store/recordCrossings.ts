@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../../../db/database.ts';
 import { retryConflicts } from '../../../db/database.ts';
 import { unseenLists } from '../../../db/unseen.ts';
+import { WITHOUT_402 } from '../../kernel/payment/answered.ts';
 import { crossingRollups, insertAndRollUp } from '../../rollups/store/rollups.ts';
 import type { PaymentEffect } from '../rules/machine.ts';
 import type { Change } from './applyEvents.ts';
@@ -89,7 +90,10 @@ function observationOf(effect: PaymentEffect): { verdict: string; count: number;
   }
 }
 
-/** Appends the observations that decisions ask for: one for each decided failure and settlement, and their corrections. */
+/**
+ * Appends the observations that decisions ask for: one for each decided failure and settlement, and their corrections. A sale without a publisher's
+ * key was made at a door of this service, whose 402 no gate observed: its row says so, and so does what takes it back.
+ */
 async function recordObservations(sql: Sql, changes: readonly Change[]): Promise<void> {
   const rows = changes.flatMap((change) =>
     change.effects.flatMap((effect) => {
@@ -105,7 +109,7 @@ async function recordObservations(sql: Sql, changes: readonly Change[]): Promise
     `insert into observation (tenant_id, observation_id, host, slug, verdict, classified_as, kind, micro, reason, count,
        payment_id, agent, agent_ua, classify_reason, verified, verified_agent, sig_invalid, at)
      select payment.tenant_id, uuidv7(), payment.host, payment.slug, entry.verdict, 'agent', payment.kind,
-       payment.amount_micro, entry.reason, entry.count, payment.payment_id, payment.agent ->> 'label',
+       payment.amount_micro, case when entry.verdict = 'paid' and payment.key_id is null then '${WITHOUT_402}' else entry.reason end, entry.count, payment.payment_id, payment.agent ->> 'label',
        payment.agent ->> 'ua', payment.agent ->> 'classifyReason', (payment.agent ->> 'verified')::boolean,
        payment.agent ->> 'verifiedAgent', (payment.agent ->> 'sigInvalid')::boolean, payment.at
      from unnest(${unseenLists(['uuid', 'uuid', 'text', 'smallint', 'text'])})

@@ -14,7 +14,7 @@ import { agentSums, nearSums, observationSums, sumFromRow, tenantSums } from './
 export interface AuditOverview {
   /** By everything but the agent; hosts and kinds only where they are asked for. */
   readonly sums: ObservationSum[];
-  /** By agent label and verdict (denied, paid, or empty), agents only. */
+  /** By agent label, verdict (denied, paid, or empty) and reason of a paid one, agents only. */
   readonly agents: ObservationSum[];
   readonly recent: SplitPage<StandingObservation>;
 }

@@ -2,7 +2,7 @@ import { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
 import type { Pieces, Span } from '../../../kernel/time/window.ts';
 import { isEmpty, piecesOf } from '../../../kernel/time/window.ts';
-import { COLLAPSED_VERDICT, GATHERED, LIVE } from '../../../rollups/store/rollups.ts';
+import { COLLAPSED_REASON, COLLAPSED_VERDICT, GATHERED, LIVE } from '../../../rollups/store/rollups.ts';
 import { isBought, within } from '../earnings/crossings.ts';
 import { eachSpan } from '../spans.ts';
 
@@ -173,7 +173,7 @@ export function tenantSums(
     );
   const edges = [
     `select 'total' as dimension, verdict, classified_as, reason, '' as agent, ${MEASURES.join(', ')} from near`,
-    `select 'label', ${COLLAPSED_VERDICT}, 'agent', '', agent, ${MEASURES.join(', ')} from near where classified_as = 'agent'`,
+    `select 'label', ${COLLAPSED_VERDICT}, 'agent', ${COLLAPSED_REASON}, agent, ${MEASURES.join(', ')} from near where classified_as = 'agent'`,
   ];
   const parts = [...unitsOf(add), ...(near === undefined ? [] : edges)];
   const keys = 'dimension, verdict, classified_as, reason, agent';
@@ -195,20 +195,20 @@ export function observationSums(binder: Binder, scope: ObservationScope, window:
       group by 1, 2, 3, 4, 5`;
 }
 
-/** The statement of a window's net sums by agent label and verdict (denied, paid, or empty), agents only; `near` as above. */
+/** The statement of a window's net sums by agent label, verdict (denied, paid, or empty) and reason of a paid one, agents only; `near` as above. */
 export function agentSums(binder: Binder, scope: ObservationScope, window: Span, near?: string): string {
   const isWhole = scope.host === null && scope.kind === null && scope.verdict === null && scope.agent === null;
   const source = sourceOf(binder, scope, window, { detail: isWhole ? 'label' : 'full', near });
-  return `select '' as host, ${COLLAPSED_VERDICT} as verdict, 'agent' as classified_as, '' as kind, '' as reason, agent, '' as key,
-        ${SUMS} from (${source}) part where classified_as = 'agent' group by 2, agent`;
+  return `select '' as host, ${COLLAPSED_VERDICT} as verdict, 'agent' as classified_as, '' as kind, ${COLLAPSED_REASON} as reason, agent, '' as key,
+        ${SUMS} from (${source}) part where classified_as = 'agent' group by 2, 5, agent`;
 }
 
 /** Net sums of a window by agent label, of requests of agents alone: a person has no label, whatever their browser calls itself. */
 export function sumByAgent(sql: Sql, scope: ObservationScope, window: Span): Promise<ObservationSum[]> {
   return sumUp(sql, window, (binder) => {
     const source = sourceOf(binder, scope, window, { detail: 'full' });
-    return `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, agent, agent as key, ${SUMS}
-      from (${source}) part where classified_as = 'agent' group by verdict, agent`;
+    return `select '' as host, verdict, '' as classified_as, '' as kind, reason, agent, agent as key, ${SUMS}
+      from (${source}) part where classified_as = 'agent' group by verdict, reason, agent`;
   });
 }
 
@@ -217,8 +217,8 @@ export function sumBySlug(sql: Sql, scope: ObservationScope, window: Span): Prom
   return sumUp(
     sql,
     window,
-    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS}
-      from (${plainRows(binder, scope, within(binder, 'o.at', window), 'slug')}) part group by verdict, key`,
+    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, reason, '' as agent, key, ${SUMS}
+      from (${plainRows(binder, scope, within(binder, 'o.at', window), 'slug')}) part group by verdict, reason, key`,
   );
 }
 
@@ -226,7 +226,7 @@ export function sumBySlug(sql: Sql, scope: ObservationScope, window: Span): Prom
 export type AskedBy = 'nothing' | 'agent' | 'slug';
 
 /**
- * Net sums of the requests of a window for single pages that were paid, denied or blocked, by verdict and kind; `key` is an agent's label
+ * Net sums of the requests of a window for single pages that were paid, denied or blocked, by verdict, kind and reason; `key` is an agent's label
  * or a slug, where asked for. A licence is no page: its payment names it, and what was observed of that one is taken off. Slugs are read
  * from the rows, all else from the rollups.
  */
@@ -241,13 +241,13 @@ export function sumAsked(
     const key = by === 'agent' ? 'agent' : "''";
     const rolled = (): string => {
       const source = sourceOf(binder, scope, window, { detail: by === 'agent' ? 'full' : 'total' });
-      return `select verdict, kind, ${key} as key, hits, micro, verified, invalid from (${source}) part
-        union all select verdict, kind, ${key}, -hits, -micro, -verified, -invalid from (${licencesObserved(binder, scope, window)}) licence`;
+      return `select verdict, kind, reason, ${key} as key, hits, micro, verified, invalid from (${source}) part
+        union all select verdict, kind, reason, ${key}, -hits, -micro, -verified, -invalid from (${licencesObserved(binder, scope, window)}) licence`;
     };
     const rows = (): string =>
       `select * from (${plainRows(binder, scope, within(binder, 'o.at', window), 'slug')}) one where ${isBought('key', 'page')}`;
-    return `select '' as host, verdict, '' as classified_as, kind, '' as reason, '' as agent, key, ${SUMS}
-      from (${by === 'slug' ? rows() : rolled()}) asked where verdict in ('paid', 'denied', 'blocked') group by verdict, kind, key`;
+    return `select '' as host, verdict, '' as classified_as, kind, reason, '' as agent, key, ${SUMS}
+      from (${by === 'slug' ? rows() : rolled()}) asked where verdict in ('paid', 'denied', 'blocked') group by verdict, kind, reason, key`;
   });
 }
 
@@ -268,8 +268,8 @@ export function sumByAuthor(sql: Sql, scope: ObservationScope, window: Span): Pr
   return sumUp(
     sql,
     window,
-    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent, key, ${SUMS}
-      from (${plainRows(binder, scope, within(binder, 'o.at', window), 'wallet')}) part group by verdict, key`,
+    (binder) => `select '' as host, verdict, '' as classified_as, '' as kind, reason, '' as agent, key, ${SUMS}
+      from (${plainRows(binder, scope, within(binder, 'o.at', window), 'wallet')}) part group by verdict, reason, key`,
   );
 }
 

@@ -35,15 +35,15 @@ export async function sumOtherNames(
   const place = `place <= ${binder.bind(most)}`;
   const rows = await sql.query<SumRow & { readonly is_named: boolean; readonly names: number } & Record<string, unknown>>(
     `with seen as (
-       select ${NAME} as name, o.verdict, sum(o.count) as hits, sum(o.count * coalesce(o.micro, 0)) as micro,
+       select ${NAME} as name, o.verdict, coalesce(o.reason, '') as reason, sum(o.count) as hits, sum(o.count * coalesce(o.micro, 0)) as micro,
          coalesce(sum(o.count) filter (where o.verified), 0) as verified, coalesce(sum(o.count) filter (where o.sig_invalid), 0) as invalid
-       from observation o where ${where} group by 1, 2
+       from observation o where ${where} group by 1, 2, 3
      ), ranked as (
        select name, row_number() over (order by sum(hits) desc, name) as place from seen group by name
      )
-     select ${place} as is_named, '' as host, verdict, '' as classified_as, '' as kind, '' as reason, '' as agent,
+     select ${place} as is_named, '' as host, verdict, '' as classified_as, '' as kind, reason, '' as agent,
        case when ${place} then name else '' end as key, (select count(*)::int from ranked) as names, ${SUMS}
-     from seen join ranked using (name) group by 1, verdict, key order by min(place), verdict`,
+     from seen join ranked using (name) group by 1, verdict, reason, key order by min(place), verdict`,
     binder.values,
   );
   const named = rows.filter(({ is_named: isNamed }) => isNamed);

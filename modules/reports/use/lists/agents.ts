@@ -1,3 +1,4 @@
+import type { Answered } from '../../../kernel/payment/answered.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { ReadingDeps } from '../../../paging/use/deps.ts';
 import type { ObservationSum } from '../../store/audit/observations.ts';
@@ -7,7 +8,7 @@ import type { AskedWindow, ReportFrame, ReportSite } from '../request.ts';
 import { readReport } from '../request.ts';
 
 /** What agents did in a window; micro-USDC. */
-export interface AgentSums {
+export interface AgentSums extends Answered {
   readonly hits: number;
   readonly paid: number;
   readonly denied: number;
@@ -29,8 +30,10 @@ export interface AgentTotals extends AgentSums {
 export const AGENT_ORDERS = {
   EARNED: ({ earnedMicro }) => earnedMicro,
   MISSED: ({ missedMicro }) => missedMicro,
+  UNANSWERED_MICRO: ({ unansweredMicro }) => unansweredMicro,
   HITS: ({ hits }) => BigInt(hits),
   DENIED: ({ denied }) => BigInt(denied),
+  UNANSWERED: ({ unanswered }) => BigInt(unanswered),
   PAYMENT_FAILED: ({ paymentFailed }) => BigInt(paymentFailed),
   MASQUERADES: ({ masqueradeAttempts }) => BigInt(masqueradeAttempts),
 } as const satisfies Record<string, (agent: AgentSums) => bigint>;

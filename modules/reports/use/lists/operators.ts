@@ -1,4 +1,5 @@
 import { operatorOf } from '../../../gate/rules/agent.ts';
+import { conversionOf } from '../../../kernel/payment/answered.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { ReadingDeps } from '../../../paging/use/deps.ts';
 import type { AskedWindow, ReportFrame, ReportSite } from '../request.ts';
@@ -37,10 +38,15 @@ export async function readOperators(
 function together(agents: readonly AgentTotals[]): AgentSums {
   const count = (of: (agent: AgentSums) => number): number => agents.reduce((sum, agent) => sum + of(agent), 0);
   const micro = (of: (agent: AgentSums) => bigint): bigint => agents.reduce((sum, agent) => sum + of(agent), 0n);
+  const [denied, answered] = [count((of) => of.denied), count((of) => of.answered)];
   return {
     hits: count(({ hits }) => hits),
     paid: count(({ paid }) => paid),
-    denied: count(({ denied }) => denied),
+    denied,
+    answered,
+    unanswered: count(({ unanswered }) => unanswered),
+    unansweredMicro: micro(({ unansweredMicro }) => unansweredMicro),
+    conversion: conversionOf(denied, answered),
     paymentFailed: count(({ paymentFailed }) => paymentFailed),
     servedFree: count(({ servedFree }) => servedFree),
     verifiedHits: count(({ verifiedHits }) => verifiedHits),
