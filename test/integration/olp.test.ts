@@ -53,7 +53,7 @@ test('a site tells its terms in XML with a tag and a date, to a browser as XML t
   expect(named.headers.get('content-type')).toBe('application/rsl+xml; charset=utf-8');
 });
 
-test('the lines for robots.txt name the document first, and a group that forbids nothing says what drafts ask for', async () => {
+test('the lines for robots.txt name the document first, and a group that forbids nothing denies what is sold', async () => {
   const { host } = await api.site();
   const { body } = await api.request(`/_svc/discovery/${host}/robots.txt`);
   const lines = String(body)
@@ -62,10 +62,13 @@ test('the lines for robots.txt name the document first, and a group that forbids
   expect(lines).toEqual([
     `License: https://svc.example/_svc/discovery/${host}/license.xml`,
     'User-agent: *',
-    'Content-Usage: train-ai=n, search=y',
-    'Content-Signal: search=yes, ai-input=yes, ai-train=no',
+    'Content-Usage: train-ai=n',
+    'Content-Signal: ai-input=no, ai-train=no',
     'Disallow:',
   ]);
+  const free = await api.site({ pricing: { priceUsdc: '0', articlePrefixes: ['/articles/'] } });
+  const granted = await api.request(`/_svc/discovery/${free.host}/robots.txt`);
+  expect(granted.body).toContain('\nContent-Signal: search=yes, ai-input=yes, ai-train=no\n');
 });
 
 test('an account that holds nothing is told the price of a licence, by the whole address of a content or by its path', async () => {

@@ -50,21 +50,6 @@ export interface Sale {
   abandon(): void;
 }
 
-/**
- * An answer of ours where the site has none: a 404, or the page that it shows at every address, for none of ours is HTML. Its own goes out as it
- * is. Nothing is sold, and nothing counted.
- */
-export function unlessSiteHas(answer: Answer): Sale {
-  return {
-    finish: ({ status, type = '' }) => {
-      const isNone = status === 404 || (status === 200 && /^text\/html\b/i.test(type));
-      return Promise.resolve(isNone ? { act: 'answer', answer } : { act: 'unservable', headers: {} });
-    },
-    hold: () => true,
-    abandon: () => undefined,
-  };
-}
-
 /** What is bought, and with what. */
 export interface Purchase {
   readonly page: Page;
