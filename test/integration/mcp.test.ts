@@ -148,7 +148,12 @@ test('an undecided payment is told without an offer in any dialect, so that nobo
     const answer = await ask({ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': payment } }, options);
     expect(answer.isError).toBe(true);
     expect(answer.content[0].text).toBe('settlement_pending: not decided yet');
-    expect(answer.structuredContent).toEqual({ error: 'settlement_pending', message: 'not decided yet', retryAfterSeconds: 3 });
+    expect(answer.structuredContent).toEqual({
+      error: 'settlement_pending',
+      message: 'not decided yet',
+      retryAfterSeconds: 3,
+      next: { action: 'wait', seconds: 3 },
+    });
     expect(JSON.stringify(answer)).not.toMatch(/accepts|x402\/error|payment_required/);
   }
 });
@@ -161,6 +166,7 @@ test('a refused payment is answered with the present offer and what was refused'
   const answer = await ask({ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': await pay(offer) } });
   expect(answer.structuredContent).toMatchObject({
     error: 'insufficient_funds: the payer has too little',
+    next: { action: 'fund' },
     accepts: [{ amount: '1000' }],
   });
   expect(answer._meta).toMatchObject({ 'x402/payment-response': { success: false }, 'x402/error': { x402Version: 2 } });

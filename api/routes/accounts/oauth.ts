@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { grantClientToken, tokenEndpoint } from '../../../modules/identity/use/accounts/oauth.ts';
+import { oauthAnswer } from '../../errors.ts';
 import type { PublicRoute } from '../../route.ts';
 import { RESOURCE_METADATA_PATH } from '../../route.ts';
 import { AccountToken, OauthError } from '../../schemas/accounts.ts';
@@ -72,16 +73,7 @@ export const oauthTokenRoute: PublicRoute = {
       const token = { access_token: answer.token, token_type: 'Bearer', expires_in: answer.expiresInSeconds };
       return { status: 200, headers: { 'cache-control': 'no-store', pragma: 'no-cache' }, body: token };
     }
-    const isClient = answer.error === 'invalid_client';
-    return {
-      status: isClient ? 401 : 400,
-      headers: {
-        'cache-control': 'no-store',
-        'x-svc-error-code': answer.error,
-        ...(isClient ? { 'www-authenticate': 'Basic realm="token"' } : {}),
-      },
-      body: { error: answer.error, error_description: answer.sentence },
-    };
+    return oauthAnswer(answer.error, answer.sentence);
   },
 };
 

@@ -1,4 +1,5 @@
 import { checkHostNow } from '../../../modules/hosts/use/challenges.ts';
+import type { NextStep } from '../../../modules/kernel/errors.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
@@ -36,6 +37,7 @@ export const checkHostRoute: KeyRoute = {
     const { host, outcome } = await checkHostNow(deps, request);
     if (outcome.verified) return { status: 200, headers, body: { verified: true, host } };
     const { reason } = outcome;
-    return { status: 409, headers: { ...headers, 'x-svc-error-code': reason }, body: { verified: false, reason } };
+    const next: NextStep = { action: 'fix_request' };
+    return { status: 409, headers: { ...headers, 'x-svc-error-code': reason }, body: { verified: false, reason, next } };
   },
 };

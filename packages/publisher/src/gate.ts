@@ -277,7 +277,8 @@ async function offerFor<Request>(
 ): Promise<Judgement | null> {
   const page = await pages.located(asked);
   const price = await pages.priceOf(page);
-  const error = method === 'GET' || method === 'HEAD' ? {} : { error: 'Payment required: pay with GET' };
+  const error =
+    method === 'GET' || method === 'HEAD' ? {} : ({ error: 'Payment required: pay with GET', next: 'fix_request' } as const);
   const decision = price.state === 'priced' ? ({ act: 'offer', ...error } as const) : decideUnpriced(price.state);
   return decision.act === 'serve' ? null : { ...judgement, page, price, decision };
 }
@@ -300,7 +301,8 @@ function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>,
     const error = decision.error ?? (proof.state === 'bad' ? proof.error : undefined);
     const named = { max: request.header('crawler-max-price'), exact: request.header('crawler-exact-price') };
     const crawlerError = crawlerErrorOf(quote.price, named);
-    const told = { error, licenseError, crawlerError, accept, isHead: request.method === 'HEAD' };
+    const next = decision.next === undefined ? {} : { next: { action: decision.next } };
+    const told = { error, ...next, licenseError, crawlerError, accept, isHead: request.method === 'HEAD' };
     return { act: 'answer', answer: offerAnswer(quote, told) };
   }
   const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });

@@ -200,6 +200,7 @@ async function sentHash(deps: AnswerDeps, { facts }: Payment): Promise<string> {
 }
 
 /** A network that is not configured any more goes by its id. */
-function presentedBy({ networks }: Pick<AnswerDeps, 'networks'>, { network: id, x402Version, payer }: Payment): Presented {
-  return { network: networks.find(id) ?? { id, v1Name: null }, x402Version, payer };
+function presentedBy({ networks }: Pick<AnswerDeps, 'networks'>, payment: Payment): Presented {
+  const { network: id, x402Version, payer, amountMicro: micro } = payment;
+  return { network: networks.find(id) ?? { id, v1Name: null }, x402Version, payer, micro };
 }

@@ -9,7 +9,7 @@ import { Breaker } from '../core/breaker.ts';
 import { decideSettled, isServable } from '../core/decide.ts';
 import type { Caller } from '../core/who.ts';
 import type { Page, Pages } from '../knowing/pages.ts';
-import { isReceipt } from '../shapes.ts';
+import { isReceipt, nextOf } from '../shapes.ts';
 import type { Bodies } from '../telling/bodies.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
@@ -159,7 +159,8 @@ async function resultOf(
   if (price.state === 'refused') return { act: 'answer', answer: refusalAnswer(403) };
   if (price.state !== 'priced') return { act: 'answer', answer: waitAnswer(undefined, { headers }) };
   const error = answer.error ?? 'payment refused';
-  const told = { error, accept: purchase.accept, settlement: { headers }, isHead: false };
+  const next = nextOf(answer.body);
+  const told = { error, ...(next ? { next } : {}), accept: purchase.accept, settlement: { headers }, isHead: false };
   return { act: 'answer', answer: offerAnswer(price.quote, told) };
 }
 
