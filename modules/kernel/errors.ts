@@ -112,7 +112,10 @@ export function kindOf(code: ErrorCode): ErrorKind {
 
 /** What to do next about a refusal. Amounts in micro, addresses with `0x`, times in epoch seconds. */
 export type NextStep =
-  | { readonly action: Exclude<NextAction, 'fund' | 'wait' | 'fix_clock' | 'fix_domain'> }
+  | { readonly action: Exclude<NextAction, 'fund' | 'wait' | 'fix_clock' | 'fix_domain' | 'get_it_free' | 'sign_in'> }
+  | { readonly action: 'get_it_free'; readonly url?: string }
+  /** Where a client that has nothing registers itself (RFC 7591). */
+  | { readonly action: 'sign_in'; readonly register?: string }
   | { readonly action: 'wait'; readonly seconds: number }
   | {
       readonly action: 'fund';

@@ -368,15 +368,12 @@ test('with every extension on, headers of an offer, of a refusal and of a paid p
 
 test('an offer with a reason in it holds the same as the JavaScript package puts into as much room', async () => {
   const quotes = await Promise.all(LONG_CASES.map((one) => longQuote(one, false)));
-  const fitted = call(
-    quotes.map(({ x402: { header } }) => ['Offer_Fit', 'with_error', [header, 'settlement_failed: why “not”']]),
-  );
-  for (const [at, { x402 }] of quotes.entries()) {
-    const offer = {
-      ...JSON.parse(Buffer.from(x402.header, 'base64').toString()),
-      error: clipText('settlement_failed: why “not”'),
-    };
-    expect(JSON.parse(Buffer.from(String(fitted[at]), 'base64').toString())).toEqual(fitOffer(offer, 1_300));
+  for (const reason of ['settlement_failed: why “not”', `settlement_failed: ${'why '.repeat(60)}`]) {
+    const fitted = call(quotes.map(({ x402: { header } }) => ['Offer_Fit', 'with_error', [header, reason]]));
+    for (const [at, { x402 }] of quotes.entries()) {
+      const offer = { ...JSON.parse(Buffer.from(x402.header, 'base64').toString()), error: clipText(reason) };
+      expect(JSON.parse(Buffer.from(String(fitted[at]), 'base64').toString())).toEqual(fitOffer(offer, 1_300));
+    }
   }
 });
 

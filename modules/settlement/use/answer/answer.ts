@@ -120,6 +120,7 @@ async function receiptOf(deps: AnswerDeps, { holder, paid, chargedMicro, name }:
     licenseJws,
     chargedMicro,
     ...(isMock ? {} : { receiptId: paid.paymentId }),
+    ...(receipt ? { receiptJws: receipt.info.receipt.signature } : {}),
     ...(bought ? { licence: { jti: bought.jti, priceMicro: bought.priceMicro } } : {}),
   };
 }
