@@ -1,4 +1,5 @@
 import { isTooSlow, outageOf } from '../db/outage.ts';
+import { registrationEndpoint } from '../modules/identity/use/accounts/oauth.ts';
 import type { ErrorKind, NextStep } from '../modules/kernel/errors.ts';
 import { isServiceError, ServiceError, WAIT_SECONDS } from '../modules/kernel/errors.ts';
 import { PaymentError } from '../modules/settlement/use/answer/receipt.ts';
@@ -55,9 +56,10 @@ function challengeOf(resourceMetadata: string | undefined): string {
   return resourceMetadata === undefined ? 'Bearer' : `Bearer resource_metadata="${resourceMetadata}"`;
 }
 
-/** A refusal in the words of OAuth (RFC 6749 §5.2), and what to do next: unless told a client that is not recognised signs in, any other mends its request. */
-export function oauthAnswer(error: string, sentence: string, next?: NextStep): Answer {
+/** A refusal in the words of OAuth (RFC 6749 §5.2), and what to do next: unless told a client that is not recognised signs in or registers, any other mends its request. */
+export function oauthAnswer(baseUrl: string, error: string, sentence: string, next?: NextStep): Answer {
   const isClient = error === 'invalid_client';
+  const usual: NextStep = isClient ? { action: 'sign_in', register: registrationEndpoint(baseUrl) } : { action: 'fix_request' };
   return {
     status: isClient ? 401 : 400,
     headers: {
@@ -65,7 +67,7 @@ export function oauthAnswer(error: string, sentence: string, next?: NextStep): A
       'x-svc-error-code': error,
       ...(isClient ? { 'www-authenticate': 'Basic realm="token"' } : {}),
     },
-    body: { error, error_description: sentence, next: next ?? { action: isClient ? 'sign_in' : 'fix_request' } },
+    body: { error, error_description: sentence, next: next ?? usual },
   };
 }
 

@@ -20,5 +20,5 @@ export const olpKeyRoute: PublicRoute = {
     requestBody: { required: false, content: { 'application/x-www-form-urlencoded': { schema: z.looseObject({}) } } },
     responses: { '400': jsonResponse('Always: nothing is encrypted here', OauthError.or(ErrorBody)) },
   },
-  handle: async () => oauthAnswer('invalid_request', 'this server encrypts nothing and has no keys'),
+  handle: async ({ deps }) => oauthAnswer(deps.baseUrl, 'invalid_request', 'this server encrypts nothing and has no keys'),
 };

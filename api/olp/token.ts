@@ -69,7 +69,7 @@ export const olpTokenRoute: PublicRoute = {
 };
 
 function answerOf(deps: HandlerDeps, answer: LicenceTokenAnswer): Answer {
-  if (answer.kind === 'refused') return oauthAnswer(answer.error, answer.sentence, answer.next);
+  if (answer.kind === 'refused') return oauthAnswer(deps.baseUrl, answer.error, answer.sentence, answer.next);
   if (answer.kind === 'token') {
     const { token, expiresAtMs, paymentResponse } = answer;
     const headers = { ...paymentResponseHeaders(paymentResponse), pragma: 'no-cache' };

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { CHALLENGE_METHODS } from '../../modules/hosts/rules/challenge.ts';
-import { NextStep } from './shared.ts';
 
 /** A label of a host name: up to 63 letters, digits and hyphens, no hyphen at its ends. */
 const LABEL = '[A-Za-z0-9\\u0080-\\uffff]([A-Za-z0-9\\u0080-\\uffff-]{0,61}[A-Za-z0-9\\u0080-\\uffff])?';
@@ -44,7 +43,7 @@ export const VerifyHostOpened = z.object({ challenge: VerifyHostChallenge }).met
 
 /** 409 of POST /_svc/verify-host. */
 export const VerifyHostAlreadyAdded = z
-  .object({ error: z.string(), routingVerified: z.boolean(), next: z.exactOptional(NextStep) })
+  .object({ error: z.string(), routingVerified: z.boolean() })
   .meta({ id: 'VerifyHostAlreadyAdded' });
 
 /** 200 of GET /_svc/verify-host. */
@@ -55,5 +54,5 @@ export const VerifyHostVerified = z.object({ verified: z.literal(true), host: z.
 
 /** 409 of POST /_svc/verify-host/check. */
 export const VerifyHostNotVerified = z
-  .object({ verified: z.literal(false), reason: z.string(), next: z.exactOptional(NextStep) })
+  .object({ verified: z.literal(false), reason: z.string() })
   .meta({ id: 'VerifyHostNotVerified' });

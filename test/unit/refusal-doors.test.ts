@@ -47,6 +47,11 @@ test('a sentence travels in ASCII, since clients read headers as Latin-1', () =>
 });
 
 test('OAuth tells beside its own words what to do next', () => {
-  expect(oauthAnswer('invalid_client', 'who?')).toMatchObject({ status: 401, body: { next: { action: 'sign_in' } } });
-  expect(oauthAnswer('invalid_request', 'what?')).toMatchObject({ status: 400, body: { next: { action: 'fix_request' } } });
+  const register = 'https://svc.example/_svc/oauth/register';
+  const stranger = oauthAnswer('https://svc.example', 'invalid_client', 'who?');
+  expect(stranger).toMatchObject({ status: 401, body: { next: { action: 'sign_in', register } } });
+  expect(oauthAnswer('https://svc.example', 'invalid_request', 'what?')).toMatchObject({
+    status: 400,
+    body: { next: { action: 'fix_request' } },
+  });
 });

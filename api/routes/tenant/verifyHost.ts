@@ -1,5 +1,4 @@
 import { listHosts, openHost } from '../../../modules/hosts/use/challenges.ts';
-import type { NextStep } from '../../../modules/kernel/errors.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
@@ -7,8 +6,6 @@ import { VerifyHostAlreadyAdded, VerifyHostList, VerifyHostOpenBody, VerifyHostO
 import { jsonResponse, keyErrors } from '../responses.ts';
 
 const PATH = '/_svc/verify-host';
-/** Nothing is left to prove: whoever wants it otherwise changes what he asks for. */
-const NEXT: NextStep = { action: 'fix_request' };
 const HEADERS = { 'cache-control': 'private, no-store' };
 
 /** POST /_svc/verify-host: opens or returns the challenge for a host; 409 when the host is verified already. */
@@ -38,7 +35,7 @@ export const openHostRoute: KeyRoute = {
     const outcome = await openHost(deps, { tenantId: caller.tenant.tenantId, host, method });
     if (outcome.kind === 'opened') return { status: 201, headers: HEADERS, body: { challenge: outcome.challenge } };
     const { kind, routingVerified } = outcome;
-    return { status: 409, headers: { ...HEADERS, 'x-svc-error-code': kind }, body: { error: kind, routingVerified, next: NEXT } };
+    return { status: 409, headers: { ...HEADERS, 'x-svc-error-code': kind }, body: { error: kind, routingVerified } };
   },
 };
 

@@ -1,5 +1,4 @@
 import { checkHostNow } from '../../../modules/hosts/use/challenges.ts';
-import type { NextStep } from '../../../modules/kernel/errors.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
@@ -37,7 +36,6 @@ export const checkHostRoute: KeyRoute = {
     const { host, outcome } = await checkHostNow(deps, request);
     if (outcome.verified) return { status: 200, headers, body: { verified: true, host } };
     const { reason } = outcome;
-    const next: NextStep = { action: 'fix_request' };
-    return { status: 409, headers: { ...headers, 'x-svc-error-code': reason }, body: { verified: false, reason, next } };
+    return { status: 409, headers: { ...headers, 'x-svc-error-code': reason }, body: { verified: false, reason } };
   },
 };

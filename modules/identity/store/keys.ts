@@ -111,15 +111,16 @@ export async function markKeyRevoked(
   });
 }
 
-/** Stores a buyer account and its first long-lived credential, as its hash. */
+/** Stores a buyer account and, where it has one, its first long-lived credential, as its hash. */
 export async function insertBuyerAccount(
   database: Transactional,
   account: { accountId: string; name: string | null; wallet: string | null },
-  key: { keyHash: Buffer; pepperId: string; last4: string },
+  key: { keyHash: Buffer; pepperId: string; last4: string } | null,
 ): Promise<void> {
   await database.transaction(async (sql) => {
     const { accountId, name, wallet } = account;
     await sql.query('insert into buyer_account (account_id, name, wallet) values ($1, $2, $3)', [accountId, name, wallet]);
+    if (key === null) return;
     await sql.query('insert into buyer_key (key_hash, account_id, last4, pepper_id) values ($1, $2, $3, $4)', [
       key.keyHash,
       accountId,
