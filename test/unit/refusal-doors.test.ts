@@ -16,6 +16,10 @@ test.each(ERROR_CODES)('%s says what to do next, and says the same over REST, MC
   if (code !== 'internal') expect(extensionsOf(error)).toMatchObject({ reason: code, next: error.next });
 });
 
+test('an undecided payment is never told to sign again, which would pay twice', () => {
+  expect(new ServiceError('settlement_pending', 'not yet').next).toEqual({ action: 'wait', seconds: 5 });
+});
+
 test('who is told to wait is told for how long, as Retry-After says it', () => {
   for (const [details, seconds] of [
     [{ retryAfterSeconds: 60 }, 60],
