@@ -26,6 +26,7 @@ import { readBudgetRoute, setBudgetRoute } from './routes/accounts/budget.ts';
 import { listAgentKeysRoute, mintAgentKeyRoute, revokeAgentKeyRoute } from './routes/accounts/keys.ts';
 import { accountNoticesRoute } from './routes/accounts/notices.ts';
 import { mcpResourceRoute, oauthMetadataRoute, oauthTokenRoute } from './routes/accounts/oauth.ts';
+import { registerClientRoute } from './routes/accounts/register.ts';
 import { spendingCsvRoute, spendingRoute } from './routes/accounts/spending.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
 import { compPackagesRoute } from './routes/discovery/compPackages.ts';
@@ -94,6 +95,7 @@ export const DESCRIBED: readonly Route[] = [
   listAlertsRoute,
   setAlertsRoute,
   oauthTokenRoute,
+  registerClientRoute,
   oauthMetadataRoute,
   mcpResourceRoute,
   enforceConfigRoute,

@@ -1,6 +1,7 @@
 import { isTooSlow, outageOf } from '../db/outage.ts';
-import type { ErrorKind } from '../modules/kernel/errors.ts';
-import { isServiceError, ServiceError } from '../modules/kernel/errors.ts';
+import { registrationEndpoint } from '../modules/identity/use/accounts/oauth.ts';
+import type { ErrorKind, NextStep } from '../modules/kernel/errors.ts';
+import { isServiceError, ServiceError, WAIT_SECONDS } from '../modules/kernel/errors.ts';
 import { PaymentError } from '../modules/settlement/use/answer/receipt.ts';
 import { paymentResponseHeaders } from './paymentResponse.ts';
 import type { Answer, ErrorShape } from './route.ts';
@@ -21,9 +22,6 @@ export const STATUS_BY_KIND = {
 
 const NOTHING_TRIED = { paymentResponse: null, offer: null };
 
-/** Seconds to wait where an error that needs `Retry-After` names none. */
-const RETRY_AFTER_SECONDS = 5;
-
 /** Anything thrown as an error of the closed list; what is not on it is a defect whose text stays inside. */
 export function asServiceError(error: unknown): ServiceError {
   if (isServiceError(error)) return error;
@@ -39,6 +37,7 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
   const body = {
     ...(shape === 'ok' ? { ok: false } : {}),
     error: error.text,
+    next: error.next,
     ...(error.kind === 'plan' ? { upgrade: true } : {}),
     ...(error.details.signIn === undefined ? {} : { extensions: { 'sign-in-with-x': error.details.signIn } }),
   };
@@ -48,7 +47,7 @@ export function errorAnswer(error: ServiceError, shape: ErrorShape, wantsProblem
   if (status === 401) headers['www-authenticate'] = challengeOf(error.details.resourceMetadata);
   const mustSayWhen = status === 429 || status === 503 || error.code === 'settlement_pending';
   if (mustSayWhen || error.details.retryAfterSeconds !== undefined) {
-    headers['retry-after'] = String(error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
+    headers['retry-after'] = String(error.details.retryAfterSeconds ?? WAIT_SECONDS);
   }
   return wantsProblem ? problemAnswer(error, { status, headers, body }) : { status, headers, body };
 }
@@ -57,11 +56,27 @@ function challengeOf(resourceMetadata: string | undefined): string {
   return resourceMetadata === undefined ? 'Bearer' : `Bearer resource_metadata="${resourceMetadata}"`;
 }
 
+/** A refusal in the words of OAuth (RFC 6749 §5.2), and what to do next: unless told a client that is not recognised signs in or registers, any other mends its request. */
+export function oauthAnswer(baseUrl: string, error: string, sentence: string, next?: NextStep): Answer {
+  const isClient = error === 'invalid_client';
+  const usual: NextStep = isClient ? { action: 'sign_in', register: registrationEndpoint(baseUrl) } : { action: 'fix_request' };
+  return {
+    status: isClient ? 401 : 400,
+    headers: {
+      'cache-control': 'no-store',
+      'x-svc-error-code': error,
+      ...(isClient ? { 'www-authenticate': 'Basic realm="token"' } : {}),
+    },
+    body: { error, error_description: sentence, next: next ?? usual },
+  };
+}
+
 /** The answer to a method that a path does not take: 405 with `Allow`, in the shape of its route; as a problem when asked for. */
 export function methodAnswer(allowed: readonly string[], shape: ErrorShape, wantsProblem: boolean): Answer {
   const error = { code: 'method_not_allowed', message: 'this path does not support this method', details: {} };
   const headers = { allow: allowed.join(', '), 'x-svc-error-code': error.code, 'cache-control': 'no-store' };
-  const body = { ...(shape === 'ok' ? { ok: false } : {}), error: `${error.code}: ${error.message}` };
+  const next: NextStep = { action: 'fix_request' };
+  const body = { ...(shape === 'ok' ? { ok: false } : {}), error: `${error.code}: ${error.message}`, next };
   const answer = { status: 405, headers, body };
   return wantsProblem ? problemAnswer(error, answer) : answer;
 }

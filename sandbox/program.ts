@@ -213,7 +213,8 @@ async function startPublisher(
 ): Promise<string> {
   const known = PUBLISHERS.find(({ host }) => host === site.host)?.pricing.creditsInline ?? {};
   const app = express().disable('x-powered-by');
-  app.use(contentSettlement({ serviceUrl, apiKey: site.keys['tenant.read'] as string }));
+  const documents = { '/robots.txt': true, '/llms.txt': true };
+  app.use(contentSettlement({ serviceUrl, apiKey: site.keys['tenant.read'] as string, documents }));
   app.get('/articles/:slug', (request, response) => {
     const entry = known[request.params.slug] as { readonly title: string } | undefined;
     if (entry === undefined) response.status(404).send('No such page.');

@@ -97,6 +97,18 @@ export const licenceExamples: Readonly<Record<string, OperationExamples>> = {
       ],
     },
   },
+  registerClient: {
+    request: { client_name: 'ExampleBot' },
+    response: {
+      client_id: LICENCE_ID,
+      client_secret: 'svc_client_…',
+      client_secret_expires_at: 0,
+      client_id_issued_at: Math.floor(NOW_MS / 1_000),
+      client_name: 'ExampleBot',
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['client_credentials'],
+    },
+  },
   getClientToken: { response: { access_token: JWS, token_type: 'Bearer', expires_in: 3600 } },
   getJwks: {
     response: {

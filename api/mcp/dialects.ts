@@ -32,7 +32,7 @@ export function offerResult(
   refusal?: PaymentError,
 ): CallToolResult {
   const offer = asciiOf(readHeader(header)) as Record<string, unknown>;
-  if (refusal) offer['error'] = refusal.text;
+  if (refusal) Object.assign(offer, { error: refusal.text, next: refusal.next });
   const response = responseOf(refusal?.paymentResponse ?? null);
   const result: CallToolResult = {
     isError: true,
@@ -59,7 +59,7 @@ export function errorResult(error: ServiceError): CallToolResult {
   return {
     isError: true,
     content: [{ type: 'text', text: error.text }],
-    structuredContent: { error: code, message, ...told, ...(spending ? spendingBody(spending) : {}) },
+    structuredContent: { error: code, message, ...told, next: error.next, ...(spending ? spendingBody(spending) : {}) },
     ...(Object.keys(response).length === 0 ? {} : { _meta: response }),
   };
 }

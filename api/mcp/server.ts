@@ -1,7 +1,9 @@
 /** The MCP server: made anew for each request, with the tools that its caller may use. */
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import type { AnybodyCall, Somebody } from '../route.ts';
+import { errorResult } from './dialects.ts';
 import type { Tool } from './tool.ts';
 import { buyLicenceTool } from './tools/buyLicence.ts';
 import { buyPageTool } from './tools/buyPage.ts';
@@ -56,8 +58,11 @@ export function openMcp(version: string): McpHttpHandler {
       server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ listed }) => listed) }));
       server.setRequestHandler('tools/call', async ({ params }, context) => {
         const tool = tools.find(({ name }) => name === params.name);
-        if (!call || !tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
-        return await tool.answer(call, params.arguments, context);
+        if (call && tool) return await tool.answer(call, params.arguments, context);
+        const isOfAccounts = FOR_ACCOUNTS.some(({ name }) => name === params.name);
+        if (!isOfAccounts) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
+        const sentence = `${params.name} needs the token of a buyer account: Authorization: Bearer <token>`;
+        return errorResult(new ServiceError('missing_credential', sentence));
       });
       return server;
     },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { oauthAnswer } from '../errors.ts';
 import type { PublicRoute } from '../route.ts';
 import { jsonResponse } from '../routes/responses.ts';
 import { OauthError } from '../schemas/accounts.ts';
 import { ErrorBody } from '../schemas/shared.ts';
-import { refusal } from './token.ts';
 
 /** POST /_svc/olp/key: keys of encrypted assets. None of our documents names one, so that none is ever to be had. */
 export const olpKeyRoute: PublicRoute = {
@@ -20,5 +20,5 @@ export const olpKeyRoute: PublicRoute = {
     requestBody: { required: false, content: { 'application/x-www-form-urlencoded': { schema: z.looseObject({}) } } },
     responses: { '400': jsonResponse('Always: nothing is encrypted here', OauthError.or(ErrorBody)) },
   },
-  handle: async () => refusal('invalid_request', 'this server encrypts nothing and has no keys'),
+  handle: async ({ deps }) => oauthAnswer(deps.baseUrl, 'invalid_request', 'this server encrypts nothing and has no keys'),
 };

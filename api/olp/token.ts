@@ -3,6 +3,7 @@ import { COSTS } from '../../modules/kernel/rate.ts';
 import type { LicenceTokenAnswer } from '../../modules/storefront/use/olp/token.ts';
 import { grantLicenceToken } from '../../modules/storefront/use/olp/token.ts';
 import { IDEMPOTENCY_KEY, PAYMENT } from '../described.ts';
+import { oauthAnswer } from '../errors.ts';
 import { paymentResponseHeaders } from '../paymentResponse.ts';
 import type { Answer, HandlerDeps, PublicRoute } from '../route.ts';
 import { readIdempotencyKey } from '../routes/licences/idempotencyKey.ts';
@@ -68,7 +69,7 @@ export const olpTokenRoute: PublicRoute = {
 };
 
 function answerOf(deps: HandlerDeps, answer: LicenceTokenAnswer): Answer {
-  if (answer.kind === 'refused') return refusal(answer.error, answer.sentence);
+  if (answer.kind === 'refused') return oauthAnswer(deps.baseUrl, answer.error, answer.sentence, answer.next);
   if (answer.kind === 'token') {
     const { token, expiresAtMs, paymentResponse } = answer;
     const headers = { ...paymentResponseHeaders(paymentResponse), pragma: 'no-cache' };
@@ -85,20 +86,7 @@ function answerOf(deps: HandlerDeps, answer: LicenceTokenAnswer): Answer {
   const told = {
     error: 'unauthorized_client',
     error_description: refused?.text ?? 'this account holds no such licence: see the offer',
+    ...(refused ? { next: refused.next } : {}),
   };
   return { status: 402, headers, body: { ...offer.body, ...told } };
-}
-
-/** A refusal in the words of OAuth (RFC 6749 §5.2). */
-export function refusal(error: string, sentence: string): Answer {
-  const isClient = error === 'invalid_client';
-  return {
-    status: isClient ? 401 : 400,
-    headers: {
-      'cache-control': 'no-store',
-      'x-svc-error-code': error,
-      ...(isClient ? { 'www-authenticate': 'Basic realm="token"' } : {}),
-    },
-    body: { error, error_description: sentence },
-  };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NextStep } from './shared.ts';
 
 /** Success of GET /_svc/accounts/challenge (EIP-4361); the fields are those of a SIGN-IN-WITH-X header. */
 export const SignInChallenge = z
@@ -55,4 +56,6 @@ const AccountNotice = z
 export const AccountNotices = z.object({ notices: z.array(AccountNotice) }).meta({ id: 'AccountNotices' });
 
 /** An error of the token endpoint (RFC 6749 §5.2). */
-export const OauthError = z.object({ error: z.string(), error_description: z.string() }).meta({ id: 'OauthError' });
+export const OauthError = z
+  .object({ error: z.string(), error_description: z.string(), next: z.exactOptional(NextStep) })
+  .meta({ id: 'OauthError' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_PRICE_MICRO } from '../../modules/kernel/money/money.ts';
-import { kind, micro, ObservedAgent, resource } from './shared.ts';
+import { kind, micro, NextStep, ObservedAgent, resource } from './shared.ts';
 
 /** Every verdict of an observation. */
 export const VERDICTS = ['served-free', 'agent-reread', 'denied', 'blocked', 'paid', 'payment-failed', 'unservable'] as const;
@@ -43,5 +43,5 @@ export const ObserveAccepted = z.object({ ok: z.literal(true), accepted: z.int()
 
 /** Any error of POST /_svc/observe. */
 export const ObserveError = z
-  .object({ ok: z.literal(false), error: z.string(), upgrade: z.exactOptional(z.literal(true)) })
+  .object({ ok: z.literal(false), error: z.string(), next: z.exactOptional(NextStep), upgrade: z.exactOptional(z.literal(true)) })
   .meta({ id: 'ObserveError' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NEXT_ACTIONS } from '../../modules/kernel/errors.ts';
 
 /** Schemas that several endpoints share; each stands in the API description under its id. */
 
@@ -30,16 +31,26 @@ export const ObservedAgent = z
   )
   .meta({ id: 'ObservedAgent', description: "Telemetry from the publisher's own classifier; never used for authorization." });
 
-/** `{error}`. */
-export const ErrorBody = z.object({ error: z.string() }).meta({ id: 'Error' });
+/** What a caller can do about a refusal; further members by its action. */
+export const NextStep = z.looseObject({ action: z.enum(NEXT_ACTIONS) }).meta({
+  id: 'NextStep',
+  description:
+    'What to do next. `fund`: the wallet `address` needs `needsMicro` of `asset` on `network`; then send the same payment again. `wait`: `seconds`, ' +
+    'then send the same again. `fix_clock`: compare `serverTime` with yours, then sign again. `fix_domain`: sign again by this EIP-712 `domain`. ' +
+    '`sign_again`: by the present offer.',
+});
+const next = z.exactOptional(NextStep);
 
-/** `{error, extensions}`: who may come in, and what a wallet may sign to (x402 `sign-in-with-x`). */
+/** `{error, next}`. */
+export const ErrorBody = z.object({ error: z.string(), next }).meta({ id: 'Error' });
+
+/** `{error, next, extensions}`: who may come in, and what a wallet may sign to (x402 `sign-in-with-x`). */
 export const AuthenticateError = z
-  .object({ error: z.string(), extensions: z.exactOptional(z.looseObject({})) })
+  .object({ error: z.string(), next, extensions: z.exactOptional(z.looseObject({})) })
   .meta({ id: 'AuthenticateError' });
 
-/** `{error, upgrade: true}`. */
-export const PlanGateError = z.object({ error: z.string(), upgrade: z.literal(true) }).meta({ id: 'PlanGateError' });
+/** `{error, next, upgrade: true}`. */
+export const PlanGateError = z.object({ error: z.string(), next, upgrade: z.literal(true) }).meta({ id: 'PlanGateError' });
 
 /** Text without control characters, in words that every reader of a JSON schema knows. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come in

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, kind, micro, ObservedAgent, resource } from './shared.ts';
+import { address, kind, micro, NextStep, ObservedAgent, resource } from './shared.ts';
 
 /** A leg as sent: only address and amount count, the rest is ours to know. */
 const SentLeg = z.looseObject({ toAddress: address, amountMicro: micro }, 'must be a leg');
@@ -54,5 +54,5 @@ export const VerifyReceipt = z
 
 /** Any error of POST /_svc/verify. */
 export const VerifyError = z
-  .object({ ok: z.literal(false), error: z.string(), upgrade: z.exactOptional(z.literal(true)) })
+  .object({ ok: z.literal(false), error: z.string(), next: z.exactOptional(NextStep), upgrade: z.exactOptional(z.literal(true)) })
   .meta({ id: 'VerifyError' });

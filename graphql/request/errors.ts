@@ -44,6 +44,7 @@ export function extensionsOf(error: unknown): Record<string, unknown> | null {
   return {
     code: CODE_BY_KIND[error.kind],
     reason: error.code,
+    next: error.next,
     ...(error.kind === 'plan' ? { upgrade: true } : {}),
     ...(parameter === undefined ? {} : { parameter }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

@@ -17,6 +17,8 @@ export const COSTS = {
   medium: 4,
   /** What takes work in proportion to a site, or of another party: reports, scopes, sign-in, GraphQL. */
   heavy: 10,
+  /** An account that nobody vouches for, whose rows stay. */
+  account: 50,
   /** A file of a window. */
   file: 20,
   /** A file that is drawn: five times the processor of a report. */

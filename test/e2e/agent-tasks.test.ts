@@ -142,6 +142,7 @@ test('9: checks its receipt, and one of which a letter was changed is none', asy
   const told = await agent.buy('buy_page', { url: urlOf(kelp, 'urchin') });
   const settled = told._meta['x402/payment-response'];
   const jws: string = settled.extensions['offer-receipt'].info.receipt.signature;
+  expect(told.structuredContent).toMatchObject({ jws, record: settled.extensions['offer-receipt'].info.record });
   const checked = (await agent.call('check_receipt', { jws })).structuredContent;
   expect(checked).toMatchObject({
     valid: true,

@@ -1,10 +1,8 @@
 /** A crawler gets from robots.txt to a page that it pays for, by the Open License Protocol and x402 alone. */
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountClient } from '../../modules/identity/use/accounts/clients.ts';
-import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { WALLETS } from '../support/api.ts';
-import { signInWith, stockFetch } from '../support/licences.ts';
+import { stockFetch } from '../support/licences.ts';
 import { askForToken, tokenForm } from '../support/olp.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { TEST_ISSUER, useTestService } from '../support/service.ts';
@@ -29,10 +27,10 @@ const at = (url: string): string => url.replace(TEST_ISSUER, service.baseUrl).re
 
 async function newClient() {
   const wallet = await service.payer(1_000_000n);
-  const { accountId } = await signInWith(service.baseUrl, wallet);
-  const deps = { database: service.database, pepper: pepperOf(service.secrets) };
-  const { clientId, clientSecret } = await createAccountClient(deps, { accountId });
-  return { wallet, clientId, clientSecret: clientSecret ?? '' };
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${service.baseUrl}/_svc/oauth/register`, { method: 'POST', headers, body: '{}' });
+  const { client_id: clientId, client_secret: clientSecret } = await answer.json();
+  return { wallet, clientId, clientSecret };
 }
 
 test('a stock x402 client buys its token in the call that asks for it, the authors are paid, and the page opens', async () => {

@@ -49,7 +49,7 @@ test.for([
   if (undecided.status !== 200) {
     expect(undecided.headers.get('x-svc-error-code')).toBe('settlement_pending');
     expect(undecided.headers.has('payment-required')).toBe(false);
-    expect(undecided.body).toEqual({ error: expect.stringContaining('settlement_pending') });
+    expect(undecided.body).toMatchObject({ error: expect.stringContaining('settlement_pending') });
   }
   const worker = await service.startWorker();
   await expect

@@ -93,7 +93,8 @@ function call({ method, path, id }: Operation, key: string | null, body = '{not 
 }
 
 function bodyOf({ id }: Operation, error: string, more: object = {}): object {
-  return { ...(KEYED[id]?.isOkShape ? { ok: false } : {}), error, ...more };
+  const next = expect.objectContaining({ action: expect.any(String) });
+  return { ...(KEYED[id]?.isOkShape ? { ok: false } : {}), error, next, ...more };
 }
 
 const UNKNOWN = 'unknown_credential: the API key is not recognised';
@@ -171,7 +172,8 @@ test('a key of one site never prices, settles, checks or reports a page of anoth
     [api.post('/_svc/observe', mine.key, { resource, verdict: 'denied', classifiedAs: 'agent' }), { ok: false, error }],
     [api.post('/_svc/license/check', mine.key, { license: 'x', resource, slug: 'solo' }), { error }],
   ];
-  for (const [answer, body] of calls) expect([(await answer).status, (await answer).body]).toEqual([403, body]);
+  const next = { action: 'ask_owner' };
+  for (const [answer, body] of calls) expect([(await answer).status, (await answer).body]).toEqual([403, { ...body, next }]);
 });
 
 test('what a key reads never names another site, its hosts or its people', async () => {
@@ -196,7 +198,7 @@ test.each(OPERATIONS.filter(({ id }) => ACCOUNT.includes(id)))(
     for (const key of [null, 'garbage', generateToken('svc_buyer_'), site.key]) {
       const answer = await call(operation, key);
       expect(answer.status).toBe(401);
-      expect(Object.keys(answer.body)).toEqual(['error', 'extensions']);
+      expect(Object.keys(answer.body)).toEqual(['error', 'next', 'extensions']);
     }
   },
 );

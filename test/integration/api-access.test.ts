@@ -39,7 +39,7 @@ test.each(ENDPOINTS)(
       expect(answer.status).toBe(401);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
       expect(answer.headers.get('x-svc-error-code')).toBe(bad === undefined ? 'missing_credential' : 'unknown_credential');
-      expect(Object.keys(answer.body)).toEqual(endpoint.isOkShape ? ['ok', 'error'] : ['error']);
+      expect(Object.keys(answer.body)).toEqual(endpoint.isOkShape ? ['ok', 'error', 'next'] : ['error', 'next']);
     }
   },
 );
@@ -158,9 +158,9 @@ test('every answer names its request and the API version, and a plain request id
 
 test('unknown paths are 404, wrong methods 405 with Allow, in the shape of their endpoint', async () => {
   const missing = await api.request('/_svc/nothing');
-  expect([missing.status, Object.keys(missing.body)]).toEqual([404, ['error']]);
+  expect([missing.status, Object.keys(missing.body)]).toEqual([404, ['error', 'next']]);
   const quote = await api.request('/_svc/quote', { method: 'DELETE' });
-  expect([quote.status, quote.headers.get('allow'), Object.keys(quote.body)]).toEqual([405, 'GET, HEAD', ['error']]);
+  expect([quote.status, quote.headers.get('allow'), Object.keys(quote.body)]).toEqual([405, 'GET, HEAD', ['error', 'next']]);
   const verify = await api.request('/_svc/verify');
   expect([verify.status, verify.headers.get('allow'), verify.body.ok]).toEqual([405, 'POST', false]);
   const buying = await api.request('/_svc/licenses');
@@ -189,7 +189,8 @@ test('errors are problem details only for a client that asks for them', async ()
     expect(refused.headers.get('x-svc-error-code')).toBe('method_not_allowed');
     const detail = 'this path does not support this method';
     const error = `method_not_allowed: ${detail}`;
-    expect(refused.body).toEqual({ type: 'about:blank', title: 'method_not_allowed', status: 405, detail, ...members, error });
+    const told = { type: 'about:blank', title: 'method_not_allowed', status: 405, detail, error };
+    expect(refused.body).toEqual({ ...told, ...members, next: { action: 'fix_request' } });
   }
 });
 

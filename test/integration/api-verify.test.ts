@@ -275,7 +275,7 @@ test('an undecided payment is 402 with Retry-After and its response header, and 
     'cGVuZGluZw==',
   ]);
   expect(answer.headers.get('payment-required')).toBeNull();
-  expect(answer.body).toEqual({ ok: false, error: 'settlement_pending: not decided yet' });
+  expect(answer.body).toMatchObject({ ok: false, error: 'settlement_pending: not decided yet' });
 });
 
 test('an outage is 503 with Retry-After, a defect 500 whose text stays inside', async () => {
@@ -288,7 +288,7 @@ test('an outage is 503 with Retry-After, a defect 500 whose text stays inside', 
   expect([down.status, down.headers.get('retry-after'), down.body]).toEqual([
     503,
     '3',
-    { ok: false, error: 'chain_unavailable: no node answers' },
+    { ok: false, error: 'chain_unavailable: no node answers', next: { action: 'wait', seconds: 3 } },
   ]);
   outcome = () => {
     throw new Error('secret detail');

@@ -171,14 +171,12 @@ test('another key than the wallet’s owner, another key than the payer’s, and
   const foreign = await signPayment(network, newAccount(), { from: wallet, to: author, value: 1n });
   const forged = await signPayment(network, newAccount(), { from: addressOf(rich), to: author, value: 1n });
   const wrapped = await signPayment(network, rich, { to: author, value: 1n });
-  expect(await checkSignature(rpc, network, { ...foreign, erc6492: false })).toMatchObject({
-    ok: false,
-    raw: 'invalid_exact_evm_signature',
-  });
-  expect(await checkSignature(rpc, network, { ...forged, erc6492: false })).toMatchObject({
-    ok: false,
-    raw: 'invalid_exact_evm_signature',
-  });
+  const { assetName: name, assetVersion: version, chainId, asset: verifyingContract } = network;
+  const mend = { action: 'fix_domain', domain: { name, version, chainId, verifyingContract } };
+  for (const payment of [foreign, forged]) {
+    const refusal = { ok: false, raw: 'invalid_exact_evm_signature', next: mend };
+    expect(await checkSignature(rpc, network, { ...payment, erc6492: false })).toMatchObject(refusal);
+  }
   expect(await checkSignature(rpc, network, { ...wrapped, erc6492: true })).toMatchObject({
     ok: false,
     raw: 'eip6492_factory_not_allowed',

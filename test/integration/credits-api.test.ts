@@ -152,7 +152,7 @@ test('a failing credits API is 503 with Retry-After, never a guess, until it ans
   const failed = await quote('broken');
   expect(failed.status).toBe(503);
   expect(failed.headers.get('retry-after')).toBe('30');
-  expect(failed.body).toEqual({ error: expect.stringMatching(/^credits_unavailable: /) });
+  expect(failed.body).toMatchObject({ error: expect.stringMatching(/^credits_unavailable: /) });
   await answerWith('broken', PAGE);
   expect((await quote('broken')).status).toBe(503); // it is left alone for ten seconds
   api.time.offsetMs = 11_000;

@@ -148,7 +148,12 @@ test('an undecided payment is told without an offer in any dialect, so that nobo
     const answer = await ask({ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': payment } }, options);
     expect(answer.isError).toBe(true);
     expect(answer.content[0].text).toBe('settlement_pending: not decided yet');
-    expect(answer.structuredContent).toEqual({ error: 'settlement_pending', message: 'not decided yet', retryAfterSeconds: 3 });
+    expect(answer.structuredContent).toEqual({
+      error: 'settlement_pending',
+      message: 'not decided yet',
+      retryAfterSeconds: 3,
+      next: { action: 'wait', seconds: 3 },
+    });
     expect(JSON.stringify(answer)).not.toMatch(/accepts|x402\/error|payment_required/);
   }
 });
@@ -161,6 +166,7 @@ test('a refused payment is answered with the present offer and what was refused'
   const answer = await ask({ name: 'buy_page', arguments: arguments_, _meta: { 'x402/payment': await pay(offer) } });
   expect(answer.structuredContent).toMatchObject({
     error: 'insufficient_funds: the payer has too little',
+    next: { action: 'fund' },
     accepts: [{ amount: '1000' }],
   });
   expect(answer._meta).toMatchObject({ 'x402/payment-response': { success: false }, 'x402/error': { x402Version: 2 } });
@@ -193,11 +199,13 @@ test('tools are registered by credential: nobody sees what he may not call, and 
     }
   }
   expect((await toolsOf(site.key)).map(({ name }) => name)).not.toEqual(expect.arrayContaining(free));
-  const refused = await ask(
-    { name: 'buy_page', arguments: { url: 'https://x.example/' } },
-    { headers: { authorization: `Bearer ${site.key}` } },
-  ).catch((error: Error) => error);
-  expect(String(refused)).toMatch(/not found/i);
+  const asPublisher = { headers: { authorization: `Bearer ${site.key}` } };
+  const refused = await ask({ name: 'buy_page', arguments: { url: 'https://x.example/' } }, asPublisher);
+  const anonymous = await ask({ name: 'buy_licence', arguments: {} });
+  for (const { isError, structuredContent } of [refused, anonymous])
+    expect([isError, structuredContent]).toMatchObject([true, { error: 'missing_credential', next: { action: 'sign_in' } }]);
+  const unknown = await ask({ name: 'sell_page', arguments: {} }).catch((error: Error) => error);
+  expect(String(unknown)).toMatch(/not found/i);
 });
 
 test('a credential that is wrong is refused before anything else, and a revoked or suspended site’s with it', async () => {
@@ -368,6 +376,12 @@ test('a page that is free costs nothing, and a closed site sells nothing', async
   const url = `https://${site.host}/articles/free`;
   const { structuredContent, isError } = await ask({ name: 'buy_page', arguments: { url } });
   expect([isError, structuredContent.state, structuredContent.because]).toEqual([undefined, 'free', 'free_slug']);
+  expect(structuredContent).toMatchObject({ howToRead: `GET ${url}, without a licence`, next: { action: 'get_it_free', url } });
+  const unknown = `https://${site.host}/articles/nobody-wrote-this`;
+  for (const name of ['quote_page', 'buy_page']) {
+    const told = (await ask({ name, arguments: { url: unknown } })).structuredContent;
+    expect(told).toMatchObject({ state: 'not_sold', because: 'no_credits', next: { action: 'get_it_free', url: unknown } });
+  }
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'closed' });
   const payment = await payTo(api, buyer, buyer.address, 1);
   expect((await ask({ name: 'buy_page', arguments: { url }, _meta: { 'x402/payment': payment } })).content[0].text).toMatch(

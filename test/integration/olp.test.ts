@@ -1,4 +1,5 @@
 /** Documents of RSL, and a token endpoint of the Open License Protocol that is asked well and badly. */
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeLicenceXml } from '../../modules/discovery/use/rsl/documents.ts';
 import { findLiveSite } from '../../modules/discovery/use/site.ts';
@@ -53,7 +54,7 @@ test('a site tells its terms in XML with a tag and a date, to a browser as XML t
   expect(named.headers.get('content-type')).toBe('application/rsl+xml; charset=utf-8');
 });
 
-test('the lines for robots.txt name the document first, and a group that forbids nothing says what drafts ask for', async () => {
+test('the lines for robots.txt name the document first, and a group that forbids nothing denies what is sold', async () => {
   const { host } = await api.site();
   const { body } = await api.request(`/_svc/discovery/${host}/robots.txt`);
   const lines = String(body)
@@ -62,10 +63,13 @@ test('the lines for robots.txt name the document first, and a group that forbids
   expect(lines).toEqual([
     `License: https://svc.example/_svc/discovery/${host}/license.xml`,
     'User-agent: *',
-    'Content-Usage: train-ai=n, search=y',
-    'Content-Signal: search=yes, ai-input=yes, ai-train=no',
+    'Content-Usage: train-ai=n',
+    'Content-Signal: ai-input=no, ai-train=no',
     'Disallow:',
   ]);
+  const free = await api.site({ pricing: { priceUsdc: '0', articlePrefixes: ['/articles/'] } });
+  const granted = await api.request(`/_svc/discovery/${free.host}/robots.txt`);
+  expect(granted.body).toContain('\nContent-Signal: search=yes, ai-input=yes, ai-train=no\n');
 });
 
 test('an account that holds nothing is told the price of a licence, by the whole address of a content or by its path', async () => {
@@ -75,6 +79,55 @@ test('an account that holds nothing is told the price of a licence, by the whole
   expect(await ask(asked(content, { resource: path }))).toEqual([402, 'unauthorized_client']);
   const spelled = content.license.replace('<license>', '<license xmlns="https://rslstandard.org/rsl">').replaceAll(/\s+</g, '<');
   expect(await ask(asked(content, { license: spelled }))).toEqual([402, 'unauthorized_client']);
+});
+
+const register = (metadata: unknown) =>
+  api.request('/_svc/oauth/register', {
+    method: 'POST',
+    body: JSON.stringify(metadata),
+    headers: { 'content-type': 'application/json' },
+  });
+
+test('a client that has nothing finds where to register, registers, and is offered a licence; it owns no account', async () => {
+  const content = await soldAt((await api.site()).host);
+  const stranger = await api.request('/_svc/olp/token', { method: 'POST', body: tokenForm(content) });
+  const metadata = (await api.request('/.well-known/oauth-authorization-server')).body;
+  const { next } = stranger.body;
+  expect([stranger.status, next]).toEqual([401, { action: 'sign_in', register: metadata.registration_endpoint }]);
+  const answer = await register({ client_name: 'Crawler', redirect_uris: [], grant_types: ['client_credentials'] });
+  expect([answer.status, answer.headers.get('cache-control')]).toEqual([201, 'no-store']);
+  const { client_id: id, client_secret: secret } = answer.body;
+  expect(answer.body).toMatchObject({ client_name: 'Crawler', client_secret_expires_at: 0, grant_types: ['client_credentials'] });
+  const headers = { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+  expect(await ask(tokenForm(content), headers)).toEqual([402, 'unauthorized_client']);
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  const token = (await api.request('/_svc/oauth/token', { method: 'POST', body: form, headers })).body.access_token;
+  const minted = await api.post('/_svc/accounts/keys', token, { name: 'another' });
+  expect([minted.status, minted.body.next]).toEqual([403, { action: 'ask_owner' }]);
+});
+
+test('a client with keys of its own gets no secret, and metadata that cannot be taken is told in the words of RFC 7591', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const jwks = { keys: [publicKey.export({ format: 'jwk' })] };
+  const proven = await register({ token_endpoint_auth_method: 'private_key_jwt', jwks });
+  expect([proven.status, 'client_secret' in proven.body]).toEqual([201, false]);
+  const wrong = [
+    { token_endpoint_auth_method: 'none' },
+    { token_endpoint_auth_method: 'private_key_jwt' },
+    { jwks },
+    { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [privateKey.export({ format: 'jwk' })] } },
+    { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [] } },
+    { client_name: '' },
+    { client_name: 'a\u0000b' },
+    { client_name: 'x'.repeat(201) },
+    [],
+    null,
+    7,
+  ];
+  for (const metadata of wrong) {
+    const { status, body } = await register(metadata);
+    expect([metadata, status, body.error]).toEqual([metadata, 400, 'invalid_client_metadata']);
+  }
 });
 
 test('what is asked wrongly is told in the words of the protocol, and nothing of it is a failure of ours', async () => {

@@ -92,7 +92,7 @@ test('a key that calls too often is 429 with whole seconds to wait, in the shape
       expect([plain.status, plain.headers.get('x-svc-error-code'), Object.keys(plain.body)]).toEqual([
         429,
         'throttled',
-        ['error'],
+        ['error', 'next'],
       ]);
       expect(plain.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       const verify = await api.post('/_svc/verify', site.key, 'no JSON', somewhere());
@@ -190,6 +190,16 @@ test('who guesses the secret of a client for licence tokens is 429 after two gue
   expect(statuses).toEqual(Array(30).fill(429));
   // Copies in memory are compared meanwhile, once a second.
   expect(asked).toBeLessThan(10);
+});
+
+test('an address registers a few clients at once and then one a second, whatever it sends', async () => {
+  const headers = { ...somewhere(), 'content-type': 'application/json' };
+  const register = () => api.request('/_svc/oauth/register', { method: 'POST', body: '{}', headers });
+  const statuses = (await Promise.all(Array.from({ length: 30 }, register))).map(({ status }) => status);
+  const registered = statuses.filter((status) => status === 201).length;
+  expect(registered).toBeGreaterThanOrEqual(1);
+  expect(registered).toBeLessThan(6);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(30 - registered);
 });
 
 test('who invents keys is 429 after some, and the key of a neighbour that was let in before goes on', async () => {

@@ -156,6 +156,15 @@ test('a payer without funds is refused with insufficient_funds at every call, ea
   expect((first as PaymentError).code).toBe('insufficient_funds');
   const again = (await pay(world, terms, payment, { keyId: randomUUID() }).catch((error: unknown) => error)) as PaymentError;
   expect(again.code).toBe('insufficient_funds');
+  const { id, asset } = world.network;
+  for (const { next } of [first as PaymentError, again])
+    expect(next).toEqual({
+      action: 'fund',
+      address: payment.authorization.from,
+      network: id,
+      asset,
+      needsMicro: Number(terms.priceMicro),
+    });
   const rows = await world.database.query("select reason, count from observation where slug = 'poor'");
   const refused = { reason: 'insufficient_funds', count: 1 };
   expect(rows).toEqual([refused, refused]);

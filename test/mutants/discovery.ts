@@ -41,11 +41,37 @@ export const DISCOVERY_MUTANTS: readonly Mutant[] = [
     bug: 'a document that the site has itself is replaced by ours',
     edits: [
       {
-        file: 'packages/publisher/src/selling/sale.ts',
-        search: 'const isNone = status === 404 ||',
-        replace: 'const isNone = status > 0 ||',
+        file: 'packages/publisher/src/looking.ts',
+        search: 'mayBePage: (status, type) => status === 404 ||',
+        replace: 'mayBePage: (status, type) => status > 0 ||',
       },
     ],
     test: { file: 'test/unit/publisher/documents.test.ts', name: 'the own document of a site wins' },
+  },
+  {
+    id: 'robots-unasked',
+    rule: 15,
+    bug: "lines of ours stand in the publisher's robots.txt though he did not ask for them",
+    edits: [
+      {
+        file: 'packages/publisher/src/documents.ts',
+        search: 'documents[path] ?? !ASKED_FOR.has(path)',
+        replace: 'documents[path] ?? true',
+      },
+    ],
+    test: { file: 'test/unit/publisher/documents.test.ts', name: 'what speaks in the ' },
+  },
+  {
+    id: 'robots-grants-what-is-sold',
+    rule: 17,
+    bug: 'robots.txt grants a use for which some pages cost money',
+    edits: [
+      {
+        file: 'modules/pricing/rules/rsl/robots.ts',
+        search: "if (outcomes.every((outcome) => outcome === 'free'))",
+        replace: "if (outcomes.some((outcome) => outcome === 'free'))",
+      },
+    ],
+    test: { file: 'test/property/rsl.test.ts', name: 'no line for robots.txt grants ' },
   },
 ];

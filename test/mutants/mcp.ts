@@ -117,11 +117,52 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/quotes/use/credits/book.ts',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the product's line
         search: 'const name = `${by} ${key.tenantId}`;',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the same
         replace: 'const name = `${by.length > 0} ${key.tenantId}`;',
       },
     ],
     test: { file: 'test/integration/credits-api.test.ts', name: 'pages that strangers invent leave no row' },
+  },
+  {
+    id: 'unknown-pages-are-free',
+    rule: 15,
+    bug: 'an address at which nothing is sold is told to be free, though nobody knows whether a page stands there',
+    edits: [
+      {
+        file: 'api/mcp/quoted.ts',
+        search: "if (because !== 'no_credits' && because !== 'out_of_scope')",
+        replace: "if (because !== 'out_of_scope')",
+      },
+    ],
+    test: { file: 'test/integration/mcp.test.ts', name: 'a page that is free costs nothing' },
+  },
+  {
+    id: 'registered-client-owns',
+    rule: 24,
+    bug: 'a client that registered itself is the owner of its account',
+    edits: [
+      {
+        file: 'modules/identity/use/accounts/clients.ts',
+        search: 'return createAccountClient(deps, { ...request, accountId });',
+        replace: 'return createAccountClient(deps, { ...request, accountId, isOwner: true });',
+      },
+    ],
+    test: { file: 'test/integration/olp.test.ts', name: 'a client that has nothing finds where to register' },
+  },
+  {
+    id: 'pending-says-sign-again',
+    rule: 3,
+    bug: 'a payment that is undecided is told to sign again, and is paid twice',
+    edits: [
+      {
+        file: 'modules/kernel/errors.ts',
+        search: "settlement_pending: ['payment', 'wait'],",
+        replace: "settlement_pending: ['payment', 'sign_again'],",
+      },
+    ],
+    test: { file: 'test/unit/refusal-doors.test.ts', name: 'an undecided payment is never told to sign again' },
   },
   {
     id: 'strangers-fill-the-audit',

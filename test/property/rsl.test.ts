@@ -10,6 +10,7 @@ import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
 import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
 import { RSL_NAMESPACE, rslContents } from '../../modules/pricing/rules/rsl/contents.ts';
 import { rslPaths } from '../../modules/pricing/rules/rsl/paths.ts';
+import { robotsLines } from '../../modules/pricing/rules/rsl/robots.ts';
 import { readXmlElement } from '../../platform/xml.ts';
 import { anyAsked, anyPricing, pricingOf } from '../support/rules/arbitrary.ts';
 import { areNested, askedFor, rslOf } from '../support/rules/rsl.ts';
@@ -33,6 +34,32 @@ test('for each use, the document asks for a page what the gate asks an agent tha
       else expect(told).toEqual(outcome);
     }),
     { numRuns: 600 },
+  );
+});
+
+test('no line for robots.txt grants a use for which a page costs money or is refused, whoever asks, nor denies one that is free on every page', () => {
+  fc.assert(
+    fc.property(anyQuestion, fc.constantFrom('search', 'ai-input', 'ai-train'), ({ pricing, asked, sellsTraining }, use) => {
+      const { path, slug, kind, operator, category, atMs } = asked;
+      fc.pre(slug !== null);
+      const compiled = compilePricing(pricing, FLOOR);
+      const paths = rslPaths(compiled, atMs);
+      const isByAgent = compiled.namedByRules.size > 0;
+      const { group } = robotsLines({ documentUrl: 'https://svc.example/license.xml', paths, isByAgent, sellsTraining });
+      const said = group.flatMap((line) => /^Content-(?:Usage|Signal): (.*)$/.exec(line)?.[1]?.split(', ') ?? []);
+      const price = compiled.resolve({ slug, path, kind, operator, category, atMs, terms: [use] });
+      const [grants, denials] = [[`${use}=yes`], [`${use}=no`]];
+      if (use !== 'ai-input') grants.push(use === 'search' ? 'search=y' : 'train-ai=y');
+      if (use !== 'ai-input') denials.push(use === 'search' ? 'search=n' : 'train-ai=n');
+      if (price.kind !== 'free') expect(said.filter((one) => grants.includes(one))).toEqual([]);
+      const isAllFree = paths.every(
+        ({ outcomeOf }) => outcomeOf('read', use) === 'free' && outcomeOf('citation', use) === 'free',
+      );
+      if (isAllFree && (use !== 'ai-train' || sellsTraining)) {
+        expect(said.filter((one) => denials.includes(one))).toEqual([]);
+      }
+    }),
+    { numRuns: 1_000 },
   );
 });
 

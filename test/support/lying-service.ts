@@ -33,8 +33,8 @@ export const RECEIPT = { ok: true, payer: '0x1', licenseJws: 'a.b.c', chargedMic
 export type Lies = Readonly<Partial<Record<'enforce-config' | 'quote' | 'verify', () => Response | Promise<Response>>>>;
 
 /** An answer of JSON. */
-export function told(body: unknown, status = 200): Response {
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+export function told(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
 }
 
 /** A `fetch` to the service; `lies` are asked at each call. */

@@ -29,7 +29,8 @@ export async function openShop(service: { readonly baseUrl: string }, site: Test
   const origin = `https://${site.host}`;
   const open = () => {
     const app = express();
-    app.use(contentSettlement({ serviceUrl: service.baseUrl, apiKey: site.key, origin, log: () => undefined }));
+    const documents = { '/robots.txt': true, '/llms.txt': true };
+    app.use(contentSettlement({ serviceUrl: service.baseUrl, apiKey: site.key, origin, documents, log: () => undefined }));
     let brokenAsked = 0;
     app.get('/articles/:slug', ({ params: { slug } }, response) => {
       if (slug === 'broken' && brokenAsked++ > 0) response.status(500).send('the page cannot be made');

@@ -106,6 +106,16 @@ test('only an authorization whose time is over is said to be over, not one that 
   expect([overAt(NOW), overAt(NOW + 25 * 3_600), overAt(NOW + 300)]).toEqual([true, false, null]);
 });
 
+test('an authorization that is too late or too early is told with our time and its own', () => {
+  const next = { action: 'fix_clock', serverTime: NOW };
+  const at = (times: object) => check(payment({ authorization: times }));
+  const late = { validAfter: String(NOW - 1_200), validBefore: String(NOW - 300) };
+  expect(at(late)).toMatchObject({ reason: 'authorization_invalid', next: { ...next, ...late } });
+  const early = { validAfter: String(NOW + 600), validBefore: String(NOW + 900) };
+  expect(at(early)).toMatchObject({ reason: 'authorization_invalid', next: { ...next, ...early } });
+  expect(at({ validAfter: '9'.repeat(60) })).toMatchObject({ next: { ...next, validAfter: '9'.repeat(60) } });
+});
+
 test('an authorization must last six seconds and two block times more', () => {
   const times = (validBefore: number, blockTimeMs = 2_000) =>
     checkTimes({ validAfter: 0n, validBefore: BigInt(validBefore) }, NOW, { blockTimeMs });

@@ -14,6 +14,7 @@ import { decide } from '../../packages/publisher/src/core/decide.ts';
 import { clipText, fitOffer } from '../../packages/publisher/src/core/fitOffer.ts';
 import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
+import { nextOf } from '../../packages/publisher/src/shapes.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
 import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
 import { newWallet } from '../support/payments.ts';
@@ -367,14 +368,19 @@ test('with every extension on, headers of an offer, of a refusal and of a paid p
 
 test('an offer with a reason in it holds the same as the JavaScript package puts into as much room', async () => {
   const quotes = await Promise.all(LONG_CASES.map((one) => longQuote(one, false)));
-  const fitted = call(
-    quotes.map(({ x402: { header } }) => ['Offer_Fit', 'with_error', [header, 'settlement_failed: why “not”']]),
-  );
-  for (const [at, { x402 }] of quotes.entries()) {
-    const offer = {
-      ...JSON.parse(Buffer.from(x402.header, 'base64').toString()),
-      error: clipText('settlement_failed: why “not”'),
-    };
-    expect(JSON.parse(Buffer.from(String(fitted[at]), 'base64').toString())).toEqual(fitOffer(offer, 1_300));
+  for (const reason of ['settlement_failed: why “not”', `settlement_failed: ${'why '.repeat(60)}`]) {
+    const fitted = call(quotes.map(({ x402: { header } }) => ['Offer_Fit', 'with_error', [header, reason]]));
+    for (const [at, { x402 }] of quotes.entries()) {
+      const offer = { ...JSON.parse(Buffer.from(x402.header, 'base64').toString()), error: clipText(reason) };
+      expect(JSON.parse(Buffer.from(String(fitted[at]), 'base64').toString())).toEqual(fitOffer(offer, 1_300));
+    }
   }
+});
+
+test('what the service says to do about a refusal is handed on, and what is none of its words is not', () => {
+  const fund = { action: 'fund', address: '0x1', needsMicro: 3_000 };
+  const bodies = [{ next: fund }, {}, null, { next: { action: '<b>' } }, { next: { action: 'fund', more: 'x'.repeat(2_000) } }];
+  const shown = bodies.map((body) => call([['Service_Client', 'next_of', [`json:${JSON.stringify(body)}`]]])[0]);
+  expect(shown).toEqual(bodies.map((body) => nextOf(body) ?? null));
+  expect(shown).toEqual([fund, null, null, null, null]);
 });

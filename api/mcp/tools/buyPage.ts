@@ -1,9 +1,11 @@
 import { microToJson } from '../../../modules/kernel/money/money.ts';
+import { recordUrl } from '../../../modules/kernel/receipt.ts';
 import { PaymentError } from '../../../modules/settlement/use/answer/receipt.ts';
 import type { BoughtPage } from '../../../modules/storefront/use/pages/page.ts';
 import { buyPage } from '../../../modules/storefront/use/pages/page.ts';
 import { offerResult, paidResult, paymentsOf } from '../dialects.ts';
 import { onePage } from '../inputs.ts';
+import { unpricedBody } from '../quoted.ts';
 import { pageResult, relayedResult } from '../read.ts';
 import { defineTool } from '../tool.ts';
 
@@ -13,7 +15,7 @@ export const buyPageTool = defineTool({
   title: 'Buy a page',
   description:
     'Buys one page by x402. The first call answers what must be paid; your client signs and calls again. ' +
-    'Answers a licence, the receipt, and the text of the page where its site allows that, or how to read it. ' +
+    'Answers a licence, the receipt (`jws`, for check_receipt), its public `record`, and the text of the page where its site allows that, or how to read it. ' +
     'After an interrupted call, send the same payment again: it is charged once.',
   input: onePage,
   cost: 'heavy',
@@ -27,7 +29,7 @@ export const buyPageTool = defineTool({
       const page = await buyPage(deps, { ...ask, ...by, address, payments: paymentsOf(call), agent: ua === null ? {} : { ua } });
       const { url } = page;
       if (page.kind === 'offered') return offerResult(call, page.offer.header);
-      if (page.kind === 'free') return pageResult(call, { url, kind, state: 'free', because: page.because }, page.page);
+      if (page.kind === 'free') return pageResult(call, unpricedBody(page, kind), page.page);
       if (page.kind === 'held') return relayedResult(call, { url, kind, state: 'held', license: page.license }, page.relay);
       return paidResult(
         relayedResult(call, { url, kind, ...boughtBody(page, deps.baseUrl) }, page.relay),
@@ -41,12 +43,13 @@ export const buyPageTool = defineTool({
 });
 
 function boughtBody({ receipt }: BoughtPage, baseUrl: string) {
-  const { licenseJws, chargedMicro, settlementRef, receiptId } = receipt;
+  const { licenseJws, chargedMicro, settlementRef, receiptId, receiptJws } = receipt;
   return {
     state: 'bought',
     chargedMicro: microToJson(chargedMicro),
     license: licenseJws,
     ...(settlementRef === null ? {} : { settlementRef }),
-    ...(receiptId === undefined ? {} : { receipt: `${baseUrl}/_svc/receipts/${receiptId}` }),
+    ...(receiptJws === undefined ? {} : { jws: receiptJws }),
+    ...(receiptId === undefined ? {} : { record: recordUrl(baseUrl, receiptId) }),
   };
 }

@@ -1,7 +1,7 @@
 import { findHeldUntil } from '../../../modules/storefront/use/pages/held.ts';
 import { offerPage } from '../../../modules/storefront/use/pages/page.ts';
 import { onePage } from '../inputs.ts';
-import { quotedBody } from '../quoted.ts';
+import { quotedBody, unpricedBody } from '../quoted.ts';
 import { dataResult, defineTool } from '../tool.ts';
 
 /** quote_page: what one page costs now and who gets it; moves nothing. */
@@ -17,7 +17,7 @@ export const quotePageTool = defineTool({
     const heldUntil = who.kind === 'account' ? await findHeldUntil(deps, { url, kind, accountId: who.accountId }) : null;
     if (heldUntil !== null) return dataResult({ url, kind, state: 'held', expiresAt: heldUntil });
     const page = await offerPage(deps, ask);
-    if (page.kind === 'free') return dataResult({ url: page.url, kind: ask.kind, state: 'free', because: page.because });
+    if (page.kind === 'free') return dataResult(unpricedBody(page, kind));
     return dataResult(quotedBody(page.quoted.quote, deps.baseUrl));
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { quotePages } from '../../../modules/storefront/use/pages/quotes.ts';
 import { pageKind, pageUrl } from '../inputs.ts';
-import { quotedBody } from '../quoted.ts';
+import { quotedBody, unpricedBody } from '../quoted.ts';
 import { dataResult, defineTool } from '../tool.ts';
 
 const MOST_PAGES = 50;
@@ -18,7 +18,9 @@ export const quotePagesTool = defineTool({
     const outcomes = await quotePages(deps, urls, kind);
     const pages = outcomes.map((outcome, index) => {
       if (outcome.state === 'priced') return quotedBody(outcome.quote, deps.baseUrl);
-      return { url: urls[index], kind, ...outcome };
+      const url = urls[index] ?? '';
+      if (outcome.state === 'free') return unpricedBody({ url, because: outcome.because }, kind);
+      return { url, kind, ...outcome };
     });
     return dataResult({ pages });
   },

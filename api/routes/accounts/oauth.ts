@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { grantClientToken, tokenEndpoint } from '../../../modules/identity/use/accounts/oauth.ts';
+import { grantClientToken, registrationEndpoint, tokenEndpoint } from '../../../modules/identity/use/accounts/oauth.ts';
+import { oauthAnswer } from '../../errors.ts';
 import type { PublicRoute } from '../../route.ts';
 import { RESOURCE_METADATA_PATH } from '../../route.ts';
 import { AccountToken, OauthError } from '../../schemas/accounts.ts';
 import { ErrorBody } from '../../schemas/shared.ts';
 import { jsonResponse } from '../responses.ts';
+
+/** How clients show themselves. */
+export const AUTH_METHODS = ['client_secret_basic', 'private_key_jwt'] as const;
+/** What clients are granted. */
+export const GRANT_TYPES = ['client_credentials'];
 
 const FORM = z.looseObject({
   grant_type: z.literal('client_credentials'),
@@ -72,22 +78,14 @@ export const oauthTokenRoute: PublicRoute = {
       const token = { access_token: answer.token, token_type: 'Bearer', expires_in: answer.expiresInSeconds };
       return { status: 200, headers: { 'cache-control': 'no-store', pragma: 'no-cache' }, body: token };
     }
-    const isClient = answer.error === 'invalid_client';
-    return {
-      status: isClient ? 401 : 400,
-      headers: {
-        'cache-control': 'no-store',
-        'x-svc-error-code': answer.error,
-        ...(isClient ? { 'www-authenticate': 'Basic realm="token"' } : {}),
-      },
-      body: { error: answer.error, error_description: answer.sentence },
-    };
+    return oauthAnswer(deps.baseUrl, answer.error, answer.sentence);
   },
 };
 
 const METADATA = z.object({
   issuer: z.string(),
   token_endpoint: z.string(),
+  registration_endpoint: z.string(),
   jwks_uri: z.string(),
   response_types_supported: z.array(z.string()),
   grant_types_supported: z.array(z.string()),
@@ -113,10 +111,11 @@ export const oauthMetadataRoute: PublicRoute = {
     body: {
       issuer: deps.baseUrl,
       token_endpoint: tokenEndpoint(deps.baseUrl),
+      registration_endpoint: registrationEndpoint(deps.baseUrl),
       jwks_uri: `${deps.baseUrl}/.well-known/jwks.json`,
       response_types_supported: [],
-      grant_types_supported: ['client_credentials'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
+      grant_types_supported: GRANT_TYPES,
+      token_endpoint_auth_methods_supported: AUTH_METHODS,
       token_endpoint_auth_signing_alg_values_supported: ['EdDSA', 'ES256', 'RS256'],
     },
   }),

@@ -83,5 +83,5 @@ function answerOf(outcome: PurchaseOutcome): Answer {
     'payment-required': offer.header,
     'x-svc-error-code': refusal?.code ?? 'payment_required',
   };
-  return { status: 402, headers, body: offer.body };
+  return { status: 402, headers, body: refusal ? { ...offer.body, next: refusal.next } : offer.body };
 }

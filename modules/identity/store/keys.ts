@@ -122,16 +122,17 @@ export async function markKeyRevoked(
   });
 }
 
-/** Stores a buyer account and its first long-lived credential, as its hash. */
+/** Stores a buyer account and, where it has one, its first long-lived credential, as its hash. */
 export async function insertBuyerAccount(
   database: Transactional,
   account: { accountId: string; name: string | null; wallet: string | null },
-  key: { keyHash: Buffer; pepperId: string; last4: string },
+  key: { keyHash: Buffer; pepperId: string; last4: string } | null,
 ): Promise<void> {
   await database.transaction(async (sql) => {
     const { accountId, name, wallet } = account;
-    const { keyHash, last4, pepperId } = key;
     await run(sql, tables.insertInto('buyer_account').values({ accountId, name, wallet }));
+    if (key === null) return;
+    const { keyHash, last4, pepperId } = key;
     await run(sql, tables.insertInto('buyer_key').values({ keyHash, accountId, last4, pepperId }));
   });
 }

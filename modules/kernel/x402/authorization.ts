@@ -1,4 +1,4 @@
-import type { FailureReason } from '../errors.ts';
+import type { FailureReason, NextStep } from '../errors.ts';
 import type { Address } from '../money/legs.ts';
 import type { Authorization, ParsedPayment } from './payload.ts';
 
@@ -27,14 +27,16 @@ export interface PaymentRefusal {
   readonly reason: FailureReason;
   readonly raw: string;
   readonly sentence: string;
+  /** What to do next, where the reason does not say it by itself. */
+  readonly next?: NextStep;
 }
 
 const RAW_VALID_BEFORE = 'invalid_exact_evm_payload_authorization_valid_before';
-const OVER = invalid(RAW_VALID_BEFORE, 'the authorization expires too soon to be settled');
+const OVER = invalid(RAW_VALID_BEFORE, 'the authorization expires too soon to be settled; check your clock');
 
 /** True for the refusal of an authorization whose time is over; it fits its terms in everything but `accepted`. */
 export function isOver(refusal: PaymentRefusal): boolean {
-  return refusal === OVER;
+  return refusal.sentence === OVER.sentence;
 }
 
 /** Seconds the reference leaves between check and expiry; two block times come on top (safety 10). */
@@ -88,10 +90,13 @@ export function checkTimes(
   nowSeconds: number,
   limits: TimeLimits,
 ): PaymentRefusal | null {
+  const [validAfter, validBefore] = [String(authorization.validAfter), String(authorization.validBefore)];
+  const next: NextStep = { action: 'fix_clock', serverTime: Math.floor(nowSeconds), validAfter, validBefore };
   const needed = nowSeconds + SETTLE_MARGIN_SECONDS + (2 * limits.blockTimeMs) / 1_000;
-  if (authorization.validBefore < BigInt(Math.ceil(needed))) return OVER;
+  if (authorization.validBefore < BigInt(Math.ceil(needed))) return { ...OVER, next };
   if (authorization.validAfter > BigInt(Math.floor(nowSeconds))) {
-    return invalid('invalid_exact_evm_payload_authorization_valid_after', 'the authorization is not valid yet');
+    const sentence = 'the authorization is not valid yet; check your clock';
+    return { ...invalid('invalid_exact_evm_payload_authorization_valid_after', sentence), next };
   }
   return null;
 }

@@ -55,7 +55,7 @@ export function clipText(text: string, mostBytes = MOST_TEXT_BYTES): string {
     if (left < 0) break;
     clipped += character;
   }
-  return `${clipped}…`;
+  return `${clipped}...`;
 }
 
 const ENCODER = new TextEncoder();

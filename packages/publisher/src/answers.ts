@@ -1,5 +1,5 @@
 /** Answers that the gate gives itself, and the headers it puts on pages that were paid. */
-import type { Quote } from './client.ts';
+import type { NextStep, Quote } from './client.ts';
 import type { CrawlerError } from './core/crawlerError.ts';
 import type { V2Offer } from './core/fitOffer.ts';
 import { clipText, fitOffer, MOST_OUR_HEADER_BYTES } from './core/fitOffer.ts';
@@ -77,6 +77,8 @@ export function offerAnswer(
   quote: Quote,
   told: {
     readonly error: string | undefined;
+    /** What its reader can do about the error; unless told, to sign again by this offer. */
+    readonly next?: NextStep;
     /** What is wrong with the license; nothing unless told: none was shown. */
     readonly licenseError?: LicenseError;
     /** What is wrong with the price that the reader named; nothing unless told. */
@@ -97,7 +99,7 @@ export function offerAnswer(
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
   };
   const room = MOST_OUR_HEADER_BYTES - lineBytes(others);
-  const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error, offerBytes(room));
+  const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told, told.error, offerBytes(room));
   const offer = { 'payment-required': withOwnNonce(quote, header) };
   // Who pays already needs no documents.
   const links = told.settlement === undefined ? linksWithin(toldLink(quote), room - lineBytes(offer)) : {};
@@ -114,29 +116,31 @@ export function offerAnswer(
 
 /** 503 without an offer: a client that gets one would sign and pay again. */
 export function waitAnswer(retryAfter: number | undefined, settlement?: Settlement): Answer {
-  const seconds = String(Math.min(Math.max(Math.ceil(retryAfter ?? 5), 1), 3_600));
-  const headers = {
-    ...PRIVATE,
-    ...forwarded(settlement?.headers),
-    'retry-after': seconds,
-    'content-type': 'text/plain; charset=utf-8',
-  };
-  return { status: 503, headers, body: 'Please try again shortly, with the same payment.' };
+  const seconds = Math.min(Math.max(Math.ceil(retryAfter ?? 5), 1), 3_600);
+  const headers = { ...forwarded(settlement?.headers), 'retry-after': String(seconds) };
+  const told = { code: 'busy', sentence: 'please try again shortly, with the same payment', next: { action: 'wait', seconds } };
+  return refused(503, told, headers);
 }
 
 /** 403 for whom the owner refuses, 400 for an address that can have no price and for a payment with a body. */
 export function refusalAnswer(status: 400 | 403): Answer {
-  const body =
-    status === 403
-      ? 'This site does not serve this agent.'
-      : 'Agents cannot read this address, or not with a body in the request.';
+  if (status === 400) {
+    const sentence = 'agents cannot read this address, or not with a body in the request';
+    return refused(status, { code: 'invalid_resource', sentence, next: { action: 'fix_request' } });
+  }
   const error: CrawlerError = 'CrawlerForbidden';
-  const headers = {
-    ...PRIVATE,
-    'content-type': 'text/plain; charset=utf-8',
-    ...(status === 403 ? { 'crawler-error': error } : {}),
-  };
-  return { status, headers, body };
+  const told = { code: 'agent_refused', sentence: 'this site does not serve this agent', next: { action: 'ask_owner' } };
+  return refused(status, told, { 'crawler-error': error });
+}
+
+/** A refusal as the service has them: code, sentence, and what to do next. */
+function refused(
+  status: number,
+  { code, sentence, next }: { readonly code: string; readonly sentence: string; readonly next: NextStep },
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const own = { 'content-type': 'application/json; charset=utf-8', 'x-svc-error-code': code };
+  return { status, headers: { ...PRIVATE, ...headers, ...own }, body: JSON.stringify({ error: `${code}: ${sentence}`, next }) };
 }
 
 /** What a browser is told that asks whether a page of another origin may send a payment. */
@@ -219,12 +223,17 @@ function offerBytes(room: number): number {
 }
 
 /** The same offer with the reason of a refusal in both of its forms; in the header as much of both as `mostBytes` of JSON hold. */
-function withError({ x402 }: Quote, error: string, mostBytes: number): { readonly header: string; readonly body: object } {
+function withError(
+  { x402 }: Quote,
+  { next = { action: 'sign_again' } }: { readonly next?: NextStep },
+  error: string,
+  mostBytes: number,
+): { readonly header: string; readonly body: object } {
   const bytes = Uint8Array.from(atob(x402.header), (letter) => letter.charCodeAt(0));
   const whole = JSON.parse(new TextDecoder().decode(bytes)) as V2Offer;
   const v2 = fitOffer({ ...whole, error: clipText(error) }, mostBytes);
   const text = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(v2)));
-  return { header: btoa(text), body: { ...x402.body, error } };
+  return { header: btoa(text), body: { ...x402.body, error, next } };
 }
 
 const STYLE =

@@ -160,6 +160,12 @@ export interface Failure {
   readonly body?: unknown;
 }
 
+/** What to do about a refusal: `fund`, `sign_again`, `wait`, `fix_clock` and others, with what that takes. */
+export interface NextStep {
+  readonly action: string;
+  readonly [member: string]: unknown;
+}
+
 /** What a call came to. */
 export type Result<Body> = Success<Body> | Failure;
 

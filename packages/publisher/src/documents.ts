@@ -1,6 +1,7 @@
 /**
  * Documents about the site that the service makes, at the addresses where agents look for them. The site's own answer wins; ours stands where it
- * has none. What bounds the cost: one call in a minute for each document and host of the site, whoever asks how often.
+ * has none, and those that speak in the publisher's name stand only where the site says so. What bounds the cost: one call in a minute for each
+ * document and host of the site, whoever asks how often. Once there is a copy nobody waits for the service: the next one is read behind it.
  */
 import type { Answer } from './answers.ts';
 import type { Client } from './client.ts';
@@ -17,9 +18,12 @@ const DOCUMENTS = {
   '/robots.txt': ['robots.txt', 'text/plain; charset=utf-8'],
 } as const satisfies Readonly<Record<string, readonly [string, string]>>;
 
+/** What the publisher says in these he says to everybody, in words of ours: he has to ask for them. */
+const ASKED_FOR: ReadonlySet<string> = new Set(['/llms.txt', '/robots.txt'] satisfies DocumentPath[]);
+
 type DocumentPath = keyof typeof DOCUMENTS;
-/** Which documents are not served: all of them, or those named. */
-export type DocumentOptions = false | Partial<Readonly<Record<DocumentPath, false>>>;
+/** Which documents are served, and which are not; `false`: none is. */
+export type DocumentOptions = false | Partial<Readonly<Record<DocumentPath, boolean>>>;
 
 const FRESH_MS = 60_000;
 /** How long the last good copy stands while the service is away. */
@@ -49,7 +53,8 @@ export function isDocumentPath(path: string): boolean {
 export function documentRows(deps: Deps): readonly WellKnownRow[] {
   const { documents = {} } = deps;
   if (documents === false) return [];
-  return (Object.keys(DOCUMENTS) as DocumentPath[]).filter((path) => documents[path] !== false).map((path) => rowOf(deps, path));
+  const isServed = (path: DocumentPath): boolean => documents[path] ?? !ASKED_FOR.has(path);
+  return (Object.keys(DOCUMENTS) as DocumentPath[]).filter(isServed).map((path) => rowOf(deps, path));
 }
 
 function rowOf({ client, now }: Deps, path: DocumentPath): WellKnownRow {
@@ -78,14 +83,16 @@ function rowOf({ client, now }: Deps, path: DocumentPath): WellKnownRow {
   return {
     path: new RegExp(`^${path.replaceAll('.', '\\.')}$`),
     isAfterSite: true,
+    reading: () => [...flights.values()],
     answer: async (_path, request) => {
       const { host } = request;
       if (host === null) return null;
       const known = kept.get(host);
-      if (known && now() < known.dueAtMs) return answerOf(known, contentType, request);
+      const copy = known && now() - known.readAtMs <= STALE_MS ? known : undefined;
+      if (copy && now() < copy.dueAtMs) return answerOf(copy, contentType, request);
       const flight = flights.get(host) ?? ask(host).finally(() => flights.delete(host));
       flights.set(host, flight);
-      return answerOf(await flight, contentType, request);
+      return answerOf(copy ?? (await flight), contentType, request);
     },
   };
 }

@@ -22,7 +22,8 @@ export function contentSettlement(options: PublisherOptions<IncomingMessage> = {
     if (ruling.act === 'look') lookAtAnswer(response, ruling.look);
     if (ruling.act === 'sell') holdPage(response, ruling.sale, { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
     // A part of a page, or a page in parts, cannot be told from what is none.
-    if (ruling.act !== 'serve' || ruling.headers) for (const name of PARTIAL) delete request.headers[name];
+    const asksWhole = ruling.act === 'look' ? ruling.look.asksWhole : ruling.act === 'sell' || ruling.headers !== null;
+    if (asksWhole) for (const name of PARTIAL) delete request.headers[name];
     next();
   };
   const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => {

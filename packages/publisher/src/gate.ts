@@ -19,14 +19,14 @@ import { openQuotes } from './knowing/quotes.ts';
 import { openReaders } from './knowing/readers.ts';
 import { openConfig } from './knowing/siteConfig.ts';
 import type { Look, Looks } from './looking.ts';
-import { openLooks } from './looking.ts';
+import { openLooks, unlessSiteHas } from './looking.ts';
 import type { PublisherOptions } from './options.ts';
 import { readOptions } from './options.ts';
 import type { SiteRequest } from './request.ts';
 import { isPreflight } from './request.ts';
 import { openRoutes } from './routes.ts';
 import type { Sale, Sales } from './selling/sale.ts';
-import { openSales, unlessSiteHas } from './selling/sale.ts';
+import { openSales } from './selling/sale.ts';
 import type { Bodies } from './telling/bodies.ts';
 import { openBodies } from './telling/bodies.ts';
 import { openFailures, quietly } from './telling/failures.ts';
@@ -36,6 +36,9 @@ import type { Teller } from './telling/teller.ts';
 import { openTeller } from './telling/teller.ts';
 import type { WellKnownRow } from './wellKnown.ts';
 import { mayBeWellKnown, wellKnownRows } from './wellKnown.ts';
+
+/** How long an address at which the site has nothing waits for a first copy of ours. */
+const PATIENCE_MS = 500;
 
 /** What a server has to do with a request. */
 export type Ruling =
@@ -97,13 +100,12 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
     },
     rule: async (request) => {
       try {
-        const own = await ownAnswer(parts, request);
+        const own = await ownRuling(parts, request);
         const judgement = await judge(parts, request, own !== null);
         const looked = own === null ? lookOf(parts, request, judgement) : null;
         if (looked) return looked;
         parts.teller.decided(request.method, judgement);
-        if (own === null) return carryOut(parts, request, judgement);
-        return own.isAfterSite ? { act: 'sell', sale: unlessSiteHas(own.answer) } : { act: 'answer', answer: own.answer };
+        return own ?? carryOut(parts, request, judgement);
       } catch (error) {
         failures.note({ what: 'gate', message: `a request could not be decided: ${String(error)}` });
         const { who } = readers(request, config.current());
@@ -115,6 +117,8 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
     background: (keep) => {
       const isDue = reports.isDue() || parts.bodies?.isDue() === true;
       if (config.isReading() || isDue) keep(config.settled().then(() => flush(parts)));
+      const reading = parts.rows.everywhere.flatMap((row) => row.reading?.() ?? []);
+      if (reading.length > 0) keep(Promise.allSettled(reading).then(() => undefined));
     },
     counts: () => ({ ...failures.counts(), reportsDropped: reports.dropped() }),
     maxPageBytes: options.maxPageBytes,
@@ -199,19 +203,29 @@ function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Reques
 }
 
 /** What the package itself answers, whoever asks; null for nothing. */
-async function ownAnswer<Request>(
-  parts: Parts<Request>,
-  request: SiteRequest<Request>,
-): Promise<{ readonly answer: Answer; readonly isAfterSite?: boolean } | null> {
+async function ownRuling<Request>(parts: Parts<Request>, request: SiteRequest<Request>): Promise<Ruling | null> {
   if (isPreflight(request)) {
-    return parts.routes(await parts.config.first(), request).isScoped ? { answer: preflightAnswer() } : null;
+    return parts.routes(await parts.config.first(), request).isScoped ? { act: 'answer', answer: preflightAnswer() } : null;
   }
   const row = rowOf(parts, request);
   if (!row) return null;
-  const origin = row.isAfterSite ? parts.routes(await parts.config.first(), request).address?.origin : undefined;
-  const host = origin === undefined ? null : new URL(origin).hostname;
-  const answer = await row.answer(rawPath(request), { host, header: request.header });
-  return answer && { answer, isAfterSite: row.isAfterSite === true };
+  const { header } = request;
+  if (row.isAfterSite) {
+    const made = async (): Promise<Answer | null> => {
+      const origin = parts.routes(await parts.config.first(), request).address?.origin;
+      return origin === undefined ? null : row.answer(rawPath(request), { host: new URL(origin).hostname, header });
+    };
+    return { act: 'look', look: unlessSiteHas(() => inPatience(made())) };
+  }
+  const answer = await row.answer(rawPath(request), { host: null, header });
+  return answer && { act: 'answer', answer };
+}
+
+/** An answer that came soon enough, else null: where the service is away, nobody waits for it longer than this. */
+async function inPatience(made: Promise<Answer | null>): Promise<Answer | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS, null)));
+  return Promise.race([made.catch(() => null), late]).finally(() => clearTimeout(timer));
 }
 
 function rowOf<Request>({ rows }: Parts<Request>, request: SiteRequest<Request>): WellKnownRow | undefined {
@@ -263,7 +277,8 @@ async function offerFor<Request>(
 ): Promise<Judgement | null> {
   const page = await pages.located(asked);
   const price = await pages.priceOf(page);
-  const error = method === 'GET' || method === 'HEAD' ? {} : { error: 'Payment required: pay with GET' };
+  const error =
+    method === 'GET' || method === 'HEAD' ? {} : ({ error: 'Payment required: pay with GET', next: 'fix_request' } as const);
   const decision = price.state === 'priced' ? ({ act: 'offer', ...error } as const) : decideUnpriced(price.state);
   return decision.act === 'serve' ? null : { ...judgement, page, price, decision };
 }
@@ -286,7 +301,8 @@ function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>,
     const error = decision.error ?? (proof.state === 'bad' ? proof.error : undefined);
     const named = { max: request.header('crawler-max-price'), exact: request.header('crawler-exact-price') };
     const crawlerError = crawlerErrorOf(quote.price, named);
-    const told = { error, licenseError, crawlerError, accept, isHead: request.method === 'HEAD' };
+    const next = decision.next === undefined ? {} : { next: { action: decision.next } };
+    const told = { error, ...next, licenseError, crawlerError, accept, isHead: request.method === 'HEAD' };
     return { act: 'answer', answer: offerAnswer(quote, told) };
   }
   const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });

@@ -20,6 +20,8 @@ export const LOOK_BYTES = ACKNOWLEDGEMENT_BYTES;
 export interface Look {
   /** What is looked at has the name or the method of no page. */
   readonly isAside: boolean;
+  /** True where the site is asked for the whole of it, whatever part its reader wants. */
+  readonly asksWhole: boolean;
   /** False for the head of what is no page for certain: it goes out untouched. */
   mayBePage(status: number, type: string): boolean;
   /** Hears of the answer; gives what goes out instead if it is a page. `abandon` ends a look. */
@@ -42,6 +44,26 @@ export interface Looking {
 export interface Looks {
   /** Null where none is needed or none is possible: the page may be offered unseen. */
   open(looking: Looking): Look | null;
+}
+
+/**
+ * A look for an answer of ours where the site has none: a 404, or the page that it shows at every address, for none of ours is HTML. Its own goes
+ * out untouched, and is never waited for by ours. Nothing is sold, and nothing counted. `ours` null: the site's answer goes out. Must not reject.
+ */
+export function unlessSiteHas(ours: () => Promise<Answer | null>): Look {
+  return {
+    isAside: true,
+    asksWhole: false,
+    mayBePage: (status, type) => status === 404 || (status === 200 && /^text\/html\b/i.test(type)),
+    sale: {
+      finish: async () => {
+        const answer = await ours();
+        return answer === null ? { act: 'unservable', headers: {} } : { act: 'answer', answer };
+      },
+      hold: () => true,
+      abandon: () => undefined,
+    },
+  };
 }
 
 /** Opens it. */
@@ -73,6 +95,7 @@ export function openLooks({ now }: { readonly now: () => number }): Looks {
       return {
         isAside,
         mayBePage: (status, type) => mayBePage({ status, type }, askedAs({ page, method, isAside }), page.path),
+        asksWhole: true,
         sale: {
           finish: async (made) => {
             const answer = isPage(made) ? await instead() : null;

@@ -45,7 +45,10 @@ export interface PublisherOptions<Request = unknown> {
   readonly now?: () => number;
   /** Bytes of a page that are kept until it is paid; of a longer one the rest is sent as it is made. 8 MiB unless told. */
   readonly maxPageBytes?: number;
-  /** Documents about the site that are not served at it, such as `{ '/llms.txt': false }`; `false`: none is. */
+  /**
+   * Documents about the site that are served at it where it has none of its own. `/robots.txt` and `/llms.txt` speak in the publisher's name: they are
+   * served only if set to true. Any other can be set to false; `false`: none is served.
+   */
   readonly documents?: DocumentOptions;
   /** More paths that are answered here, before the package's own. */
   readonly wellKnown?: readonly WellKnownRow[];

@@ -1,5 +1,5 @@
 /** Whether an answer has every member that is used of it: what stands between a site and its service may answer anything with status 200. */
-import type { AgentVerdict, EnforceConfig, Quote, Receipt } from './client.ts';
+import type { AgentVerdict, EnforceConfig, NextStep, Quote, Receipt } from './client.ts';
 
 /** True for a quote that can be offered and sold by. */
 export function isQuote(body: unknown): body is Quote {
@@ -45,6 +45,16 @@ export function isConfig(body: unknown): body is EnforceConfig {
 export function isReceipt(body: unknown): body is Receipt {
   const { licenseJws } = membersOf(body);
   return isText(licenseJws) && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(licenseJws);
+}
+
+const MAX_NEXT_CHARS = 1_024;
+
+/** What the service says to do about a refusal; undefined where it says nothing that may be handed on. */
+export function nextOf(refusal: unknown): NextStep | undefined {
+  const { next } = membersOf(refusal);
+  const { action } = membersOf(next);
+  const isUsable = isText(action) && /^[a-z_]{1,32}$/.test(action) && JSON.stringify(next).length <= MAX_NEXT_CHARS;
+  return isUsable ? (next as NextStep) : undefined;
 }
 
 /** True for what the service says of an agent. */

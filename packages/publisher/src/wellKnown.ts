@@ -17,6 +17,8 @@ export interface WellKnownRow {
   readonly answer: (path: string, request: WellKnownRequest) => Promise<Answer | null>;
   /** True where the site answers first, and this only where it has nothing (404). */
   readonly isAfterSite?: true;
+  /** What is being read behind an answer, for platforms that stop a program between requests. */
+  readonly reading?: () => readonly Promise<unknown>[];
 }
 
 const CHALLENGE = /^\/\.well-known\/svc-challenge\/([\w-]{8,128})$/;

@@ -22,6 +22,7 @@ export type SignatureCheck = { readonly ok: true; readonly payerKind: PayerKind 
 
 const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
 const VALID = '0x1626ba7e';
+const RAW_SIGNATURE = 'invalid_exact_evm_signature';
 
 /**
  * Checks the signature of a payment whose shape and terms are right. ERC-6492 is refused (off by decision). An EIP-7702
@@ -38,10 +39,10 @@ export async function checkSignature(
   if (payment.erc6492) return refused('eip6492_factory_not_allowed', 'wallets that are not deployed yet cannot pay');
   if (recoverPayer(network, authorization, signature) === authorization.from) return { ok: true, payerKind: 'plain' };
   if (!(await hasCode(rpc, authorization.from)))
-    return refused('invalid_exact_evm_signature', 'the signature is not the payer’s');
+    return refusedBy(network, "the signature is not the payer's under the token's EIP-712 domain");
   return (await walletAgrees(rpc, network, payment))
     ? { ok: true, payerKind: 'contract' }
-    : refused('invalid_exact_evm_signature', 'the payer’s wallet does not confirm the signature');
+    : refusedBy(network, "the payer's wallet does not confirm the signature under the token's EIP-712 domain");
 }
 
 async function asksAlone(rpc: Rpc, account: Address): Promise<boolean> {
@@ -69,4 +70,10 @@ async function walletAgrees(
 
 function refused(raw: string, sentence: string): SignatureCheck {
   return { ok: false, reason: 'authorization_invalid', raw, sentence };
+}
+
+/** Most signatures that do not fit were made for another domain: for the token of another chain, or by another name of it. */
+function refusedBy({ assetName: name, assetVersion: version, chainId, asset }: Network, sentence: string): SignatureCheck {
+  const domain = { name, version, chainId: Number(chainId), verifyingContract: asset };
+  return { ok: false, reason: 'authorization_invalid', raw: RAW_SIGNATURE, sentence, next: { action: 'fix_domain', domain } };
 }

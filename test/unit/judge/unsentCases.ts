@@ -10,7 +10,7 @@ const expired = { rawReason: 'payment_expired', sentence: 'the authorization exp
 const tooLate = {
   event: { type: 'refused', reason: 'authorization_invalid' },
   rawReason: 'invalid_exact_evm_payload_authorization_valid_before',
-  sentence: 'the authorization expires too soon to be settled',
+  sentence: 'the authorization expires too soon to be settled; check your clock',
 } as const;
 const UNDECIDED: readonly PaymentState[] = ['accepted', 'held', 'broadcast', 'review'];
 const DECIDED: readonly PaymentState[] = ['failed', 'superseded', 'expired'];
@@ -118,7 +118,7 @@ export const UNSENT_CASES: readonly Case[] = [
     verdict: {
       event: { type: 'refused', reason: 'authorization_invalid' },
       rawReason: 'invalid_exact_evm_payload_authorization_valid_after',
-      sentence: 'the authorization is not valid yet',
+      sentence: 'the authorization is not valid yet; check your clock',
     },
   },
   { name: 'held, ten seconds left: wait', payment: held, now: at(990), sight: sightOf(), verdict: 'wait' },

@@ -53,6 +53,48 @@ describe.each([
     },
   );
 
+  test('what the service says to do about a refusal stands in the body of the next offer, and what is none of its words does not', async () => {
+    const fund = { action: 'fund', address: '0x1', needsMicro: 3_000 };
+    for (const [next, shown] of [
+      [fund, fund],
+      [undefined, { action: 'sign_again' }],
+      [{ action: '<b>' }, { action: 'sign_again' }],
+      [{ action: 'fund', more: 'x'.repeat(2_000) }, { action: 'sign_again' }],
+    ]) {
+      const verify = () => told({ ok: false, error: 'insufficient_funds: too little', next }, 402);
+      const shop = await open({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: serviceThat({ verify }) });
+      try {
+        expect(await (await buy(shop)).json()).toMatchObject({ error: 'insufficient_funds: too little', next: shown });
+      } finally {
+        await shop.close();
+      }
+    }
+  });
+
+  test('a gate refuses in the shape of the service: code, sentence, and what to do next', async () => {
+    const refusal = () => told({ error: 'agent_refused: no' }, 403, { 'x-svc-error-code': 'agent_refused' });
+    const busy = () => told({ error: 'overloaded: no' }, 503, { 'retry-after': '7', 'x-svc-error-code': 'overloaded' });
+    const ask = async (lies: Lies, headers: Readonly<Record<string, string>> = {}) => {
+      const shop = await open({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: serviceThat(lies) });
+      try {
+        const answer = await buy(shop, headers);
+        return [answer.status, answer.headers.get('x-svc-error-code'), await answer.json()];
+      } finally {
+        await shop.close();
+      }
+    };
+    expect(await ask({ quote: refusal })).toEqual([
+      403,
+      'agent_refused',
+      { error: 'agent_refused: this site does not serve this agent', next: { action: 'ask_owner' } },
+    ]);
+    expect(await ask({ verify: busy })).toEqual([
+      503,
+      'busy',
+      { error: 'busy: please try again shortly, with the same payment', next: { action: 'wait', seconds: 7 } },
+    ]);
+  });
+
   test('of headers that an offer names besides, a 402 has the links alone: its price is that of its quote, its reason the gate’s', async () => {
     const named = {
       link: '</llms.txt>; rel="alternate"',

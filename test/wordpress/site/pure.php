@@ -1,9 +1,15 @@
 <?php
-/** Calls pure functions of the plugin without WordPress: `[[class, method, [arguments]], …]` on the way in, their results on the way out. */
+/**
+ * Calls pure functions of the plugin without WordPress: `[[class, method, [arguments]], …]` on the way in, their results on the way out. A text that
+ * begins with `json:` is handed over as the plugin decodes an answer, its objects as objects.
+ */
 namespace ContentSettlement;
 
 function wp_parse_url( string $url, int $component = -1 ) {
 	return parse_url( $url, $component );
+}
+function wp_json_encode( $value, int $flags = 0 ) {
+	return json_encode( $value, $flags );
 }
 function untrailingslashit( string $text ): string {
 	return rtrim( $text, '/\\' );
@@ -15,6 +21,9 @@ spl_autoload_register(
 );
 $results = array();
 foreach ( json_decode( stream_get_contents( STDIN ), true ) as list( $class, $method, $arguments ) ) {
+	foreach ( $arguments as $at => $argument ) {
+		$arguments[ $at ] = is_string( $argument ) && 0 === strpos( $argument, 'json:' ) ? json_decode( substr( $argument, 5 ) ) : $argument;
+	}
 	$results[] = call_user_func_array( array( __NAMESPACE__ . "\\$class", $method ), $arguments );
 }
 echo json_encode( $results );

@@ -1,6 +1,7 @@
 import { documentUrl } from '../../../kernel/pages/documents.ts';
 import type { RslContent } from '../../../pricing/rules/rsl/contents.ts';
 import { rslDocument } from '../../../pricing/rules/rsl/document.ts';
+import { rslPaths } from '../../../pricing/rules/rsl/paths.ts';
 import { robotsLines, robotsText } from '../../../pricing/rules/rsl/robots.ts';
 import type { DocumentMaker } from '../makers.ts';
 import { olpBase, readRslTerms } from './terms.ts';
@@ -21,11 +22,10 @@ export const makeLicenceXml: DocumentMaker = async (deps, site) => {
 /** Lines for a host's robots.txt, from the same terms. */
 export const makeRobotsText: DocumentMaker = async (deps, site) => {
   const { sellsTraining } = await readRslTerms(deps, site);
-  const usual = site.pricing.classes(deps.clock()).at(-1)?.read;
   const lines = robotsLines({
     documentUrl: documentUrl(deps.baseUrl, site.host, 'license.xml'),
-    isRefused: usual === 'refused',
-    isFree: usual === 'free',
+    paths: rslPaths(site.pricing, deps.clock()),
+    isByAgent: site.pricing.namedByRules.size > 0,
     sellsTraining,
   });
   return robotsText(lines);

@@ -37,6 +37,20 @@ export async function createAccountClient(
   return { clientId, clientSecret };
 }
 
+/**
+ * Makes an account that nobody vouches for and its one client, which buys and is not its owner: no key, no wallet, no budget of another's. Each call makes
+ * another one. Throws invalid_parameter for keys that are private or symmetric.
+ */
+export async function registerClient(
+  deps: CredentialDeps,
+  request: { readonly name?: string; readonly jwks?: ClientKeys },
+): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
+  if (request.jwks !== undefined) requirePublicKeys(request.jwks);
+  const accountId = randomUUID();
+  await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet: null }, null));
+  return createAccountClient(deps, { ...request, accountId });
+}
+
 /** Revokes a client: it gets no more tokens; those it has end within the hour. Throws not_found; again: changes nothing. */
 export async function revokeAccountClient(deps: Pick<CredentialDeps, 'database'>, clientId: string): Promise<void> {
   if (await atDatabase(() => revokeOauthClientRow(deps.database, clientId))) return;

@@ -103,6 +103,11 @@ async function clientOf(deps: ClientDeps, clientId: string): Promise<OauthClient
   return UUID.test(clientId) ? atDatabase(() => findOauthClient(deps.database, clientId)) : null;
 }
 
+/** Where a client that has nothing registers itself. */
+export function registrationEndpoint(baseUrl: string): string {
+  return `${baseUrl}/_svc/oauth/register`;
+}
+
 /** Where tokens are asked for. */
 export function tokenEndpoint(baseUrl: string): string {
   return `${baseUrl}/_svc/oauth/token`;

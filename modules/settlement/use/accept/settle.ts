@@ -28,7 +28,7 @@ import type { AnswerDeps } from '../answer/answer.ts';
 import { answerPayment, pendingError } from '../answer/answer.ts';
 import type { PaymentError, SettleReceipt } from '../answer/receipt.ts';
 import type { Attempt, Refusal } from '../answer/refuse.ts';
-import { isVouchedBy, refuse } from '../answer/refuse.ts';
+import { fundOf, isVouchedBy, refuse } from '../answer/refuse.ts';
 import type { ReceiptName } from '../answer/signReceipt.ts';
 import { runRound } from '../batch/round.ts';
 import type { BatchStarter } from '../batchQueue.ts';
@@ -161,7 +161,9 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   // Who has spent all on this very purchase is answered by it; who has the money at any node is not refused by the word of another.
   if (isShort && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {
     const most = hasOthers(rpc) ? await findHighestBalance(rpc, { network, account }) : 0n;
-    if (most < value) throw await no(deps, request, network, SHORT);
+    const balance = await looks.balance;
+    const next = fundOf(attemptOf(request, network), most > balance ? most : balance);
+    if (most < value) throw await no(deps, request, network, { ...SHORT, next });
   }
   const stale = await request.lastLook?.({ hasMoved: own !== null });
   if (stale) throw await refuse(deps, { ...attemptOf(request, network), isVouched: true }, stale);

@@ -120,6 +120,7 @@ async function receiptOf(deps: AnswerDeps, { holder, paid, chargedMicro, name }:
     licenseJws,
     chargedMicro,
     ...(isMock ? {} : { receiptId: paid.paymentId }),
+    ...(receipt ? { receiptJws: receipt.info.receipt.signature } : {}),
     ...(bought ? { licence: { jti: bought.jti, priceMicro: bought.priceMicro } } : {}),
   };
 }
@@ -200,6 +201,7 @@ async function sentHash(deps: AnswerDeps, { facts }: Payment): Promise<string> {
 }
 
 /** A network that is not configured any more goes by its id. */
-function presentedBy({ networks }: Pick<AnswerDeps, 'networks'>, { network: id, x402Version, payer }: Payment): Presented {
-  return { network: networks.find(id) ?? { id, v1Name: null }, x402Version, payer };
+function presentedBy({ networks }: Pick<AnswerDeps, 'networks'>, payment: Payment): Presented {
+  const { network: id, x402Version, payer, amountMicro: micro } = payment;
+  return { network: networks.find(id) ?? { id, v1Name: null }, x402Version, payer, micro };
 }

@@ -19,6 +19,8 @@ export interface SettleReceipt {
   readonly chargedMicro: bigint;
   /** Names the payment's public record; a test key's has none. */
   readonly receiptId?: string;
+  /** The signed receipt (JWS), whole, whether or not the header had room for it; none for a test key and for x402 v1. */
+  readonly receiptJws?: string;
   /** The licence that was bought; a page's receipt has none. */
   readonly licence?: { readonly jti: string; readonly priceMicro: bigint };
 }

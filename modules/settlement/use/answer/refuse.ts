@@ -3,8 +3,9 @@ import { atLedger } from '../../../../db/outage.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
 import { storedAgent } from '../../../gate/rules/agent.ts';
 import { labelAgent } from '../../../gate/use/agentLabels.ts';
-import type { ErrorDetails, FailureReason } from '../../../kernel/errors.ts';
+import type { ErrorDetails, FailureReason, NextStep } from '../../../kernel/errors.ts';
 import type { Metrics } from '../../../kernel/metrics.ts';
+import { microToJson } from '../../../kernel/money/money.ts';
 import type { CrossingKind, ObservedAgent } from '../../../kernel/terms.ts';
 import type { PaymentRefusal } from '../../../kernel/x402/authorization.ts';
 import { recordRefusalRow } from '../../store/recordCrossings.ts';
@@ -12,11 +13,13 @@ import { encodeSettlementResponse, PaymentError } from './receipt.ts';
 
 /** A payment as its answer names it. */
 export interface Presented {
-  readonly network: Pick<Network, 'id' | 'v1Name'>;
+  readonly network: Pick<Network, 'id' | 'v1Name'> & Partial<Pick<Network, 'asset'>>;
   /** 2 for one that could not be read. */
   readonly x402Version: 1 | 2;
   /** Empty for one that could not be read. */
   readonly payer: string;
+  /** The price it would have paid; null when no valid quote named one. */
+  readonly micro?: bigint | null;
 }
 
 /** What was tried with it, as the one observation of its refusal tells. */
@@ -26,7 +29,6 @@ export interface Attempt extends Presented {
   readonly host: string;
   readonly slug: string;
   readonly kind: CrossingKind;
-  /** The price it would have paid; null when no valid quote named one. */
   readonly micro: bigint | null;
   readonly agent: ObservedAgent;
   /** Its payer has shown the money, or `isVouchedBy` says so. Of anything else nothing is written: strangers could fill a site's audit. */
@@ -88,5 +90,19 @@ export function paymentError(
   const { raw, transaction = '' } = told;
   const errorReason = raw.slice(0, MOST_REASON_CHARS);
   const response = { success: false, errorReason, transaction, network: networkName(presented), payer: presented.payer };
-  return new PaymentError(told.reason, told.sentence, encodeSettlementResponse(response), details);
+  const next = told.next ?? (told.reason === 'insufficient_funds' ? fundOf(presented) : undefined);
+  const step = next === undefined ? {} : { next };
+  return new PaymentError(told.reason, told.sentence, encodeSettlementResponse(response), { ...details, ...step });
+}
+
+/** Which wallet lacks money, and how much it needs; what it has is told by who looked. */
+export function fundOf({ network, payer, micro }: Presented, hasMicro?: bigint): NextStep {
+  return {
+    action: 'fund',
+    ...(payer === '' ? {} : { address: payer }),
+    network: network.id,
+    ...(network.asset === undefined ? {} : { asset: network.asset }),
+    ...(micro === undefined || micro === null ? {} : { needsMicro: microToJson(micro) }),
+    ...(hasMicro === undefined ? {} : { hasMicro: microToJson(hasMicro) }),
+  };
 }

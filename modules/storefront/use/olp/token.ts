@@ -5,12 +5,13 @@ import type { DocumentSite } from '../../../discovery/use/site.ts';
 import { findLiveSite } from '../../../discovery/use/site.ts';
 import type { TokenAnswer } from '../../../identity/use/accounts/oauth.ts';
 import { authenticateClient } from '../../../identity/use/accounts/oauth.ts';
+import type { NextStep } from '../../../kernel/errors.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { documentUrl } from '../../../kernel/pages/documents.ts';
 import { compilePattern, isWithin } from '../../../kernel/pages/scope.ts';
 import type { ObservedAgent } from '../../../kernel/terms.ts';
 import type { XmlElement } from '../../../kernel/xml.ts';
-import { canonicalXml } from '../../../kernel/xml.ts';
+import { canonicalXml, isElement } from '../../../kernel/xml.ts';
 import { findHeldLicences } from '../../../licences/store/held.ts';
 import type { RslContent, RslLicence } from '../../../pricing/rules/rsl/contents.ts';
 import { RSL_NAMESPACE, RSL_TYPE } from '../../../pricing/rules/rsl/contents.ts';
@@ -49,7 +50,7 @@ type OlpError = 'invalid_license' | 'invalid_resource' | Extract<TokenAnswer, { 
 export type LicenceTokenAnswer =
   | { readonly kind: 'token'; readonly token: string; readonly expiresAtMs: number; readonly paymentResponse: string | null }
   | Extract<PurchaseOutcome, { readonly kind: 'offered' }>
-  | { readonly kind: 'refused'; readonly error: OlpError; readonly sentence: string };
+  | { readonly kind: 'refused'; readonly error: OlpError; readonly sentence: string; readonly next?: NextStep };
 
 /** What was asked for, found in what the site sells. */
 interface Wanted {
@@ -73,7 +74,10 @@ export async function grantLicenceToken(deps: BuyDeps, call: LicenceTokenCall): 
     const wanted = await findWanted(deps, call.form);
     return (await openHeld(deps, accountId, wanted)) ?? (await buy(deps, { ...call, accountId, periodDays }, wanted));
   } catch (error) {
-    if (error instanceof Refused) return { kind: 'refused', error: error.code, sentence: error.message };
+    if (error instanceof Refused) {
+      const { code, message, next } = error;
+      return { kind: 'refused', error: code, sentence: message, ...(next ? { next } : {}) };
+    }
     if (error instanceof ServiceError) return refusalOf(error);
     throw error;
   }
@@ -92,11 +96,13 @@ function refusedAs(error: OlpError, sentence: string): LicenceTokenAnswer {
 
 class Refused extends Error {
   readonly code: OlpError;
+  readonly next: NextStep | undefined;
 
-  constructor(code: OlpError, sentence: string) {
+  constructor(code: OlpError, sentence: string, next?: NextStep) {
     super(sentence);
     this.name = 'Refused';
     this.code = code;
+    this.next = next;
   }
 }
 
@@ -122,7 +128,14 @@ async function findWanted(deps: BuyDeps, form: ReadonlyMap<string, string>): Pro
 function foundOf(site: DocumentSite, { content, licence }: ReturnType<typeof findIn>): Wanted {
   if (!content || !licence) throw new TypeError('nothing was found');
   if (content.isSold) return { site, content, licence };
-  throw new Refused('invalid_license', 'there is no token for this license: it costs nothing, or permits nothing');
+  const isFree = licence.element.children.some((child) => isElement(child) && child.attributes['type'] === 'free');
+  if (isFree)
+    throw new Refused('invalid_license', 'this license costs nothing: read its pages without a token', { action: 'get_it_free' });
+  throw new Refused(
+    'invalid_license',
+    'there is no token for this license: it permits nothing, or its pages are sold one by one',
+    { action: 'ask_owner' },
+  );
 }
 
 /** The content that is named, and of it the licence; without the licence, a content of that url. */

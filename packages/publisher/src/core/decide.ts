@@ -35,7 +35,7 @@ export type Verdict = 'served-free' | 'agent-reread' | 'denied' | 'blocked';
 /** What to do. `ask` names the fact that is wanting; all others are final. */
 export type Decision =
   | { readonly act: 'serve'; readonly as: 'reader' | 'open' | 'free' | 'licensed' | 'away'; readonly verdict?: Verdict }
-  | { readonly act: 'offer'; readonly error?: string; readonly verdict?: Verdict }
+  | { readonly act: 'offer'; readonly error?: string; readonly next?: 'fix_request'; readonly verdict?: Verdict }
   /** The site answers; what proves to be a page is offered for money. */
   | { readonly act: 'look' }
   | { readonly act: 'settle' }

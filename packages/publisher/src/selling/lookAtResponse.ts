@@ -7,7 +7,7 @@ import { follow, wholeOf } from './soldResponse.ts';
 export async function lookAt(
   look: Look,
   request: Request,
-  make: (whole: Request) => Response | Promise<Response>,
+  make: (asked: Request) => Response | Promise<Response>,
 ): Promise<{ readonly answer: Response; readonly isOwn: boolean }> {
   let isOwn = true;
   const finish: Look['sale']['finish'] = async (made) => {
@@ -16,7 +16,7 @@ export async function lookAt(
     return result;
   };
   try {
-    const page = await make(wholeOf(request));
+    const page = await make(look.asksWhole ? wholeOf(request) : request);
     if (!look.mayBePage(page.status, page.headers.get('content-type') ?? '')) return { answer: page, isOwn };
     const gate = { maxPageBytes: LOOK_BYTES, onLarge: () => undefined };
     const answer = await follow(gate, { act: 'sell', sale: { ...look.sale, finish } }, request, () => page);

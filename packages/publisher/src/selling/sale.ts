@@ -9,7 +9,7 @@ import { Breaker } from '../core/breaker.ts';
 import { decideSettled, isServable } from '../core/decide.ts';
 import type { Caller } from '../core/who.ts';
 import type { Page, Pages } from '../knowing/pages.ts';
-import { isReceipt } from '../shapes.ts';
+import { isReceipt, nextOf } from '../shapes.ts';
 import type { Bodies } from '../telling/bodies.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
@@ -48,21 +48,6 @@ export interface Sale {
   hold(bytes: number): boolean;
   /** The buyer is gone, or the page was never made: nothing is settled. After `finish` only the bytes are no longer counted. */
   abandon(): void;
-}
-
-/**
- * An answer of ours where the site has none: a 404, or the page that it shows at every address, for none of ours is HTML. Its own goes out as it
- * is. Nothing is sold, and nothing counted.
- */
-export function unlessSiteHas(answer: Answer): Sale {
-  return {
-    finish: ({ status, type = '' }) => {
-      const isNone = status === 404 || (status === 200 && /^text\/html\b/i.test(type));
-      return Promise.resolve(isNone ? { act: 'answer', answer } : { act: 'unservable', headers: {} });
-    },
-    hold: () => true,
-    abandon: () => undefined,
-  };
 }
 
 /** What is bought, and with what. */
@@ -174,7 +159,8 @@ async function resultOf(
   if (price.state === 'refused') return { act: 'answer', answer: refusalAnswer(403) };
   if (price.state !== 'priced') return { act: 'answer', answer: waitAnswer(undefined, { headers }) };
   const error = answer.error ?? 'payment refused';
-  const told = { error, accept: purchase.accept, settlement: { headers }, isHead: false };
+  const next = nextOf(answer.body);
+  const told = { error, ...(next ? { next } : {}), accept: purchase.accept, settlement: { headers }, isHead: false };
   return { act: 'answer', answer: offerAnswer(price.quote, told) };
 }
 

@@ -54,15 +54,22 @@ final class Answer {
 	/** 503 without an offer: a client that sees one signs, and pays, a second time. */
 	public static function wait( string $seconds ): void {
 		self::begin( 503 );
-		self::headers( array( 'Retry-After' => preg_match( '/^\d{1,5}$/D', $seconds ) ? $seconds : '5', 'Content-Type' => 'text/plain; charset=utf-8' ) );
-		echo 'Please try again shortly, with the same payment.';
+		$seconds = preg_match( '/^\d{1,5}$/D', $seconds ) ? $seconds : '5';
+		self::headers( array( 'Retry-After' => $seconds ) );
+		self::refused( 'busy', 'please try again shortly, with the same payment', array( 'action' => 'wait', 'seconds' => (int) $seconds ) );
 	}
 
 	/** 403 for a crawler that the owner does not want. */
 	public static function refuse(): void {
 		self::begin( 403 );
-		self::headers( array( 'crawler-error' => Crawler_Error::FORBIDDEN, 'Content-Type' => 'text/plain; charset=utf-8' ) );
-		echo 'This site does not serve this crawler.';
+		self::headers( array( 'crawler-error' => Crawler_Error::FORBIDDEN ) );
+		self::refused( 'agent_refused', 'this site does not serve this agent', array( 'action' => 'ask_owner' ) );
+	}
+
+	/** A refusal as the service has them: code, sentence, and what to do next. */
+	private static function refused( string $code, string $sentence, array $next ): void {
+		self::headers( array( 'Content-Type' => 'application/json; charset=utf-8', 'x-svc-error-code' => $code ) );
+		echo wp_json_encode( array( 'error' => "$code: $sentence", 'next' => $next ), JSON_UNESCAPED_SLASHES );
 	}
 
 	/**

@@ -69,7 +69,7 @@ final class Offer_Fit {
 			}
 			$clipped .= $character;
 		}
-		return "$clipped…";
+		return "$clipped...";
 	}
 
 	/** Of the headers beside an offer those that fit: of Link the first documents that do. */

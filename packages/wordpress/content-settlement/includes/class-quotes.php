@@ -79,9 +79,10 @@ final class Quotes {
 		return self::of( $resource );
 	}
 
-	/** An offer that says why the last payment was not taken, in both of its forms. */
-	public static function with_error( array $offer, string $error ): array {
+	/** An offer that says why the last payment was not taken, in both of its forms; in its body what to do next, too. */
+	public static function with_error( array $offer, string $error, ?object $next ): array {
 		$body        = clone $offer['body'];
+		$body->next  = $next ?? (object) array( 'action' => 'sign_again' );
 		$body->error = substr( (string) preg_replace( '/[^\x20-\x7e]/', '?', $error ), 0, 200 );
 		return array( 'header' => Offer_Fit::with_error( $offer['header'], $body->error ), 'body' => $body ) + $offer;
 	}

@@ -28,13 +28,13 @@ final class Sale {
 	}
 
 	/** 402 with the page's offer, and in it why, if there is a reason. */
-	public function offer( string $error = '' ): void {
+	public function offer( string $error = '', ?object $next = null ): void {
 		$offer = $this->quote['offer'];
-		Answer::offer( '' === $error ? $offer : Quotes::with_error( $offer, $error ), $this->quote['quote'], $this->visit );
+		Answer::offer( '' === $error ? $offer : Quotes::with_error( $offer, $error, $next ), $this->quote['quote'], $this->visit );
 	}
 
 	/** 402 after a payment that was not taken: with the price of now. Free by now: the page, which is made. */
-	private function offer_again( string $error, string $page ): void {
+	private function offer_again( string $error, ?object $next, string $page ): void {
 		$quote = Quotes::renewed( $this->resource );
 		if ( 'free' === $quote['state'] ) {
 			echo $page; // phpcs:ignore WordPress.Security.EscapeOutput -- the page as WordPress made it.
@@ -43,7 +43,7 @@ final class Sale {
 		if ( 'priced' === $quote['state'] ) {
 			$this->quote = $quote;
 		}
-		$this->offer( $error );
+		$this->offer( $error, $next );
 	}
 
 	/**
@@ -126,7 +126,7 @@ final class Sale {
 			echo $page; // phpcs:ignore WordPress.Security.EscapeOutput -- the page as WordPress made it.
 		} elseif ( 'offer' === $next ) {
 			$error = isset( $answer['body']->error ) ? (string) $answer['body']->error : 'the payment was not taken';
-			$this->offer_again( $error, $page );
+			$this->offer_again( $error, Service_Client::next_of( $answer['body'] ), $page );
 		} else {
 			self::note( $answer );
 			Answer::wait( (string) ( $answer['headers']['retry-after'] ?? '5' ) );

@@ -52,6 +52,14 @@ final class Service_Client {
 		return 'HTTP ' . $answer['status'] . substr( $said, 0, 200 );
 	}
 
+	/** What the service says to do about a refusal; null where it says nothing that may be handed on. */
+	public static function next_of( $body ): ?object {
+		$next   = is_object( $body ) ? ( $body->next ?? null ) : null;
+		$action = is_object( $next ) ? ( $next->action ?? null ) : null;
+		$usable = is_string( $action ) && preg_match( '/^[a-z_]{1,32}$/D', $action ) && strlen( (string) wp_json_encode( $next, JSON_UNESCAPED_SLASHES ) ) <= 1024;
+		return $usable ? $next : null;
+	}
+
 	private static function call( string $method, string $path, $body, array $headers, int $seconds ): array {
 		$answer = array( 'status' => 0, 'body' => null, 'headers' => array() );
 		if ( ! Settings::is_complete() ) {
