@@ -110,6 +110,14 @@ export const licenceExamples: Readonly<Record<string, OperationExamples>> = {
     },
   },
   getClientToken: { response: { access_token: JWS, token_type: 'Bearer', expires_in: 3600 } },
+  getMcpResourceMetadata: {
+    response: {
+      resource: 'https://api.example/_svc/mcp',
+      authorization_servers: ['https://api.example'],
+      jwks_uri: 'https://api.example/.well-known/jwks.json',
+      bearer_methods_supported: ['header'],
+    },
+  },
   getJwks: {
     response: {
       keys: [

@@ -86,6 +86,9 @@ const list: Record<string, { question: string; query: string }> = {
     query: `query failedPayments {
   tenant {
     audit(window: { lastDays: 7 }) { totals { paymentFailed failedMicro failedByReason { reason count } } }
+    observations(filter: { verdicts: [PAYMENT_FAILED], window: { lastDays: 7 } }, first: 10) {
+      nodes { reason agent slug micro at }
+    }
     payments(filter: { states: [FAILED], window: { lastDays: 7 } }, first: 10) {
       nodes { paymentId reason sentence payer slug micro acceptedAt }
     }
