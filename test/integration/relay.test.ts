@@ -226,17 +226,6 @@ test('a site that hangs holds two places, and the pages of others come meanwhile
   expect(new Set(reasons)).toEqual(new Set(['timeout', 'busy']));
 });
 
-test('buyers of one slow site come in turns by their address, however many funded wallets one of them signs with', async () => {
-  const slow = await siteOf(true);
-  const impatient = { ...deps, pagePatienceMs: 500 };
-  const done: string[] = [];
-  const buy = (from: string, payer: string) =>
-    probePage(impatient, { url: slow.at('hang'), who: `payer ${payer}`, from }).then(() => void done.push(from));
-  const many = Array.from({ length: 12 }, (_, at) => buy('192.0.2.1', `0xb${at}`));
-  await Promise.all([...many, buy('192.0.2.2', '0xc')]);
-  expect(done.indexOf('192.0.2.2'), 'behind the two that were there, and one more').toBeLessThan(4);
-});
-
 test('four sites that hang, asked again and again, hold two places together, and another site’s pages come at once', async () => {
   const hostile = await Promise.all(Array.from({ length: 4 }, () => siteOf(true)));
   const quick = await siteOf(true);

@@ -98,29 +98,14 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/fault/limits.test.ts', name: 'a payment that its payer cannot cover leaves nothing' },
   },
   {
-    id: 'turns-of-a-site-by-wallet',
-    rule: 15,
-    bug: 'who signs with many funded wallets keeps other buyers of a site waiting behind all of them',
-    edits: [
-      {
-        file: 'modules/storefront/use/pages/fetch.ts',
-        search: 'return from === undefined ?',
-        replace: 'return from !== null ?',
-      },
-    ],
-    test: { file: 'test/integration/relay.test.ts', name: 'buyers of one slow site come in turns by their address' },
-  },
-  {
     id: 'stranger-asks-for-the-gate',
     rule: 15,
     bug: 'strangers who invent pages use up the questions that a site’s gate may have asked of its credits API',
     edits: [
       {
         file: 'modules/quotes/use/credits/book.ts',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the product's line
-        search: 'const name = `${by} ${key.tenantId}`;',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the same
-        replace: 'const name = `${by.length > 0} ${key.tenantId}`;',
+        search: 'if (!copy) spendOne(key, by);',
+        replace: "if (!copy) spendOne(key, 'site');",
       },
     ],
     test: { file: 'test/integration/credits-api.test.ts', name: 'pages that strangers invent leave no row' },

@@ -89,8 +89,6 @@ export interface PageAsking {
    * nobody has more than two places.
    */
   readonly who: string;
-  /** Where a purchase that is not paid yet came from: who waits for one site comes in turns by address first, since wallets cost nothing to fund in turn. */
-  readonly from?: string;
   /** False: only the status is asked for, and no body is read. */
   readonly isTextWanted: boolean;
   /** Go to the page's host alone. */
@@ -109,7 +107,7 @@ export async function askForPage(
   const { tenantId } = site.tenant;
   let leave: () => void;
   try {
-    leave = await (slow.has(tenantId) ? turnsOfSlow : turns).enter(namesOf(tenantId, asking));
+    leave = await (slow.has(tenantId) ? turnsOfSlow : turns).enter([`site ${tenantId}`, asking.who]);
   } catch {
     return { ok: false, reason: 'busy' };
   }
@@ -121,11 +119,6 @@ export async function askForPage(
   } finally {
     leave();
   }
-}
-
-/** An address counts at one site alone: buyers of one platform, behind one address, ask several sites at once. */
-function namesOf(tenantId: string, { who, from }: PageAsking): [line: string, ...others: string[]] {
-  return from === undefined ? [`site ${tenantId}`, who] : [`site ${tenantId}`, `address ${from} at ${tenantId}`, who];
 }
 
 /** What a site sent, before it is read. */

@@ -46,8 +46,6 @@ export interface PageCall extends PageAsk {
   /** What was sent as payment, wherever it stood; none: the offer is asked for. */
   readonly payments: readonly string[];
   readonly agent: ObservedAgent;
-  /** Where the call came from. */
-  readonly address: string;
   /** The account that buys: its budget decides, and what it holds already is not sold again. */
   readonly accountId?: string;
 }
@@ -129,7 +127,7 @@ export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage 
   const { url } = offered;
   const lastLook = async ({ hasMoved }: { readonly hasMoved: boolean }): Promise<null> => {
     // What is paid already is given, whatever its site says of the page by now.
-    if (!hasMoved) await requireSold(patient(deps), { url, who: `payer ${payer}`, from: call.address });
+    if (!hasMoved) await requireSold(patient(deps), { url, who: `payer ${payer}` });
     return null;
   };
   return settle(deps, { page, call, text, payer }, { quote: { ...quote }, legs: terms.legs, lastLook }).catch(

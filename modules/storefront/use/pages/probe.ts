@@ -18,10 +18,10 @@ export type Probed = SitePage &
  */
 export async function probePage(
   deps: PageDeps,
-  { url, ...asking }: { readonly url: string } & Pick<PageAsking, 'who' | 'from'>,
+  { url, who }: { readonly url: string } & Pick<PageAsking, 'who'>,
 ): Promise<Probed> {
   const place = await requireSitePage(deps, url);
-  const answer = await askForPage(deps, place, { ...asking, isTextWanted: await mayRelay(deps, place) });
+  const answer = await askForPage(deps, place, { who, isTextWanted: await mayRelay(deps, place) });
   if (answer.ok && answer.status === 402) return { ...place, kind: 'priced' };
   const isFree = answer.ok ? answer.status === 200 : answer.reason === 'not_text';
   if (isFree) return { ...place, kind: 'free', page: answer.ok ? answer.page : null };
