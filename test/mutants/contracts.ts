@@ -63,7 +63,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     rule: 4,
     bug: 'the first author, who was paid, gets his part once more where parts wait',
     edits: [{ file: router, search: 'if (paid) continue;', replace: 'if (paid && i > 0) continue;' }],
-    test: { file: 'test/contract/foundry.test.ts', name: 'whatever anybody calls in whatever order' },
+    test: { file: blocked, name: 'whatever is sent, blocked and paid out in whatever order' },
   },
   {
     id: 'deployed-in-any-order',

@@ -1,7 +1,8 @@
 /** One anvil chain for tests: a free port of 127.0.0.1, ended by `stop()`, and at the latest with this process. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { foundryBinary } from './foundryBinary.ts';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 /** How a chain behaves; every option left out keeps anvil's default, except the chain id (84532) and the gas limit. */
 export interface AnvilOptions {
@@ -35,7 +36,7 @@ const STOP_TIMEOUT_MS = 5_000;
 /** Starts a chain and resolves when it listens. Rejects when anvil is not installed for this platform or does not start. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const chainId = options.chainId ?? 84532;
-  const child = spawn(foundryBinary('anvil'), flags(options, chainId), { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(anvilBinary(), flags(options, chainId), { stdio: ['ignore', 'pipe', 'pipe'] });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -64,6 +65,15 @@ function flags(options: AnvilOptions, chainId: number): readonly string[] {
   if (options.statePath !== undefined) list.push('--state', options.statePath);
   if (options.stateIntervalSeconds !== undefined) list.push('--state-interval', String(options.stateIntervalSeconds));
   return list;
+}
+
+/** The native program, not its wrapper, so that `pid` is the chain's own. */
+function anvilBinary(): string {
+  const fromHere = createRequire(import.meta.url);
+  const fromWrapper = createRequire(join(dirname(fromHere.resolve('@foundry-rs/anvil/package.json')), 'package.json'));
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  const manifest = fromWrapper.resolve(`@foundry-rs/anvil-${process.platform}-${architecture}/package.json`);
+  return join(dirname(manifest), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil');
 }
 
 function listening(child: ChildProcess): Promise<string> {
