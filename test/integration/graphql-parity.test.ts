@@ -165,7 +165,7 @@ test('reconciliation and its exceptions are those of REST over random windows', 
 
 test('the audit, its comparison, breakdowns and agents are those of REST over random windows', async () => {
   const totals =
-    '{ observations agentHits denied paid servedFree paymentFailed missedMicro failedMicro earnedMicro verifiedHits masqueradeAttempts failedByReason { reason count } }';
+    '{ observations agentHits denied answered paid servedFree paymentFailed missedMicro failedMicro earnedMicro verifiedHits masqueradeAttempts failedByReason { reason count } }';
   const query = `query ($window: WindowInput, $host: String, $kind: CrossingKind, $by: AuditGroupBy) {
     tenant {
       audit(window: $window, host: $host, kind: $kind, groupBy: $by, compare: true) {

@@ -92,7 +92,7 @@ test('what agents got free counts as free for want of authors only where that wa
 test('every metric counts what its name says', () => {
   const all = figures({
     traffic: [
-      traffic('denied', 5, { micro: 500n }),
+      traffic('denied', 35, { micro: 500n }), // 30 of them paid afterwards
       traffic('blocked', 2, { micro: 40n, invalid: 2 }),
       traffic('paid', 30),
       traffic('payment-failed', 10),
@@ -104,7 +104,7 @@ test('every metric counts what its name says', () => {
   });
   const values = Object.fromEntries(ANOMALY_METRICS.map((metric) => [metric, measure(metric, all)]));
   expect(values).toEqual({
-    agent_hits: 50,
+    agent_hits: 80,
     free_without_authors: 0,
     denied: 5,
     paid: 30,
