@@ -61,6 +61,6 @@ describe.each(runnable(MCP_BUYERS))('$name $version, $speaks', (client) => {
 });
 
 test('of each client, both pages are settled once, and the one without money leaves nothing in the site’s audit', async () => {
-  const expected = runnable(MCP_BUYERS).flatMap(() => ['paid without_402', 'paid without_402']);
+  const expected = runnable(MCP_BUYERS).flatMap(() => ['paid', 'paid']);
   expect((await moneyVerdicts(service, site)).toSorted()).toEqual(expected.toSorted());
 });

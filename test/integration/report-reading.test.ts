@@ -110,6 +110,7 @@ test('a report that Postgres gives up for taking too long is a 503 that says whe
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
         expect(await answer.json()).toEqual({
           error: 'overloaded: this took too long; try again later, or ask for a shorter window',
+          next: { action: 'wait', seconds: 5 },
         });
       }
       expect(api.problems).toEqual([]);

@@ -80,7 +80,7 @@ test('catalogues in memory are bounded by their pages, and a site that does not 
   const counting = {
     ...database,
     query: (statement: string, values?: readonly unknown[], name?: string) => {
-      if (statement.includes('from imported_page')) reads++;
+      if (/from "?imported_page"?/.test(statement)) reads++;
       return database.query(statement, values, name);
     },
   } as typeof database;

@@ -164,6 +164,7 @@ test('a payer without funds is refused with insufficient_funds at every call, ea
       network: id,
       asset,
       needsMicro: Number(terms.priceMicro),
+      hasMicro: 10,
     });
   const rows = await world.database.query("select reason, count from observation where slug = 'poor'");
   const refused = { reason: 'insufficient_funds', count: 1 };

@@ -97,5 +97,5 @@ export async function moneyVerdicts(service: TestService, site: TestSite): Promi
     `select verdict, reason from observation where tenant_id = $1 and verdict in ('paid', 'payment-failed') order by recorded_at`,
     [site.tenantId],
   );
-  return rows.map(({ verdict, reason }) => (reason === null ? verdict : `${verdict} ${reason}`));
+  return rows.map(({ verdict, reason }) => (verdict === 'paid' || reason === null ? verdict : `${verdict} ${reason}`));
 }
