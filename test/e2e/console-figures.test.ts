@@ -42,6 +42,40 @@ async function rest(path: string, parameters: Readonly<Record<string, string>>):
   return answer.json();
 }
 
+/**
+ * The audit of a window with counts and money of refusals as the console shows them: without the 402s that their askers paid (`answeredOf`). No sale
+ * of this world was at a door of ours, so what was paid answers a 402; what was blocked is missed whatever was paid.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: bodies of REST
+async function restAudit(parameters: Readonly<Record<string, string>>): Promise<any> {
+  const [all, blocked] = [await rest('audit', parameters), await rest('audit', { ...parameters, verdict: 'blocked' })];
+  return withoutAnswered(all, blocked);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of REST
+function withoutAnswered(all: any, blocked: any): any {
+  if (Array.isArray(all)) {
+    const nameOf = (row: { readonly key?: string; readonly agent?: string }) => row.key ?? row.agent;
+    return all.map((row) =>
+      withoutAnswered(
+        row,
+        (blocked ?? []).find((other: typeof row) => nameOf(other) === nameOf(row)),
+      ),
+    );
+  }
+  if (all === null || typeof all !== 'object') return all;
+  const told = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, withoutAnswered(value, blocked?.[name])]));
+  const { denied, paid = 0, missedMicroUsdc, earnedMicroUsdc = 0 } = told as Record<string, number | undefined>;
+  const ofBlocked = blocked?.missedMicroUsdc ?? 0;
+  return {
+    ...told,
+    ...(denied === undefined ? {} : { denied: Math.max(0, denied - paid), deniedAll: denied }),
+    ...(missedMicroUsdc === undefined
+      ? {}
+      : { missedMicroUsdc: Math.max(0, missedMicroUsdc - ofBlocked - earnedMicroUsdc) + ofBlocked }),
+  };
+}
+
 /** Windows of whole days by the clock of whoever looks, drawn anew in each run; the seed is in what a failure says. */
 function drawn(many: number): readonly { readonly from: string; readonly to: string }[] {
   const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
@@ -65,7 +99,7 @@ async function openFor(
 test('every figure of the overview and of earnings is what REST says of the same window', async () => {
   for (const days of drawn(3)) {
     const window = await openFor('/', days);
-    const [earnings, audit] = [await rest('earnings', window), await rest('audit', window)];
+    const [earnings, audit] = [await rest('earnings', window), await restAudit(window)];
     const said = JSON.stringify(days);
     expect(await figure('Earned'), said).toBe(usdc(earnings.totals.grossMicroUsdc));
     expect(await figure('Missed'), said).toBe(usdc(audit.totals.missedMicroUsdc));
@@ -114,7 +148,7 @@ test('every figure of the agents is what REST says of the same window, of all to
   for (const days of [...drawn(3), ofAll]) {
     const window = await openFor('/agents', { ...days, sort: 'HITS' });
     const said = JSON.stringify(days);
-    const { totals, byAgent } = await rest('audit', window);
+    const { totals, byAgent } = await restAudit(window);
     const labels = ['Agents’ requests', 'Paid', 'Refused', 'Spoofed', 'Earned', 'Missed'];
     expect(await Promise.all(labels.map(figure)), said).toEqual([
       ...[totals.agentHits, totals.paid, totals.denied, totals.masqueradeAttempts].map(whole),
@@ -130,7 +164,10 @@ test('every figure of the agents is what REST says of the same window, of all to
           ),
         ),
       );
-    expect(sums, said).toEqual([totals.paid, totals.denied]);
+    expect(sums[0], said).toBe(totals.paid);
+    // A 402 at the end of a bucket may be paid in the next: then it is refused in the one, and answered in both together.
+    expect(sums[1], said).toBeGreaterThanOrEqual(totals.denied);
+    expect(sums[1], said).toBeLessThanOrEqual(totals.deniedAll);
 
     const rows = page.locator('table[aria-label="Agents"] tbody tr, [aria-label="Agents"] table tbody tr');
     const shown = await rows.evaluateAll((all) =>
@@ -165,10 +202,7 @@ test('what waits, how long sales take, and how each figure changed is what the r
   for (const days of [...drawn(2), { from: drawn(1)[0]?.from ?? today(), to: today() }]) {
     const window = await openFor('/', days);
     const said = JSON.stringify(days);
-    const [earnings, audit] = [
-      await rest('earnings', { ...window, compare: '1' }),
-      await rest('audit', { ...window, compare: '1' }),
-    ];
+    const [earnings, audit] = [await rest('earnings', { ...window, compare: '1' }), await restAudit({ ...window, compare: '1' })];
     const before = { ...earnings.previous.totals, ...audit.previous.totals };
     const now = { ...earnings.totals, ...audit.totals };
     for (const [label, name] of [
@@ -224,7 +258,7 @@ test('each day of a chart, the best pages and the best agents are what REST says
   );
   for (const [n, [, grossText, missedText]] of earned.entries()) {
     const of = { from: String(midnights[n]), to: String(midnights[n + 1]) };
-    const [{ totals }, audit] = [await rest('earnings', of), await rest('audit', of)];
+    const [{ totals }, audit] = [await rest('earnings', of), await restAudit(of)];
     expect([grossText, missedText], `${said} ${n}`).toEqual([usdc(totals.grossMicroUsdc), usdc(audit.totals.missedMicroUsdc)]);
   }
 
@@ -236,7 +270,7 @@ test('each day of a chart, the best pages and the best agents are what REST says
     expect(await shown.ranking('Best pages'), JSON.stringify(some)).toEqual(
       pages.map(({ key, events, grossMicroUsdc }) => [key, `${whole(events)} sold`, usdc(grossMicroUsdc)]),
     );
-    const agents = (await rest('audit', { ...ends, groupBy: 'agent', limit: '500' })).breakdown as readonly AgentGroup[];
+    const agents = (await restAudit({ ...ends, groupBy: 'agent', limit: '500' })).breakdown as readonly AgentGroup[];
     const best = agents.toSorted((a, b) => b.earnedMicroUsdc - a.earnedMicroUsdc || (a.key < b.key ? -1 : 1)).slice(0, 8);
     expect(await shown.ranking('Best agents'), JSON.stringify(some)).toEqual(
       best.map(({ key, hits, earnedMicroUsdc }) => [
@@ -313,7 +347,7 @@ test('the money of each agent, and how the figures of all changed, are what REST
   for (const days of [...drawn(2), { from: drawn(1)[0]?.from ?? today(), to: today() }]) {
     const window = await openFor('/agents', days);
     const said = JSON.stringify(days);
-    const { totals, previous, breakdown } = await rest('audit', { ...window, compare: '1', groupBy: 'agent', limit: '500' });
+    const { totals, previous, breakdown } = await restAudit({ ...window, compare: '1', groupBy: 'agent', limit: '500' });
     const rows = await shown.table('Agents');
     expect(rows.map((row) => [row['Agent'], row['Requests'], row['Missed'], row['Earned']]).toSorted(), said).toEqual(
       (breakdown as readonly AgentGroup[])
