@@ -1,6 +1,6 @@
 import type { Sql } from './database.ts';
 
-/** Everything an operator is alerted of; docs/operations.md says of each what it means. */
+/** Everything an operator is alerted of; docs/runbook.md says of each what it means. */
 export const ALERT_KINDS = [
   'evidence_conflict',
   'evidence_disputed',

@@ -1,4 +1,4 @@
--- What the operator is told, changes, and ends after a while (docs/operations.md).
+-- What the operator is told, changes, and ends after a while (docs/runbook.md).
 
 create table operator_alert (
   alert_id uuid primary key,

@@ -1,5 +1,5 @@
 /**
- * The drill of docs/operations.md: base backup and archive of a running service, its Postgres lost, restored to a moment between the
+ * The drill of docs/backup.md: base backup and archive of a running service, its Postgres lost, restored to a moment between the
  * broadcast of a payment and its settlement, while the chain went on. Temporal has forgotten everything: rows are the truth.
  */
 import { rmSync } from 'node:fs';

@@ -80,7 +80,7 @@ test('every measure has a panel', () => {
 });
 
 test('the runbook says of every alert what it means, how to check it and what to do', () => {
-  const runbook = read('docs/operations.md');
+  const runbook = read('docs/runbook.md');
   for (const { alert } of rules) {
     const [, section = ''] = new RegExp(`^### ${alert}\\n([\\s\\S]*?)(?=^##)`, 'm').exec(`${runbook}\n##`) ?? [];
     expect(section, alert).toMatch(/Meaning:[\s\S]+Check:[\s\S]+Action:/);
@@ -88,7 +88,7 @@ test('the runbook says of every alert what it means, how to check it and what to
 });
 
 test('the runbook says of every kind of operator alert what it means and what to do, and of no other', () => {
-  const [, section = ''] = /^## Operator alerts\n([\s\S]*?)(?=^## )/m.exec(read('docs/operations.md')) ?? [];
+  const [, section = ''] = /^## Operator alerts\n([\s\S]*?)(?=^## )/m.exec(`${read('docs/runbook.md')}\n## `) ?? [];
   const told = [...section.matchAll(/^\| `(\w+)` \| .+ \| .+ \|$/gm)].map(([, kind]) => kind);
   expect(told).toEqual([...ALERT_KINDS]);
 });
