@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import type { PaymentTerms } from '../../modules/kernel/x402/authorization.ts';
-import { checkTerms, checkTimes, isOver } from '../../modules/kernel/x402/authorization.ts';
+import { checkTerms, checkTimes } from '../../modules/kernel/x402/authorization.ts';
 import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { parsePayment } from '../../modules/kernel/x402/payload.ts';
 
@@ -101,7 +101,7 @@ test('the first refusal follows the order network, asset, recipient, value, time
 test('only an authorization whose time is over is said to be over, not one that is valid for too long', () => {
   const overAt = (validBefore: number) => {
     const refusal = check(payment({ authorization: { validBefore: String(validBefore) } }));
-    return refusal && isOver(refusal);
+    return refusal && refusal.isOver === true;
   };
   expect([overAt(NOW), overAt(NOW + 25 * 3_600), overAt(NOW + 300)]).toEqual([true, false, null]);
 });

@@ -50,7 +50,7 @@ What we chose where a choice was open: [decisions](decisions.md). The admin surf
 - Each answer carries \`x-request-id\` and \`svc-api-version\`; each error its code in \`x-svc-error-code\`.
 `;
 
-const ERRORS = `The body is \`{error}\`, with \`upgrade: true\` where the plan is what is missing, with \`ok: false\` in front at \`verify\` and \`observe\`, and
+const ERRORS = `The body is \`{error, next}\` ([what to do next](integrating-buyer.md#what-to-do-next)), with \`upgrade: true\` where the plan is what is missing, with \`ok: false\` in front at \`verify\` and \`observe\`, and
 \`{verified: false, reason}\` where a host is not proven. A client that accepts \`application/problem+json\` gets RFC 9457. 429 and 503 carry \`Retry-After\`.
 `;
 

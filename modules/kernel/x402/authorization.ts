@@ -29,15 +29,15 @@ export interface PaymentRefusal {
   readonly sentence: string;
   /** What to do next, where the reason does not say it by itself. */
   readonly next?: NextStep;
+  /** True where the authorization's time is over, and it fits its terms in everything but `accepted`. */
+  readonly isOver?: true;
 }
 
 const RAW_VALID_BEFORE = 'invalid_exact_evm_payload_authorization_valid_before';
-const OVER = invalid(RAW_VALID_BEFORE, 'the authorization expires too soon to be settled; check your clock');
-
-/** True for the refusal of an authorization whose time is over; it fits its terms in everything but `accepted`. */
-export function isOver(refusal: PaymentRefusal): boolean {
-  return refusal.sentence === OVER.sentence;
-}
+const OVER: PaymentRefusal = {
+  ...invalid(RAW_VALID_BEFORE, 'the authorization expires too soon to be settled; check your clock'),
+  isOver: true,
+};
 
 /** Seconds the reference leaves between check and expiry; two block times come on top (safety 10). */
 const SETTLE_MARGIN_SECONDS = 6;

@@ -30,7 +30,8 @@ export const limits = {
   }),
   eventWindowMs: withDefault({
     name: 'EVENT_WINDOW_MS',
-    about: 'How long settled payments are gathered into one settlement.completed event, in milliseconds.',
+    about:
+      'How long settled payments are gathered into one settlement.completed event, in milliseconds; windows are closed by runs of a minute at least.',
     example: '300000',
     fallback: '300000',
     schema: wholeNumber(100, 3_600_000),
@@ -44,7 +45,7 @@ export const limits = {
   }),
   sweepIntervalMs: withDefault({
     name: 'SWEEP_INTERVAL_MS',
-    about: 'How often payments without a live workflow are picked up, in milliseconds.',
+    about: 'How often payments without a live workflow are picked up, in milliseconds; a run of the schedule looks five times.',
     example: '5000',
     fallback: '5000',
     schema: wholeNumber(1_000, 600_000),

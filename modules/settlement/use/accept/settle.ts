@@ -12,7 +12,7 @@ import { ServiceError } from '../../../kernel/errors.ts';
 import { licenceSlug } from '../../../kernel/pages/resource.ts';
 import { isSettled, isUndecided } from '../../../kernel/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../../kernel/terms.ts';
-import { checkTerms, isOver } from '../../../kernel/x402/authorization.ts';
+import { checkTerms } from '../../../kernel/x402/authorization.ts';
 import type { ParsedPayment } from '../../../kernel/x402/payload.ts';
 import { findCoveringPurchase } from '../../../licences/store/licences.ts';
 import { LOST_HONOURED_HOURS, wasUsedBefore } from '../../rules/firstLook.ts';
@@ -120,7 +120,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const misfit = checkTerms(payment, expectedTerms(request.terms, network), Math.floor(deps.now() / 1000), network);
   // Whatever does not fit is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts.
   const held = misfit && request.known === undefined ? await find() : request.known;
-  const late = misfit && !held && mode === 'live' && isOver(misfit) ? await findOwn() : null;
+  const late = misfit && !held && mode === 'live' && misfit.isOver ? await findOwn() : null;
   if (misfit && !held && !late) throw await no(deps, request, network, misfit);
   const signature = await checkSignature(rpc, network, payment, findWithCode);
   if (!signature.ok) throw await no(deps, request, network, signature);
