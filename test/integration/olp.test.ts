@@ -111,12 +111,19 @@ test('a client with keys of its own gets no secret, and metadata that cannot be 
   const jwks = { keys: [publicKey.export({ format: 'jwk' })] };
   const proven = await register({ token_endpoint_auth_method: 'private_key_jwt', jwks });
   expect([proven.status, 'client_secret' in proven.body]).toEqual([201, false]);
+  const padded = { keys: [{ ...jwks.keys[0], x5c: ['x'.repeat(10_000)], note: '\u0000' }] };
+  const kept = (await register({ token_endpoint_auth_method: 'private_key_jwt', jwks: padded })).body.client_id;
+  const rows = await api.deps.database.query('select jwks from oauth_client where client_id = $1', [kept]);
+  expect(rows, 'the public members alone').toEqual([{ jwks }]);
   const wrong = [
     { token_endpoint_auth_method: 'none' },
     { token_endpoint_auth_method: 'private_key_jwt' },
     { jwks },
     { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [privateKey.export({ format: 'jwk' })] } },
     { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [] } },
+    { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '\u0000' }] } },
+    { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'RSA', n: 'x'.repeat(701), e: 'AQAB' }] } },
+    { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: Array(5).fill(jwks.keys[0]) } },
     { client_name: '' },
     { client_name: 'a\u0000b' },
     { client_name: 'x'.repeat(201) },
