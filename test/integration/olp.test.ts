@@ -111,7 +111,7 @@ test('a client with keys of its own gets no secret, and metadata that cannot be 
   const jwks = { keys: [publicKey.export({ format: 'jwk' })] };
   const proven = await register({ token_endpoint_auth_method: 'private_key_jwt', jwks });
   expect([proven.status, 'client_secret' in proven.body]).toEqual([201, false]);
-  const padded = { keys: [{ ...jwks.keys[0], x5c: ['x'.repeat(10_000)], note: '\u0000' }] };
+  const padded = { keys: [{ ...jwks.keys[0], x5c: ['x'.repeat(5_000)], constructor: 'x'.repeat(5_000), note: '\u0000' }] };
   const kept = (await register({ token_endpoint_auth_method: 'private_key_jwt', jwks: padded })).body.client_id;
   const rows = await api.deps.database.query('select jwks from oauth_client where client_id = $1', [kept]);
   expect(rows, 'the public members alone').toEqual([{ jwks }]);

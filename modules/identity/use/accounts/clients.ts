@@ -18,8 +18,8 @@ export async function createAccountClient(
   deps: CredentialDeps,
   request: { readonly accountId: string; readonly name?: string; readonly jwks?: ClientKeys; readonly isOwner?: boolean },
 ): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
-  const { accountId, jwks = null, name = null, isOwner = false } = request;
-  if (jwks !== null) requirePublicKeys(jwks);
+  const { accountId, name = null, isOwner = false } = request;
+  const jwks = request.jwks === undefined ? null : publicKeysOf(request.jwks);
   const clientId = randomUUID();
   const clientSecret = jwks === null ? generateToken('svc_client_') : null;
   const hash = clientSecret === null ? null : hashCredential(deps.pepper, clientSecret);
@@ -45,10 +45,10 @@ export async function registerClient(
   deps: CredentialDeps,
   request: { readonly name?: string; readonly jwks?: ClientKeys },
 ): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
-  if (request.jwks !== undefined) requirePublicKeys(request.jwks);
+  const keys = request.jwks === undefined ? {} : { jwks: publicKeysOf(request.jwks) };
   const accountId = randomUUID();
   await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet: null }, null));
-  return createAccountClient(deps, { ...request, accountId });
+  return createAccountClient(deps, { ...request, ...keys, accountId });
 }
 
 /** Revokes a client: it gets no more tokens; those it has end within the hour. Throws not_found; again: changes nothing. */
@@ -73,12 +73,41 @@ export async function revokeBuyerKey(deps: CredentialDeps, token: string): Promi
   throw new ServiceError('not_found', 'this key was never issued');
 }
 
-function requirePublicKeys({ keys }: ClientKeys): void {
+/**
+ * The keys as they are kept: the public members that a signature needs (RFC 7517, RFC 7518), of printable characters, and no more, since whoever
+ * sends them may send anything. Throws invalid_parameter.
+ */
+function publicKeysOf({ keys }: ClientKeys): ClientKeys {
   if (!Array.isArray(keys)) throw new ServiceError('invalid_parameter', 'jwks must be a JWK Set', { parameter: 'jwks' });
-  const isPublic = keys.every((key) => ['OKP', 'EC', 'RSA'].includes(String(key['kty'])) && key['d'] === undefined);
-  if (keys.length === 0 || keys.length > 10 || !isPublic) {
+  if (keys.length === 0 || keys.length > 10 || !keys.every(isPublicKey)) {
     throw new ServiceError('invalid_parameter', 'jwks must hold 1 to 10 public keys', { parameter: 'jwks' });
   }
+  const own = keys.map((key) => Object.entries(key).filter(([name]) => PUBLIC_MEMBERS.has(name)));
+  return { keys: own.map((members) => Object.fromEntries(members)) };
+}
+
+/** Members of a public key, and the most characters that each has: RSA has moduli of 4,096 bits. */
+const PUBLIC_MEMBERS: ReadonlyMap<string, number> = new Map([
+  ...([
+    ['kty', 3],
+    ['crv', 20],
+    ['x', 100],
+    ['y', 100],
+    ['n', 700],
+    ['e', 10],
+    ['kid', 100],
+    ['use', 10],
+    ['alg', 20],
+  ] as const),
+]);
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
+  if (!['OKP', 'EC', 'RSA'].includes(String(key['kty'])) || PRIVATE_MEMBERS.some((name) => key[name] !== undefined)) return false;
+  return [...PUBLIC_MEMBERS].every(([name, most]) => {
+    const value = key[name];
+    return value === undefined || (typeof value === 'string' && value.length <= most && /^[\x21-\x7e]*$/.test(value));
+  });
 }
 
 /** Creates a buyer account with a long-lived credential (`svc_buyer_…`), returned this once. */
