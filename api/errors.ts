@@ -56,7 +56,10 @@ function challengeOf(resourceMetadata: string | undefined): string {
   return resourceMetadata === undefined ? 'Bearer' : `Bearer resource_metadata="${resourceMetadata}"`;
 }
 
-/** A refusal in the words of OAuth (RFC 6749 §5.2), and what to do next: unless told a client that is not recognised signs in or registers, any other mends its request. */
+/**
+ * A refusal in the words of OAuth (RFC 6749 §5.2), and what to do next: unless told, a client that is not recognised signs in or registers, and any
+ * other mends its request.
+ */
 export function oauthAnswer(baseUrl: string, error: string, sentence: string, next?: NextStep): Answer {
   const isClient = error === 'invalid_client';
   const usual: NextStep = isClient ? { action: 'sign_in', register: registrationEndpoint(baseUrl) } : { action: 'fix_request' };

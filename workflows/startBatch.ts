@@ -1,5 +1,6 @@
 import { ParentClosePolicy, startChild, uuid4 } from '@temporalio/workflow';
 import { pairsOf } from '../modules/kernel/workflow/attributes.ts';
+import { TASK_TIMEOUT } from '../modules/kernel/workflow/taskTimeout.ts';
 import { batchStart } from '../modules/settlement/rules/batchOutcome.ts';
 import type { SettlePaymentsInput } from './settlePayments.ts';
 
@@ -14,6 +15,6 @@ export async function startBatch({ network, payments }: Pick<SettlePaymentsInput
     staticSummary: summary,
     typedSearchAttributes: pairsOf(attributes),
     parentClosePolicy: ParentClosePolicy.ABANDON,
-    workflowTaskTimeout: '5s',
+    workflowTaskTimeout: TASK_TIMEOUT,
   });
 }

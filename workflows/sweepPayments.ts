@@ -1,6 +1,6 @@
 import { ParentClosePolicy, proxyActivities, sleep, startChild } from '@temporalio/workflow';
 import type { SettlementActivities } from '../activities/settlement.ts';
-import { PURCHASE_SUMMARY } from '../modules/licences/rules/purchaseNews.ts';
+import { purchaseStart } from '../modules/licences/rules/purchaseNews.ts';
 import type { PurchaseLicenceInput } from './purchaseLicence.ts';
 import { startBatch } from './startBatch.ts';
 import { keepStatus } from './status.ts';
@@ -75,11 +75,8 @@ async function followAll(purchases: Ownerless['purchases']): Promise<void> {
   for (const { tenantId, paymentId } of purchases) {
     try {
       await startChild('purchaseLicence', {
-        workflowId: `licence:${paymentId}`,
-        args: [{ tenantId, paymentId } satisfies PurchaseLicenceInput],
-        staticSummary: PURCHASE_SUMMARY,
+        ...purchaseStart({ tenantId, paymentId } satisfies PurchaseLicenceInput),
         parentClosePolicy: ParentClosePolicy.ABANDON,
-        workflowTaskTimeout: '5s',
       });
     } catch (error) {
       if ((error as { name?: unknown }).name !== 'WorkflowExecutionAlreadyStartedError') throw error;

@@ -19,10 +19,5 @@ export const jwksRoute: PublicRoute = {
       '304': { description: 'The key set is what If-None-Match names' },
     },
   },
-  handle: async ({ deps, header }) => {
-    const answer = answerTagged(header, JSON.stringify(deps.keyring.jwks()), 'public, max-age=300');
-    return answer.status === 304
-      ? answer
-      : { ...answer, headers: { ...answer.headers, 'content-type': 'application/json; charset=utf-8' } };
-  },
+  handle: async ({ deps, header }) => answerTagged(header, JSON.stringify(deps.keyring.jwks()), 'public, max-age=300'),
 };

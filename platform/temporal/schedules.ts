@@ -2,6 +2,7 @@ import type { Client, ScheduleOptions } from '@temporalio/client';
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Attributes } from '../../modules/kernel/workflow/attributes.ts';
 import { pairsOf } from '../../modules/kernel/workflow/attributes.ts';
+import { TASK_TIMEOUT } from '../../modules/kernel/workflow/taskTimeout.ts';
 
 /** Work that begins again and again: a Temporal Schedule, each of whose runs is a workflow that ends with a result. */
 export interface Scheduled {
@@ -36,8 +37,6 @@ const SCHEDULED = {
 export const RUNS_THAT_FAIL = { '*': [], ...Object.fromEntries(Object.keys(SCHEDULED).map((workflow) => [workflow, ['Error']])) };
 
 const SECOND_MS = 1_000;
-/** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
-const TASK_TIMEOUT = '5s';
 /** How a run that failed is begun again, where the next one must not be waited for. */
 const AGAIN = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
 /** How long after its time a run that Temporal's absence kept from beginning is made up for: a night's until noon, any other until the next. */

@@ -6,24 +6,15 @@ import { attempt, changed, mine, spend } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { scaled } from '../support/patience.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
-import { startRpcProxy } from '../support/rpc-proxy.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
-import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { newAuthors, newPayer, paymentFor, startOnTwoNodes, termsFor } from '../support/settlement.ts';
 
 let world: SettlementWorld;
 let line: RpcProxy;
 let other: RpcProxy;
 let gifts = new Map<string, bigint>();
 beforeEach(async () => {
-  let started: readonly RpcProxy[] = [];
-  world = await startSettlement({
-    ...{ automine: true, runBatches: false, waitMs: 50 },
-    inFront: async (rpcUrl) => {
-      started = await Promise.all([startRpcProxy(rpcUrl), startRpcProxy(rpcUrl)]);
-      return started.map(({ url }) => url);
-    },
-  });
-  [line, other] = started as [RpcProxy, RpcProxy];
+  ({ world, line, other } = await startOnTwoNodes());
   gifts = new Map();
   await mine(world, 5);
 });

@@ -8,23 +8,14 @@ import { age, attempt, chainCall, changed, look, mine, sendAll, stateOf, submitA
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
-import { startRpcProxy } from '../support/rpc-proxy.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
-import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, startOnTwoNodes, termsFor } from '../support/settlement.ts';
 
 let world: SettlementWorld;
 let line: RpcProxy;
 let other: RpcProxy;
 beforeEach(async () => {
-  let started: readonly RpcProxy[] = [];
-  world = await startSettlement({
-    ...{ automine: true, runBatches: false, waitMs: 50 },
-    inFront: async (rpcUrl) => {
-      started = await Promise.all([startRpcProxy(rpcUrl), startRpcProxy(rpcUrl)]);
-      return started.map(({ url }) => url);
-    },
-  });
-  [line, other] = started as [RpcProxy, RpcProxy];
+  ({ world, line, other } = await startOnTwoNodes());
   await mine(world, 5);
 });
 afterEach(async () => {

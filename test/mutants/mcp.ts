@@ -52,8 +52,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: 'const isShort = !own && (await looks.balance) < value;',
-        replace: 'const isShort = Boolean(own) && (await looks.balance) < value;',
+        search: 'const balance = own ? value : await looks.balance;',
+        replace: 'const balance = own || looks ? value : await looks.balance;',
       },
     ],
     test: { file: 'test/fault/limits.test.ts', name: 'what is looked at last is asked for nobody who did not sign' },
@@ -65,8 +65,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: "if (isShort && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {",
-        replace: 'if (isShort && foresee) {',
+        search: "if (balance < value && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {",
+        replace: 'if (balance < value && foresee) {',
       },
     ],
     test: { file: 'test/integration/settlement.test.ts', name: 'a payer who has spent all on a page' },
@@ -130,8 +130,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/identity/use/accounts/clients.ts',
-        search: 'return createAccountClient(deps, { ...request, accountId });',
-        replace: 'return createAccountClient(deps, { ...request, accountId, isOwner: true });',
+        search: 'return createAccountClient(deps, { ...request, ...keys, accountId });',
+        replace: 'return createAccountClient(deps, { ...request, ...keys, accountId, isOwner: true });',
       },
     ],
     test: { file: 'test/integration/olp.test.ts', name: 'a client that has nothing finds where to register' },

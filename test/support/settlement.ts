@@ -1,4 +1,5 @@
 /** The settlement services on a real Postgres and a real chain, without Temporal: batches run in the test's own process. */
+
 import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey } from 'viem/accounts';
@@ -28,6 +29,8 @@ import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { newSigningKey } from './api.ts';
 import { createDatabase, startTestChain } from './parts.ts';
 import { addressOf, newAccount, newWallet, signPayment, testNetwork } from './payments.ts';
+import type { RpcProxy } from './rpc-proxy.ts';
+import { startRpcProxy } from './rpc-proxy.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -142,6 +145,20 @@ export async function startSettlement(
 
 /** What `startSettlement` gives. */
 export type SettlementWorld = Awaited<ReturnType<typeof startSettlement>>;
+
+/** The same in front of two nodes of one chain, each behind a proxy that lies or is away when it is told to; nothing is sent by itself. */
+export async function startOnTwoNodes(): Promise<{ world: SettlementWorld; line: RpcProxy; other: RpcProxy }> {
+  let started: readonly RpcProxy[] = [];
+  const world = await startSettlement({
+    ...{ automine: true, runBatches: false, waitMs: 50 },
+    inFront: async (rpcUrl) => {
+      started = await Promise.all([startRpcProxy(rpcUrl), startRpcProxy(rpcUrl)]);
+      return started.map(({ url }) => url);
+    },
+  });
+  const [line, other] = started as [RpcProxy, RpcProxy];
+  return { world, line, other };
+}
 
 /** One batch as its workflow runs it, until it and the batches that carry what it left over are done. */
 export async function runBatch(deps: SettlementDeps, proposal: BatchProposal): Promise<void> {

@@ -1,7 +1,5 @@
 import type { Client } from '@temporalio/client';
-
-/** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
-const TASK_TIMEOUT = '5s';
+import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
 
 /** Sees to it that `sendBudgetAlerts` runs; one that runs already stays as it is, so every worker may call it at its start. */
 export async function ensureAlertWorkflow(client: Client, taskQueue: string): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ServiceError } from '../../kernel/errors.ts';
+import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
 import type { CheckOutcome, HostKey, HostWorkflows } from './deps.ts';
 
-const TASK_TIMEOUT = '5s';
 /** A check is over within 12 s, or something of ours is away. */
 const LIMIT_MS = 16_000;
 

@@ -54,8 +54,8 @@ interface Payout {
  * What became of each authorization that paid into a split with these payees (canonical order), payout by payout in the order of
  * logs, so that whatever a stranger puts into the same transaction changes nothing. A split pays in two ways only. A group pays the
  * legs of the authorizations that its transaction brought in right before it. A flush pays the split of all that lies there, and
- * each inflow gets its part of that (`shareOut`), the part of an author whom the token refuses at the place where it waits for him; if the first flush pays more than we saw come in, the rest lay there before anybody
- * read this split. Authorizations whose money still lies there, or went in a way no rule explains, are absent: such a payout takes the oldest money and
+ * each inflow gets its part of that (`shareOut`), the part of an author whom the token refuses at the place where it waits for him; if the
+ * first flush pays more than we saw come in, the rest lay there before anybody read this split. Authorizations whose money still lies there, or went in a way no rule explains, are absent: such a payout takes the oldest money and
  * no more than it paid. Transfers of nothing, which anybody can make, are passed over.
  */
 export function traceSplit(payees: readonly WeightedPayee[], transfers: readonly SplitTransfer[]): ReadonlyMap<string, PaidOut> {

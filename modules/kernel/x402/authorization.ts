@@ -90,15 +90,25 @@ export function checkTimes(
   nowSeconds: number,
   limits: TimeLimits,
 ): PaymentRefusal | null {
-  const [validAfter, validBefore] = [String(authorization.validAfter), String(authorization.validBefore)];
-  const next: NextStep = { action: 'fix_clock', serverTime: Math.floor(nowSeconds), validAfter, validBefore };
   const needed = nowSeconds + SETTLE_MARGIN_SECONDS + (2 * limits.blockTimeMs) / 1_000;
-  if (authorization.validBefore < BigInt(Math.ceil(needed))) return { ...OVER, next };
+  if (authorization.validBefore < BigInt(Math.ceil(needed))) return { ...OVER, next: fixClock(authorization, nowSeconds) };
   if (authorization.validAfter > BigInt(Math.floor(nowSeconds))) {
     const sentence = 'the authorization is not valid yet; check your clock';
-    return { ...invalid('invalid_exact_evm_payload_authorization_valid_after', sentence), next };
+    return {
+      ...invalid('invalid_exact_evm_payload_authorization_valid_after', sentence),
+      next: fixClock(authorization, nowSeconds),
+    };
   }
   return null;
+}
+
+function fixClock({ validAfter, validBefore }: Pick<Authorization, 'validAfter' | 'validBefore'>, nowSeconds: number): NextStep {
+  return {
+    action: 'fix_clock',
+    serverTime: Math.floor(nowSeconds),
+    validAfter: String(validAfter),
+    validBefore: String(validBefore),
+  };
 }
 
 function checkAccepted(accepted: NonNullable<ParsedPayment['accepted']>, terms: PaymentTerms): PaymentRefusal | null {

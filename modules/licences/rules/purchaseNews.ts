@@ -1,5 +1,6 @@
 import type { PaymentFacts } from '../../kernel/payment/state.ts';
 import { isSettled } from '../../kernel/payment/state.ts';
+import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
 
 /** What a buyer account is told of a licence purchase. */
 export type NoticeKind = 'licence_granted' | 'licence_taken_back' | 'purchase_failed' | 'purchase_expired' | 'purchase_in_review';
@@ -34,4 +35,14 @@ export function newsOf({ state, watched, told, isTakenBack }: PurchaseFacts): Pu
 }
 
 /** What Temporal's UI says of the workflow of a purchase. */
-export const PURCHASE_SUMMARY = 'follows the purchase of a licence and tells its account';
+const PURCHASE_SUMMARY = 'follows the purchase of a licence and tells its account';
+
+/** How the workflow that follows a purchase is started, whoever starts it. */
+export function purchaseStart(purchase: { readonly tenantId: string; readonly paymentId: string }) {
+  return {
+    workflowId: `licence:${purchase.paymentId}`,
+    staticSummary: PURCHASE_SUMMARY,
+    workflowTaskTimeout: TASK_TIMEOUT,
+    args: [purchase] as [typeof purchase],
+  } as const;
+}

@@ -4,7 +4,7 @@ import { openSlices } from '../../../platform/pacing/slices.ts';
 import { isServiceError } from '../../kernel/errors.ts';
 import type { FreeBecause } from '../../pricing/rules/pricing.ts';
 import type { Quote } from '../../pricing/rules/quote.ts';
-import type { Asker, CreditsBook } from './credits/book.ts';
+import type { CreditsBook, LookedUpFor } from './credits/book.ts';
 import { withCredits } from './credits/book.ts';
 import type { PageRequest, QuoteDeps } from './issue.ts';
 import { agentRefused, findPage, issueQuote } from './issue.ts';
@@ -26,7 +26,7 @@ export async function quoteMany(
   deps: QuoteDeps & { readonly credits: CreditsBook },
   requests: readonly PageRequest[],
   patienceMs: number,
-  by: Asker = 'site',
+  by: LookedUpFor = 'site',
 ): Promise<readonly QuoteOutcome[]> {
   const endsAtMs = Date.now() + patienceMs;
   const outcomes: QuoteOutcome[] = [];
@@ -44,7 +44,7 @@ export async function quoteMany(
 }
 
 async function quoteOne(
-  deps: QuoteDeps & { readonly by: Asker },
+  deps: QuoteDeps & { readonly by: LookedUpFor },
   request: PageRequest,
   patienceMs: number,
 ): Promise<QuoteOutcome> {

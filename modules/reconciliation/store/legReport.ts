@@ -191,7 +191,10 @@ export async function judgeLegs(
   };
 }
 
-/** Everything that went into and out of a split, in the chain's order. One author alone is at no split but at the place where his part waits. A split signs nothing: what leaves it used no authorization. */
+/**
+ * Everything that went into and out of a split, in the chain's order. One author alone is at no split but at the place where his part waits. A split
+ * signs nothing: what leaves it used no authorization.
+ */
 export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'network' | 'payTo'>): Promise<SplitTransfer[]> {
   const rows = await sql.query<Omit<SplitTransfer, 'amountMicro'> & { waitsFor: string | null; amountMicro: string }>(
     `select tx_hash as "txHash", case when from_address = $2 then 'out' else 'in' end as direction, moved.to_address as "to",

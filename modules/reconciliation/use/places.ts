@@ -24,10 +24,10 @@ export async function findPlaces({ database, log, network, recipients }: RangeDe
   for (const { payTo: split, router, legWords } of await listSplitsAt(database, networkId, [...paidBy.keys()])) {
     const wallets = legWords.map((word) => payeeOfWord(word).wallet);
     for (const to of [...(paidBy.get(split) ?? [])].filter((end) => !wallets.includes(end))) {
-      const wallet = wallets.find((one) => waitingOf(one, router).payTo === to);
-      if (wallet === undefined) continue;
-      const place = { payTo: to, router, legWords: [waitingOf(wallet, router).word] };
-      const { isNew, tenantIds } = await rememberPlace(database, networkId, place, split);
+      const found = wallets.map((one) => ({ wallet: one, ...waitingOf(one, router) })).find(({ payTo }) => payTo === to);
+      if (found === undefined) continue;
+      const { wallet, word } = found;
+      const { isNew, tenantIds } = await rememberPlace(database, networkId, { payTo: to, router, legWords: [word] }, split);
       isAnyNew ||= isNew;
       if (isNew)
         log.warn(

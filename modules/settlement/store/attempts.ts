@@ -82,19 +82,17 @@ export async function recordSend(
 }
 
 const SHOWN = columnsOf('relayer_transaction t', [
-  ...([
-    'batchId',
-    'attempt',
-    'nonce',
-    'kind',
-    'txHash',
-    'raw',
-    'gasLimit',
-    'maxFeeWei',
-    'priorityFeeWei',
-    'signedAt',
-    'sentAt',
-  ] as const),
+  'batchId',
+  'attempt',
+  'nonce',
+  'kind',
+  'txHash',
+  'raw',
+  'gasLimit',
+  'maxFeeWei',
+  'priorityFeeWei',
+  'signedAt',
+  'sentAt',
 ]);
 
 function transactionOf(row: RowOf<typeof SHOWN>): RelayerTransaction {

@@ -117,7 +117,9 @@ const PAYMENT = both(
   // When its batch became final and it with it; what was just written is not.
   workedOut<{ readonly finalWithBatch: Date | null }>(`${finalWithBatch('s')} as "finalWithBatch"`),
 );
+/** Its select list. */
 export const PAYMENT_COLUMNS = PAYMENT.text;
+/** Its row. */
 export type PaymentRow = RowOf<typeof PAYMENT>;
 
 /** The stored form of legs: amounts as text, since JSON numbers are not exact. */

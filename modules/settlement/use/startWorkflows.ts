@@ -2,14 +2,13 @@ import type { Client } from '@temporalio/client';
 import { isChainUnavailable } from '../../../platform/chain/rpc/rpc.ts';
 import { ensureSchedule } from '../../../platform/temporal/schedules.ts';
 import { pairsOf } from '../../kernel/workflow/attributes.ts';
+import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
 import { batchStart } from '../rules/batchOutcome.ts';
 import type { BatchProposal, StartBatch } from './batchQueue.ts';
 import { workflowIdOf } from './batchQueue.ts';
 import type { SettlementDeps } from './deps.ts';
 import { startRelayer } from './relayer/nonce.ts';
 
-/** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
-const TASK_TIMEOUT = '5s';
 /** Of one run of the sweeper; the first is a whole one. */
 const LOOKS = 5;
 

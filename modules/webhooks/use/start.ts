@@ -1,11 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { ensureSchedule } from '../../../platform/temporal/schedules.ts';
+import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
 import type { RetryStart } from '../rules/deliveryWorkflow.ts';
 import type { RecoveryStart } from '../rules/recovery.ts';
 import type { RetryStarter } from './deps.ts';
-
-/** Workflow tasks are short; a worker that died is noticed soon (safety 20). */
-const TASK_TIMEOUT = '5s';
 
 /** A run over event windows of less than this covers several of them. */
 const LEAST_PERIOD_MS = 60_000;

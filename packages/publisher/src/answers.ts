@@ -99,7 +99,7 @@ export function offerAnswer(
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,
   };
   const room = MOST_OUR_HEADER_BYTES - lineBytes(others);
-  const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told, told.error, offerBytes(room));
+  const { header, body } = told.error === undefined ? quote.x402 : withError(quote, told.error, offerBytes(room), told.next);
   const offer = { 'payment-required': withOwnNonce(quote, header) };
   // Who pays already needs no documents.
   const links = told.settlement === undefined ? linksWithin(toldLink(quote), room - lineBytes(offer)) : {};
@@ -225,9 +225,9 @@ function offerBytes(room: number): number {
 /** The same offer with the reason of a refusal in both of its forms; in the header as much of both as `mostBytes` of JSON hold. */
 function withError(
   { x402 }: Quote,
-  { next = { action: 'sign_again' } }: { readonly next?: NextStep },
   error: string,
   mostBytes: number,
+  next: NextStep = { action: 'sign_again' },
 ): { readonly header: string; readonly body: object } {
   const bytes = Uint8Array.from(atob(x402.header), (letter) => letter.charCodeAt(0));
   const whole = JSON.parse(new TextDecoder().decode(bytes)) as V2Offer;

@@ -29,13 +29,13 @@ export const CREDITS_PATIENCE_MS = 1_200;
 export type KnownCredits = PageCredits | 'none' | 'free' | 'failed';
 
 /** Who has a page looked up: a site's own key, or anybody who asks the service itself. */
-export type Asker = 'site' | 'stranger';
+export type LookedUpFor = 'site' | 'stranger';
 
 /**
  * Questions a second about pages that no copy knows, by site and by who causes them: anybody may invent slugs, at a gate and at the service. Those of
  * strangers take none of the site's.
  */
-const UNKNOWN_PAGES: Readonly<Record<Asker, Rate>> = {
+const UNKNOWN_PAGES: Readonly<Record<LookedUpFor, Rate>> = {
   site: { perSecond: 20, burst: 400 },
   stranger: { perSecond: 5, burst: 100 },
 };
@@ -50,7 +50,7 @@ export interface CreditsBook {
    * Gets an answer into memory: from the shared copies, else from the API. Callers at once share one request. Rejects with CreditsNeeded, and asks
    * nobody, where too many pages that no copy knows were asked about; of `site` unless told.
    */
-  load(key: CreditsKey, by?: Asker): Promise<void>;
+  load(key: CreditsKey, by?: LookedUpFor): Promise<void>;
 }
 
 /** What a book is made from. */
@@ -92,7 +92,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
   const held = new LRUCache<string, Held>({ max: MAX_HELD });
   const loading = new Map<string, Promise<void>>();
   const fullAtMs = new LRUCache<string, number>({ max: 2 * MAX_SITES });
-  const spendOne = (key: CreditsKey, by: Asker): void => {
+  const spendOne = (key: CreditsKey, by: LookedUpFor): void => {
     const name = `${by} ${key.tenantId}`;
     const spent = spend(fullAtMs.get(name) ?? 0, 1, UNKNOWN_PAGES[by], clock());
     if (spent.waitMs > 0) throw new CreditsNeeded(key, Math.max(SOON_SECONDS, Math.ceil(spent.waitMs / 1_000)));
@@ -111,7 +111,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
     const previous = before && { known: readKept(before.credits, page), untilMs: before.until.getTime() };
     return { known: readKept(copy.credits, page), atMs: copy.fetchedAt.getTime(), untilMs, ...(previous ? { previous } : {}) };
   };
-  const ask = async (key: CreditsKey, by: Asker): Promise<Held> => {
+  const ask = async (key: CreditsKey, by: LookedUpFor): Promise<Held> => {
     const nowMs = clock();
     const before = held.get(nameOf(key));
     const copy = await findCreditsCopy(database, key).catch(() => null);
@@ -190,7 +190,7 @@ export async function withCredits<T>(
   book: Pick<CreditsBook, 'load'>,
   work: () => T,
   patienceMs?: number,
-  by: Asker = 'site',
+  by: LookedUpFor = 'site',
 ): Promise<T> {
   for (let loads = 0; ; loads++) {
     try {

@@ -93,7 +93,9 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
 
 /**
  * Settles one payment and answers with its receipt. The checks in their order (safety 12): terms → signature → stored answer → admission →
- * nonce → balance → last look → row, with the guard → chain. Before the balance nothing is written but the observation of what a site or an account presented (`no`). A second call with the same authorization and the same purchase gets the first one's answer, byte for byte, until its licence ends; for another purchase it is refused.
+ * nonce → balance → last look → row, with the guard → chain. Before the balance nothing is written but the observation of what a site or an
+ * account presented (`no`). A second call with the same authorization and the same purchase gets the first one's answer, byte for byte, until
+ * its licence ends; for another purchase it is refused.
  * What is read before the row is read side by side; the answers keep their order. One that our own
  * transaction carried before a restore lost its row gets the row anew, once, where it may be shown (ADR 0018).
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
@@ -157,13 +159,11 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     newPayment(deps, request, network, { ...planned, unusedAtBlock, spenders, agent, hasMoved: own !== null }),
   );
   const { from: account, value } = payment.authorization;
-  const isShort = !own && (await looks.balance) < value;
+  const balance = own ? value : await looks.balance;
   // Who has spent all on this very purchase is answered by it; who has the money at any node is not refused by the word of another.
-  if (isShort && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {
-    const most = hasOthers(rpc) ? await findHighestBalance(rpc, { network, account }) : 0n;
-    const balance = await looks.balance;
-    const next = fundOf(attemptOf(request, network), most > balance ? most : balance);
-    if (most < value) throw await no(deps, request, network, { ...SHORT, next });
+  if (balance < value && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {
+    const most = hasOthers(rpc) ? await findHighestBalance(rpc, { network, account }) : balance;
+    if (most < value) throw await no(deps, request, network, { ...SHORT, next: fundOf(attemptOf(request, network), most) });
   }
   const stale = await request.lastLook?.({ hasMoved: own !== null });
   if (stale) throw await refuse(deps, { ...attemptOf(request, network), isVouched: true }, stale);

@@ -62,16 +62,9 @@ export async function flushSplits(
   if (splits.length === 0) return 0;
   const baseFeeWei = await baseFeeOf(rpc);
   if (isFeeAboveCap(network, baseFeeWei)) return 0;
-  const balances = await listBalances(
-    rpc,
-    network,
-    splits.map((split) => split.payTo),
-  );
-  const blocked = await listBlockedPayees(
-    deps.database,
-    networkId,
-    splits.map((split) => split.payTo),
-  );
+  const payTos = splits.map(({ payTo }) => payTo);
+  const balances = await listBalances(rpc, network, payTos);
+  const blocked = await listBlockedPayees(deps.database, networkId, payTos);
   const nativePriceMicro = network.nativePriceMicro ?? DEFAULT_NATIVE_PRICE_MICRO;
   const flushes: Flush[] = [];
   const planned = new Map<string, bigint>();
@@ -118,7 +111,10 @@ async function payersOf(
   return flushPayers(sellers, budgetWeiPerDay);
 }
 
-/** False when it reverts. A split is then marked, and paid out around its authors in the next round; the check of blocked recipients lifts it (safety 18). */
+/**
+ * False when it reverts. A split is then marked, and paid out around its authors in the next round; the check of blocked recipients lifts it
+ * (safety 18).
+ */
 async function canBePaidOut(
   deps: SettlementDeps,
   networkId: string,

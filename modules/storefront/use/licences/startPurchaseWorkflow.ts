@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Log } from '../../../kernel/log.ts';
-import { PURCHASE_SUMMARY } from '../../../licences/rules/purchaseNews.ts';
+import { purchaseStart } from '../../../licences/rules/purchaseNews.ts';
 import type { PaymentRef } from '../../../settlement/store/payment.ts';
 
 /**
@@ -10,12 +10,9 @@ import type { PaymentRef } from '../../../settlement/store/payment.ts';
 export function createPurchaseStart(client: Client, taskQueue: string, log: Log): (payment: PaymentRef) => void {
   const start = ({ tenantId, paymentId }: PaymentRef) =>
     client.workflow.start('purchaseLicence', {
+      ...purchaseStart({ tenantId, paymentId }),
       taskQueue,
-      workflowId: `licence:${paymentId}`,
       workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowTaskTimeout: '5s',
-      staticSummary: PURCHASE_SUMMARY,
-      args: [{ tenantId, paymentId }],
     });
   return (payment) => {
     start(payment).catch((error: unknown) => {

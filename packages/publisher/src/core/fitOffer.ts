@@ -43,11 +43,11 @@ export function fitOffer(offer: V2Offer, mostBytes: number): V2Offer {
   return { ...fitted, extensions: kept };
 }
 
-/** The beginning of a text that has at most so many bytes as JSON, whole characters alone. */
-export function clipText(text: string, mostBytes = MOST_TEXT_BYTES): string {
-  if (bytesOf(text) - 2 <= mostBytes) return text;
+/** The beginning of a text that has at most 120 bytes as JSON, whole characters alone. */
+export function clipText(text: string): string {
+  if (bytesOf(text) - 2 <= MOST_TEXT_BYTES) return text;
   let clipped = '';
-  let left = mostBytes - 3;
+  let left = MOST_TEXT_BYTES - 3;
   for (const character of text) {
     left -= bytesOf(character) - 2;
     if (left < 0) break;

@@ -10,8 +10,6 @@ final class Offer_Fit {
 	const MOST_OUR_HEADERS = 2560;
 	/** Most bytes that a description or a reason has in a header; the body has all of it. */
 	const MOST_TEXT = 120;
-	/** Up to which extensions are added: behind it is room for networks, long URLs and the header Link, which names the terms. */
-	const MOST_EXTENDED = 1380;
 	/** Most bytes of the other headers of an offer. */
 	const MOST_OTHERS = 380;
 	/** Most bytes of the JSON in PAYMENT-REQUIRED beside the settlement response of a refused payment, before a nonce has its own digits. */
@@ -20,22 +18,22 @@ final class Offer_Fit {
 	private const JSON = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE;
 
 	/**
-	 * The offer with as much in it as so many bytes of JSON hold. What a client needs to pay stays: the resource and the first entry of accepts. Where
+	 * The offer with as much in it as 1,300 bytes of JSON hold. What a client needs to pay stays: the resource and the first entry of accepts. Where
 	 * even these are too long, the description goes first and then entries of accepts, the last first; of the extensions those stay, in their order,
-	 * that still fit into 1,380 bytes.
+	 * that still fit.
 	 */
-	private static function fit( object $offer, int $most ): object {
+	private static function fit( object $offer ): object {
 		$extensions         = (array) ( $offer->extensions ?? array() );
 		$fitted             = clone $offer;
 		$fitted->extensions = new \stdClass();
-		if ( self::bytes( $fitted ) > $most ) {
+		if ( self::bytes( $fitted ) > self::MOST_REFUSED ) {
 			$fitted->resource = clone $fitted->resource;
 			unset( $fitted->resource->description );
 		}
-		while ( self::bytes( $fitted ) > $most && count( $fitted->accepts ) > 1 ) {
+		while ( self::bytes( $fitted ) > self::MOST_REFUSED && count( $fitted->accepts ) > 1 ) {
 			array_pop( $fitted->accepts );
 		}
-		$left = min( $most, self::MOST_EXTENDED ) - self::bytes( $fitted );
+		$left = self::MOST_REFUSED - self::bytes( $fitted );
 		foreach ( $extensions as $name => $extension ) {
 			$bytes = self::bytes( (string) $name ) + self::bytes( $extension ) + 2; // Its name, a colon and a comma.
 			if ( $bytes <= $left ) {
@@ -51,17 +49,17 @@ final class Offer_Fit {
 		// phpcs:disable WordPress.PHP.DiscouragedPHPFunctions, WordPress.WP.AlternativeFunctions -- the header is base64 of JSON by its standard.
 		$offer        = json_decode( (string) base64_decode( $header ) );
 		$offer->error = self::clip( $error );
-		return base64_encode( (string) json_encode( self::fit( $offer, self::MOST_REFUSED ), self::JSON ) );
+		return base64_encode( (string) json_encode( self::fit( $offer ), self::JSON ) );
 		// phpcs:enable
 	}
 
-	/** The beginning of a text that has at most so many bytes as JSON, whole characters alone. */
-	public static function clip( string $text, int $most = self::MOST_TEXT ): string {
-		if ( self::bytes( $text ) - 2 <= $most ) {
+	/** The beginning of a text that has at most 120 bytes as JSON, whole characters alone. */
+	public static function clip( string $text ): string {
+		if ( self::bytes( $text ) - 2 <= self::MOST_TEXT ) {
 			return $text;
 		}
 		$clipped = '';
-		$left    = $most - 3;
+		$left    = self::MOST_TEXT - 3;
 		foreach ( preg_split( '//u', $text, -1, PREG_SPLIT_NO_EMPTY ) as $character ) {
 			$left -= self::bytes( $character ) - 2;
 			if ( $left < 0 ) {
