@@ -83,12 +83,14 @@ async function receiptOf(
   rpc: (method: string, params: readonly unknown[]) => Promise<never>,
   hash: Hex,
 ): Promise<TransactionReceipt> {
-  for (let tries = 0; tries < 2_000; tries += 1) {
+  // The chain mines at once; just after a snapshot was restored it can forget to, and is told.
+  for (let tries = 1; tries < 2_000; tries += 1) {
     const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as TransactionReceipt | null;
     if (receipt !== null) return receipt;
+    if (tries % 200 === 0) await rpc('evm_mine', []);
     await setTimeout(5);
   }
-  throw new Error(`no receipt of ${hash}`);
+  throw new Error(`timed out: no receipt of ${hash}`);
 }
 
 function tokenCalls(client: PublicClient, send: Send) {
