@@ -68,6 +68,7 @@ function gate(rpc: Rpc, isClosed: () => boolean): Rpc {
     ...rpc,
     request: (method, params, options) =>
       isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.request(method, params, options),
-    each: (method, params) => (isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.each(method, params)),
+    each: (method, params, options) =>
+      isClosed() ? Promise.reject(chainUnavailable(rpc.networkId)) : rpc.each(method, params, options),
   };
 }

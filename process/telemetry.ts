@@ -83,7 +83,7 @@ function tracedRpc(rpc: Rpc, tracing: Tracing): Rpc {
   return {
     ...rpc,
     request: (method, params, options) => tracing.within(`rpc ${method}`, attributes, () => rpc.request(method, params, options)),
-    each: (method, params) => tracing.within(`rpc ${method}`, attributes, () => rpc.each(method, params)),
+    each: (method, params, options) => tracing.within(`rpc ${method}`, attributes, () => rpc.each(method, params, options)),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   revokeBuyerKey,
 } from '../../modules/identity/use/accounts/clients.ts';
 import { openChallenge, signIn as signInTo } from '../../modules/identity/use/accounts/signIn.ts';
+import { isSignedBy } from '../../platform/chain/signature/message.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { startTestApi } from '../support/api.ts';
@@ -145,14 +146,14 @@ test('a challenge stores nothing, and an invented, foreign, ended or used one co
   }
   expect(line.count('eth_call')).toBe(0);
   expect(await attempt(message, await owner.signMessage({ message }))).toBe(200);
-  expect(line.count('eth_call')).toBe(2);
+  expect(line.count('eth_call')).toBe(1);
   expect(await stored()).toBe(1);
   expect(await attempt(message, await owner.signMessage({ message }))).toBe(401);
   const ended = await challenge(wallet);
   own.time.offsetMs = 300_001;
   const longer = ended.replace(/Expiration Time: .*/, `Expiration Time: ${new Date(Date.now() + 900_000).toISOString()}`);
   for (const one of [ended, longer]) expect(await attempt(one, await owner.signMessage({ message: one }))).toBe(401);
-  expect(line.count('eth_call')).toBe(2);
+  expect(line.count('eth_call')).toBe(1);
   await own.stop();
   await line.close();
 });
@@ -199,6 +200,48 @@ test('wallets of code have turns of their own: so many a minute, of one address 
   expect((await attempt(wallet, owner)).status).toBe(200);
   await own.stop();
   await line.close();
+});
+
+/** Code that confirms any signature. */
+const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
+
+test('a wallet of code signs in, and proves a licence, by the word of two nodes: one that lies lets nobody in, one alone is asked again', async () => {
+  const elsewhere = await startTestChain();
+  const [honest, liar] = [await startRpcProxy(chain.rpcUrl), await startRpcProxy(elsewhere.rpcUrl)];
+  const [victim, wallet, stranger] = [newAccount(), newAccount(), newAccount()];
+  await callChain(elsewhere.rpcUrl, 'anvil_mine', ['0x20']); // the highest head is asked first
+  for (const { address } of [victim, wallet]) await callChain(elsewhere.rpcUrl, 'anvil_setCode', [address, YES_CODE]);
+  await callChain(chain.rpcUrl, 'anvil_setCode', [wallet.address, YES_CODE]);
+  for (const rpcUrls of [
+    [liar.url, honest.url],
+    [honest.url, liar.url],
+  ]) {
+    const own = await startTestApi({ rpcUrls });
+    const attempt = async ({ address }: typeof victim) => {
+      const { message } = (await own.request(`/_svc/accounts/challenge?address=${address}`)).body;
+      return own.post('/_svc/accounts/token', null, { message, signature: await stranger.signMessage({ message }) });
+    };
+    const proves = async (account: typeof victim) => {
+      const signed = {
+        address: addressOf(account),
+        message: 'a proof',
+        signature: await stranger.signMessage({ message: 'a proof' }),
+      };
+      return isSignedBy(own.deps.rpc, signed);
+    };
+    const before = honest.count('eth_call') + liar.count('eth_call');
+    expect([(await attempt(victim)).status, await proves(victim)]).toEqual([401, false]);
+    expect([(await attempt(wallet)).status, await proves(wallet)]).toEqual([200, true]);
+    expect(honest.count('eth_call') + liar.count('eth_call') - before).toBe(8); // one of each URL for each question
+    honest.set('eth_call', { kind: 'cut' });
+    const alone = await attempt(victim);
+    expect([alone.status, alone.headers.get('x-svc-error-code')]).toEqual([503, 'chain_unavailable']);
+    expect(Number(alone.headers.get('retry-after'))).toBeGreaterThan(0);
+    honest.set('eth_call', null);
+    expect((await attempt(victim)).status).toBe(401);
+    await own.stop();
+  }
+  await Promise.all([honest.close(), liar.close(), elsewhere.stop()]);
 });
 
 test('when the chain is away a wallet of code cannot be asked: 503, and keys sign in as ever', async () => {

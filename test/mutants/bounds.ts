@@ -119,6 +119,45 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     test: { file: accounts, name: 'wallets of code have turns of their own' },
   },
   {
+    id: 'one-node-signs-in',
+    rule: 12,
+    bug: 'one node of two says that a wallet of code confirms a signature, and a stranger has its account',
+    edits: [
+      {
+        file: 'platform/chain/signature/message.ts',
+        search: 'return yes >= needed;',
+        replace: 'return yes >= 1;',
+      },
+    ],
+    test: { file: accounts, name: 'a wallet of code signs in, and proves a licence, by the word of two nodes' },
+  },
+  {
+    id: 'sign-in-forgets-the-other-urls',
+    rule: 12,
+    bug: 'wallets of code that sign in are asked over a connection that has lost how many URLs it has',
+    edits: [
+      {
+        file: 'modules/identity/use/accounts/codeWallets.ts',
+        search: '    ...rpc,\n',
+        replace: '    ...rpc,\n    urlCount: 1,\n',
+      },
+    ],
+    test: { file: accounts, name: 'a wallet of code signs in, and proves a licence, by the word of two nodes' },
+  },
+  {
+    id: 'wallet-of-code-burns-our-nodes',
+    rule: 10,
+    bug: 'a wallet of code that signs in is asked with all the gas there is',
+    edits: [
+      {
+        file: 'platform/chain/signature/message.ts',
+        search: 'CONTRACT_AUTH_GAS.toString(16)',
+        replace: '(2 ** 24 - 1).toString(16)',
+      },
+    ],
+    test: { file: accounts, name: 'a wallet of code signs in with its owner’s signature' },
+  },
+  {
     id: 'audit-page-with-ties',
     rule: 10,
     bug: 'a page of the audit holds every report of its last millisecond',

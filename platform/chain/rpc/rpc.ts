@@ -14,6 +14,12 @@ import { isEvmRefusal, Outage, openTransport, RpcError } from './transport.ts';
 
 export { isEvmRefusal, quantity, RpcError };
 
+/** What one URL answered, by its place in the configuration from 0. */
+export interface Answer<T> {
+  readonly index: number;
+  readonly result: T;
+}
+
 /** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
 export interface Rpc {
   readonly networkId: string;
@@ -25,7 +31,7 @@ export interface Rpc {
    */
   request<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<T>;
   /** The same call to every URL; those that answer, by their place from 0. Throws `chain_unavailable` when none does. */
-  each<T>(method: string, params: readonly unknown[]): Promise<readonly { readonly index: number; readonly result: T }[]>;
+  each<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<readonly Answer<T>[]>;
   /** Looks at every node and says how it is; never rejects. */
   nodes?(): Promise<readonly NodeReport[]>;
   /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
@@ -84,10 +90,10 @@ export function createRpc(
         throw error instanceof Outage ? chainUnavailable(id) : error;
       }
     },
-    async each<T>(method: string, params: readonly unknown[]) {
+    async each<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}) {
       if (typeof finality === 'number' && params.includes('safe')) await pool.ready();
       const given = atFinality(params);
-      const asked = rpcUrls.map((url) => transport.ask<T>(url, method, given, timeoutMs));
+      const asked = rpcUrls.map((url) => transport.ask<T>(url, method, given, own.timeoutMs ?? timeoutMs));
       const answers = (await Promise.allSettled(asked)).flatMap((answer, index) =>
         answer.status === 'fulfilled' ? [{ index, result: answer.value }] : [],
       );
@@ -103,9 +109,10 @@ function chainIdOf(id: string): number | null {
   return number === undefined ? null : Number(number);
 }
 
-/** The error of an outage, with the seconds to wait. */
-export function chainUnavailable(networkId: string): ServiceError {
-  return new ServiceError('chain_unavailable', `no node of ${networkId} answers; try again`, {
+/** The error of an outage, with the seconds to wait. `who` did not answer; no node unless told. */
+export function chainUnavailable(networkId: string, who = 'no node'): ServiceError {
+  const what = who === 'no node' ? `no node of ${networkId} answers` : `${who} of ${networkId} does not answer`;
+  return new ServiceError('chain_unavailable', `${what}; try again`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -1,19 +1,31 @@
 /** Who signed a personal message (EIP-191): a key, or a wallet with code that confirms it (ERC-1271). */
 import type secp256k1Type from 'secp256k1';
-import { decodeFunctionResult, encodeFunctionData, hashMessage, parseAbi } from 'viem/utils';
+import { encodeFunctionData, hashMessage, parseAbi } from 'viem/utils';
 import type { Address } from '../../../modules/kernel/money/legs.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
-import { findAccountsWithCode } from '../calls/codeSize.ts';
 import { keccak256 } from '../calls/keccak.ts';
 import { readCall } from '../calls/multicall.ts';
 import { requireNative } from '../calls/native.ts';
-import { CONTRACT_AUTH_GAS, transferGas } from '../gas/gas.ts';
+import { addressWord } from '../calls/words.ts';
+import { CONTRACT_AUTH_GAS } from '../gas/gas.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { isEvmRefusal, quantity } from '../rpc/rpc.ts';
+import { chainUnavailable, hasOthers } from '../rpc/rpc.ts';
 
 const secp256k1 = requireNative<typeof secp256k1Type>('secp256k1');
 const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
-const VALID = '0x1626ba7e';
+/**
+ * Init code of 55 bytes that takes an address, as a word, and calldata behind itself, and returns 1 where the code at that address answers
+ * with the word of ERC-1271, else 0. A wallet that refuses by a revert thereby answers, too, and so differs from a node that is away. The
+ * whole word is compared, as the token does: a precompile that echoes its input begins with the selector as well.
+ */
+const CONFIRMS_CODE = [
+  '603780380380916000396020900360006020916020600051', // mem = address, calldata; 32, 0, its size, 32, address
+  `62${CONTRACT_AUTH_GAS.toString(16).padStart(6, '0')}fa`, // call, its first word over the address
+  '601f3d1116', // and more than 31 bytes came back
+  '600051631626ba7e60e01b1416', // and they are the word
+  '60005260206000f3',
+].join('');
+const YES = `0x${'1'.padStart(64, '0')}`;
 
 /** A signature of a message, and whose it should be. */
 export interface SignedMessage {
@@ -36,21 +48,18 @@ export function isSignedByKey({ address, message, signature }: SignedMessage): b
 }
 
 /**
- * True when `address` has code that confirms the signature (ERC-1271), under a gas cap, because it is foreign code. Two calls of a
- * node. Throws ServiceError `chain_unavailable` in an outage.
+ * True when the code at `address` confirms the signature (ERC-1271). Where there are several URLs, two nodes must say so, since whoever
+ * signs in gets what the wallet holds. One call of each URL, in which the foreign code has a gas cap. Throws ServiceError
+ * `chain_unavailable` in an outage, and while the node that confirms it is the only one that answers.
  */
 export async function isConfirmedByWallet(rpc: Rpc, { address, message, signature }: SignedMessage): Promise<boolean> {
-  if (!(await findAccountsWithCode(rpc, [address])).has(address)) return false;
-  const data = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hashMessage(message), signature] });
-  try {
-    const answer = await readCall(rpc, { to: address, data, gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });
-    return (
-      answer.length >= 66 && decodeFunctionResult({ abi: walletAbi, functionName: 'isValidSignature', data: answer }) === VALID
-    );
-  } catch (error) {
-    if (isEvmRefusal(error) || (error instanceof Error && error.name.startsWith('Abi'))) return false;
-    throw error;
-  }
+  const asked = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hashMessage(message), signature] });
+  const call = { data: `0x${CONFIRMS_CODE}${addressWord(address)}${asked.slice(2)}` as Hex };
+  const needed = hasOthers(rpc) ? 2 : 1;
+  const answers = needed > 1 ? await rpc.each<Hex>('eth_call', [call, 'latest']) : [{ result: await readCall(rpc, call) }];
+  const yes = answers.filter(({ result }) => result === YES).length;
+  if (yes > 0 && answers.length < needed) throw chainUnavailable(rpc.networkId, 'a second node');
+  return yes >= needed;
 }
 
 function recoverSigner(hash: Hex, signature: Hex): Address | null {

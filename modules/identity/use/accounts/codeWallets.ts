@@ -1,5 +1,5 @@
 /**
- * Wallets of code that sign in. To ask one costs two calls of a node, the second of foreign code, and anyone can name any contract; so they
+ * Wallets of code that sign in. To ask one costs a call of every URL, in which foreign code runs, and anyone can name any contract; so they
  * have turns of their own: few at once, so many a minute, and of both a part at most for one address.
  */
 import { hash } from 'node:crypto';
@@ -15,7 +15,7 @@ export type WalletQuestion = Parameters<typeof isConfirmedByWallet>[1];
 /** The turns of one process. */
 export interface CodeWallets {
   /**
-   * True when the wallet's code confirms the signature. `from` is the address the request came from. Throws overloaded (503 with
+   * True when the wallet's code confirms the signature, by the word of two nodes where there are several. `from` is the address the request came from. Throws overloaded (503 with
    * Retry-After) when there is no room, and chain_unavailable.
    */
   confirms(from: string, question: WalletQuestion): Promise<boolean>;
@@ -29,7 +29,7 @@ export interface CodeWalletLimits {
   readonly perMinuteOfOne: number;
 }
 
-/** The limits of a process: two calls of a node for each, so 1,200 a minute in all. */
+/** The limits of a process: a call of every URL for each, so 600 a minute at a URL, 60 of them for one address. */
 export const CODE_WALLET_LIMITS: CodeWalletLimits = { atOnce: 4, perMinute: 600, perMinuteOfOne: 60 };
 const WAIT_MS = 2_000;
 const ANSWER_MS = 1_500;
@@ -65,10 +65,9 @@ export function openCodeWallets(
   };
   const answers = new LRUCache<string, { readonly isConfirmed: boolean; readonly atMs: number }>({ max: ANSWERS });
   const hurried: Rpc = {
-    networkId: rpc.networkId,
+    ...rpc,
     request: (method, params) => rpc.request(method, params, { timeoutMs: ANSWER_MS }),
-    each: (method, params) => rpc.each(method, params),
-    close: () => Promise.resolve(),
+    each: (method, params) => rpc.each(method, params, { timeoutMs: ANSWER_MS }),
   };
   return {
     confirms: async (from, question) => {
