@@ -93,16 +93,27 @@ class SiteGuard implements KyselyPlugin {
   }
 }
 
-/** Writes statements over the entities; sends none. A table whose key holds the site is read and changed by its site alone. */
-export const tables = new Kysely<Tables>({
+const written = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   },
-  plugins: [new SiteGuard(), new Properties()],
 });
+
+/** Writes statements over the entities; sends none. A table whose key holds the site is read and changed by its site alone. */
+export const tables = written.withPlugin(new SiteGuard()).withPlugin(new Properties());
+
+const unbound = written.withPlugin(new Properties());
+
+/** Who is answered with rows of more than one site. */
+type Across = 'an owner of sites' | 'an account' | 'the operator' | 'a worker' | 'the public';
+
+/** The same for rows of every site: `reader` says who is answered with them, in whose right the statement is bound by something else. */
+export function acrossSites(_reader: Across): Kysely<Tables> {
+  return unbound;
+}
 
 /** A place of a statement for a value that each call gives. */
 class Place {

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
 import type { PeriodFactor } from '../../modules/kernel/licence/period.ts';
+import type { Pricing } from '../../modules/pricing/rules/pricing.ts';
 import { bytes } from './columns.ts';
 
 export const AccessEpoch = defineEntity({
@@ -102,11 +103,11 @@ export const Tenant = defineEntity({
     plan: p.text().$type<Plan>().nullable(),
     priceUsdc: p.decimal('string').precision(18).scale(6),
     citationMultiplier: p.decimal('string').precision(9).scale(4).nullable(),
-    articlePrefixes: p.array().nullable(),
+    articlePrefixes: p.array().$type<readonly string[]>().nullable(),
     originUrl: p.text().nullable(),
     creditsApiUrl: p.text().nullable(),
-    creditsInline: p.json().nullable(),
-    creditsFreeSlugs: p.array().nullable(),
+    creditsInline: p.json().$type<Readonly<Record<string, unknown>>>().nullable(),
+    creditsFreeSlugs: p.array().$type<readonly string[]>().nullable(),
     licenseIssuer: p.text().nullable(),
     ownerUserId: p.text().nullable(),
     ownerIssuer: p.text().nullable(),
@@ -115,7 +116,7 @@ export const Tenant = defineEntity({
     showcaseListed: p.boolean().default(false),
     proofPublic: p.boolean().default(false),
     receiptsPublic: p.boolean().default(true),
-    networks: p.array().nullable(),
+    networks: p.array().$type<readonly string[]>().nullable(),
     gateScope: p.json().nullable(),
     seoAllowlist: p.array().nullable(),
     crawlerPolicy: p.json().nullable(),
@@ -136,7 +137,7 @@ export const TenantPricing = defineEntity({
   properties: {
     tenantId: p.uuid().primary(),
     version: p.integer().primary(),
-    pricing: p.json(),
+    pricing: p.json().$type<Pricing>(),
     validFrom: p.datetime(3).defaultRaw('now()'),
     validUntil: p.datetime(3).nullable(),
   },

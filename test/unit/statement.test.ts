@@ -2,7 +2,7 @@ import { MikroORM } from '@mikro-orm/postgresql';
 import { expect, test } from 'vitest';
 import { ENTITIES } from '../../db/entities.ts';
 import { SITE_TABLES } from '../../db/siteGuard.ts';
-import { statement, tables } from '../../db/statement.ts';
+import { acrossSites, statement, tables } from '../../db/statement.ts';
 
 const text = (written: { compile(): { readonly sql: string } }): string => written.compile().sql;
 
@@ -36,6 +36,11 @@ test('a statement that compares the site of each table, with a value or with the
     .where('e.tenantId', '=', 't');
   expect(text(joined)).toContain('"d"."tenant_id" = "e"."tenant_id"');
   expect(() => text(tables.selectFrom('relayer').select('network'))).not.toThrow();
+});
+
+test('rows of every site are read by a statement that says who is answered with them', () => {
+  const due = acrossSites('a worker').selectFrom('delivery').select('dueAt').where('deliveryId', '=', 'x');
+  expect(text(due)).toBe('select "due_at" as "dueAt" from "delivery" where "delivery_id" = $1');
 });
 
 test('the tables that are guarded are those whose entity has the site in its key', async () => {

@@ -2,6 +2,8 @@
 
 import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, columnsOfAny, workedOut } from '../../../db/shown.ts';
 import { anyOf, run, tables } from '../../../db/statement.ts';
 import type { TenantStatus } from '../../kernel/access/key.ts';
 import type { OwnerTokenState } from '../../tenants/store/owners.ts';
@@ -53,16 +55,23 @@ export async function insertConsoleSession(
   });
 }
 
+const SESSION = both(
+  both(
+    columnsOf('console_session session', ['sessionHash', 'userId', 'issuer', 'usedAt', 'expiresAt', 'tokenId']),
+    columnsOfAny('owner_token token', ['revokedAt']),
+  ),
+  // A token has a site.
+  both(
+    both(workedOut<{ readonly tokenExpiresAt: Date | null }>('token.expires_at as "tokenExpiresAt"'), ADDED_TENANTS),
+    columnsOf('tenant tenant', ['tenantId', 'status']),
+  ),
+);
+
 /** The session with one of these hashes; null when there is none. One that has ended is returned: the caller decides. */
 export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): Promise<StoredSession | null> {
-  const [row] = await sql.query<
-    Omit<StoredSession, 'token'> &
-      Omit<OwnerTokenState, 'tokenId' | 'expiresAt'> & { readonly tokenId: string | null; readonly tokenExpiresAt: Date | null }
-  >(
-    `select session.session_hash as "sessionHash", session.user_id as "userId", session.issuer, session.used_at as "usedAt",
-       session.expires_at as "expiresAt", session.token_id as "tokenId", token.expires_at as "tokenExpiresAt",
-       token.revoked_at as "revokedAt", tenant.tenant_id as "tenantId", tenant.status, ${ADDED_TENANTS}
-     from console_session as session left join owner_token as token using (token_id) left join tenant using (tenant_id)
+  const [row] = await sql.query<RowOf<typeof SESSION>>(
+    `select ${SESSION.text} from console_session as session
+       left join owner_token as token using (token_id) left join tenant using (tenant_id)
      where session.session_hash = any($1::bytea[])`,
     [hashes],
   );

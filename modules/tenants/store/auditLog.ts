@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { QueryResultRow } from 'pg';
 import type { Sql } from '../../../db/database.ts';
+import { json, run, tables } from '../../../db/statement.ts';
 import type { Actor } from '../../kernel/access/auditEntry.ts';
 import type { Page, Place } from '../../paging/store/page.ts';
 
@@ -19,28 +20,27 @@ export interface NewAuditEntry {
 
 /** Writes a change down, in the database transaction of the change. Every call adds a row. */
 export async function insertAuditEntry(sql: Sql, entry: NewAuditEntry): Promise<void> {
-  await sql.query(
-    `insert into audit_log (tenant_id, entry_id, actor_id, actor_via, action, target, before, after)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      entry.tenantId,
-      randomUUID(),
-      entry.actor.userId,
-      entry.actor.via,
-      entry.action,
-      entry.target,
-      json(entry.before),
-      json(entry.after),
-    ],
+  await run(
+    sql,
+    tables.insertInto('audit_log').values({ tenantId: entry.tenantId, actorVia: entry.actor.via, ...written(entry) }),
   );
 }
 
 /** The same for a change of an operator that belongs to no site. */
 export async function insertOperatorEntry(sql: Sql, entry: Omit<NewAuditEntry, 'tenantId'>): Promise<void> {
-  await sql.query(
-    'insert into operator_audit_log (entry_id, actor_id, action, target, before, after) values ($1, $2, $3, $4, $5, $6)',
-    [randomUUID(), entry.actor.userId, entry.action, entry.target, json(entry.before), json(entry.after)],
-  );
+  await run(sql, tables.insertInto('operator_audit_log').values(written(entry)));
+}
+
+function written({ actor, action, target, before, after }: Omit<NewAuditEntry, 'tenantId'>) {
+  const [was, is] = [before ?? null, after ?? null];
+  return {
+    entryId: randomUUID(),
+    actorId: actor.userId,
+    action,
+    target,
+    before: was === null ? null : json(was),
+    after: is === null ? null : json(is),
+  };
 }
 
 /** An entry as the operator reads it; `tenantId` null: it belongs to no site. */
@@ -71,8 +71,4 @@ export async function listOperatorEntries(sql: Sql, { limit, after }: Page, tena
        from ((${ofTenants})${tenantId === null ? ` union all (${ofNoTenant})` : ''}) as entry order by at desc, entry_id desc limit $1`,
     [limit, after?.at ?? null, after?.id ?? null, ...(tenantId === null ? [] : [tenantId])],
   );
-}
-
-function json(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value);
 }

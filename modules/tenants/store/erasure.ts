@@ -1,42 +1,41 @@
 /** Erasing what says who somebody is. Rows of money keep ids and addresses, which are on the chain (safety 22). */
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { anyOf, run, tables } from '../../../db/statement.ts';
 
 /** The account of a wallet (lower case) or of an id; null when there is none, or its wallet was erased. */
 export async function findAccountId(
   sql: Sql,
   by: { readonly wallet: string } | { readonly accountId: string },
 ): Promise<string | null> {
-  const [row] =
-    'wallet' in by
-      ? await sql.query<{ account_id: string }>('select account_id from buyer_account where wallet = $1', [by.wallet])
-      : await sql.query<{ account_id: string }>('select account_id from buyer_account where account_id = $1', [by.accountId]);
-  return row?.account_id ?? null;
+  const accounts = tables.selectFrom('buyer_account').select('accountId');
+  const found = 'wallet' in by ? accounts.where('wallet', '=', by.wallet) : accounts.where('accountId', '=', by.accountId);
+  return (await run(sql, found))[0]?.accountId ?? null;
 }
+
+/** What is left of an account that is erased. */
+const ERASED = {
+  ...{ name: null, wallet: null },
+  ...{ alertUrl: null, alertEndpointId: null, alertSealed: null, alertKeyId: null, alertSetAt: null },
+  ...{ budgetPeriod: null, budgetTotalMicro: null, budgetHostMicro: null, budgetPageMicro: null },
+  ...{ budgetApproveAboveMicro: null, budgetIsStopped: false, budgetVersion: 0, budgetUpdatedAt: null },
+};
 
 /**
  * Erases an account: name, wallet, every credential, open offers, where it is told of its budget and what it was told. Its id stays, since
  * licences and payments name it. Returns the sites it has licences of; null when it was erased before. Run it in a database transaction.
  */
 export async function eraseAccountRow(sql: Sql, accountId: string): Promise<readonly string[] | null> {
-  const erased = await sql.query(
-    `update buyer_account set name = null, wallet = null, erased_at = now(),
-       alert_url = null, alert_endpoint_id = null, alert_sealed = null, alert_key_id = null, alert_set_at = null,
-       budget_period = null, budget_total_micro = null, budget_host_micro = null, budget_page_micro = null,
-       budget_approve_above_micro = null, budget_is_stopped = false, budget_version = 0, budget_updated_at = null
-      where account_id = $1 and erased_at is null returning 1`,
-    [accountId],
-  );
-  const ofClients = "kind = 'assertion' and owner_id in (select client_id from oauth_client where account_id = $1)";
-  await sql.query(`delete from used_once where ${ofClients}`, [accountId]);
+  const account = tables.updateTable('buyer_account').set({ ...ERASED, erasedAt: text`now()` });
+  const erased = await run(sql, account.where('accountId', '=', accountId).where('erasedAt', 'is', null).returning('accountId'));
+  const clients = tables.selectFrom('oauth_client').select('clientId').where('accountId', '=', accountId);
+  await run(sql, tables.deleteFrom('used_once').where('kind', '=', 'assertion').where('ownerId', 'in', clients));
   for (const table of ['oauth_client', 'buyer_key', 'open_licence_offer', 'account_alert', 'account_spent', 'account_approval']) {
     await sql.query(`delete from ${table} where account_id = $1`, [accountId]);
   }
   if (erased.length === 0) return null;
-  const tenants = await sql.query<{ tenant_id: string }>(
-    'select distinct tenant_id from account_licence where account_id = $1 order by tenant_id',
-    [accountId],
-  );
-  return tenants.map((row) => row.tenant_id);
+  const licences = tables.selectFrom('account_licence').select('tenantId').distinct().where('accountId', '=', accountId);
+  return (await run(sql, licences.orderBy('tenantId'))).map((row) => row.tenantId);
 }
 
 /**
@@ -50,11 +49,10 @@ export async function eraseMemberRows(sql: Sql, tenantId: string, authorId: stri
     authorId,
   ]);
   const emails = found?.emails ?? [];
-  await sql.query(
-    "delete from alert_mail where tenant_id = $1 and starts_with(mail_id, 'invitation-') and to_address = any($2)",
-    [tenantId, emails],
-  );
-  await sql.query('delete from member_invite_hash where tenant_id = $1 and author_id = $2', [tenantId, authorId]);
-  await sql.query('delete from member where tenant_id = $1 and author_id = $2', [tenantId, authorId]);
+  const mails = tables.deleteFrom('alert_mail').where('tenantId', '=', tenantId).where('mailId', 'like', 'invitation-%');
+  await run(sql, mails.where('toAddress', '=', anyOf(emails)));
+  for (const table of ['member_invite_hash', 'member'] as const) {
+    await run(sql, tables.deleteFrom(table).where('tenantId', '=', tenantId).where('authorId', '=', authorId));
+  }
   return emails.length > 0;
 }

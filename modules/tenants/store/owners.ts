@@ -1,7 +1,11 @@
 /** Who owns sites, and the tokens of bin/admin that stand for an owner. */
 
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
+import { acrossSites, anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { TenantStatus } from '../../kernel/access/key.ts';
+import { changeTenant } from './tenants.ts';
 
 /** Most sites one sign-in covers. */
 const MAX_TENANTS = 1_000;
@@ -17,29 +21,32 @@ export interface OwnerName {
  * in this call.
  */
 export async function listOwnedTenants(sql: Sql, { issuer, userId }: OwnerName): Promise<string[]> {
-  const list = () =>
-    sql.query<{ tenant_id: string; issuer: string | null }>(
-      `select tenant_id, owner_issuer as issuer from tenant
-       where owner_user_id = $1 and (owner_issuer = $2 or owner_issuer is null) and status <> 'closed'
-       order by created_at, tenant_id limit ${MAX_TENANTS}`,
-      [userId, issuer],
-    );
-  let rows = await list();
-  if (rows.some((row) => row.issuer === null)) {
+  const owned = acrossSites('an owner of sites')
+    .selectFrom('tenant')
+    .select(['tenantId', 'ownerIssuer'])
+    .where('ownerUserId', '=', userId)
+    .where((is) => is.or([is('ownerIssuer', '=', issuer), is('ownerIssuer', 'is', null)]))
+    .where('status', '<>', 'closed')
+    .orderBy('createdAt')
+    .orderBy('tenantId')
+    .limit(MAX_TENANTS);
+  let rows = await run(sql, owned);
+  if (rows.some((row) => row.ownerIssuer === null)) {
     await bindOwners(sql, issuer, userId);
-    rows = await list();
+    rows = await run(sql, owned);
   }
-  return rows.flatMap((row) => (row.issuer === issuer ? [row.tenant_id] : []));
+  return rows.flatMap((row) => (row.ownerIssuer === issuer ? [row.tenantId] : []));
 }
 
 /** Gives sites whose owner has no issuer yet to this one, for good: those of a user, else all; how many. Of two at once one gets each. */
 export async function bindOwners(sql: Sql, issuer: string, userId: string | null = null): Promise<number> {
-  const rows = await sql.query(
-    `update tenant set owner_issuer = $1
-     where owner_user_id is not null and owner_issuer is null and ($2::text is null or owner_user_id = $2) returning 1`,
-    [issuer, userId],
-  );
-  return rows.length;
+  const unbound = acrossSites('an owner of sites')
+    .updateTable('tenant')
+    .set({ ownerIssuer: issuer })
+    .where('ownerUserId', 'is not', null)
+    .where('ownerIssuer', 'is', null);
+  const bound = userId === null ? unbound : unbound.where('ownerUserId', '=', userId);
+  return (await run(sql, bound.returning('tenantId'))).length;
 }
 
 /**
@@ -70,43 +77,65 @@ export async function countTenantsAlone(
   since: Date,
 ): Promise<OwnedCount> {
   await sql.query(`select pg_advisory_xact_lock(hashtextextended('site.create', 0))`);
-  const [row] = await sql.query<{ tenants: string; suspended: string; of_all: string }>(
-    `select count(*) as tenants, count(*) filter (where status = 'suspended') as suspended,
-       (select count(*) from tenant where created_at > $4 and owner_issuer is not null) as of_all
-     from tenant where owner_user_id = $1 and owner_issuer = $2 or tenant_id = any($3::uuid[])`,
-    [userId, issuer, tenantIds, since],
+  const all = acrossSites('an owner of sites').selectFrom('tenant');
+  const [own] = await run(
+    sql,
+    all
+      .select(({ fn }) => [
+        fn.countAll<string>().as('tenants'),
+        fn.countAll<string>().filterWhere('status', '=', 'suspended').as('suspended'),
+      ])
+      .where((is) =>
+        is.or([is.and([is('ownerUserId', '=', userId), is('ownerIssuer', '=', issuer)]), is('tenantId', '=', anyOf(tenantIds))]),
+      ),
   );
-  return { tenants: Number(row?.tenants), suspended: Number(row?.suspended), ofAll: Number(row?.of_all) };
+  const added = all.where('createdAt', '>', since).where('ownerIssuer', 'is not', null);
+  const [every] = await run(
+    sql,
+    added.select(({ fn }) => fn.countAll<string>().as('count')),
+  );
+  return { tenants: Number(own?.tenants), suspended: Number(own?.suspended), ofAll: Number(every?.count) };
 }
 
 /** The site of a user that waits for this host and has none yet; null when there is none. */
 export async function findBegunTenant(sql: Sql, { issuer, userId }: OwnerName, host: string): Promise<string | null> {
-  const [row] = await sql.query<{ tenant_id: string }>(
-    `select tenant_id from tenant join host_challenge using (tenant_id)
-     where owner_user_id = $1 and owner_issuer = $2 and status <> 'closed' and host = $3 and state = 'open'
-       and not exists (select 1 from tenant_host where tenant_host.tenant_id = tenant.tenant_id)
-     order by tenant.created_at limit 1`,
-    [userId, issuer, host],
-  );
-  return row?.tenant_id ?? null;
+  const begun = acrossSites('an owner of sites')
+    .selectFrom('tenant')
+    .innerJoin('host_challenge as waits', 'waits.tenantId', 'tenant.tenantId')
+    .select('tenant.tenantId')
+    .where('tenant.ownerUserId', '=', userId)
+    .where('tenant.ownerIssuer', '=', issuer)
+    .where('tenant.status', '<>', 'closed')
+    .where('waits.host', '=', host)
+    .where('waits.state', '=', 'open')
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('tenant_host as proven').select('proven.host').whereRef('proven.tenantId', '=', 'tenant.tenantId'))),
+    )
+    .orderBy('tenant.createdAt')
+    .limit(1);
+  const [row] = await run(sql, begun);
+  return row?.tenantId ?? null;
 }
+
+const TOKEN = both(
+  columnsOf('owner_token token', ['tokenId', 'userId', 'expiresAt', 'revokedAt']),
+  columnsOf('tenant tenant', ['tenantId', 'status']),
+);
 
 /** What a token of an owner stands for, as it is now. */
-export interface OwnerTokenState {
-  readonly tokenId: string;
-  readonly tenantId: string;
-  readonly userId: string;
-  readonly status: TenantStatus;
+export type OwnerTokenState = Readonly<RowOf<typeof TOKEN>> & {
   /** Open sites that the user of this site's tokens added, the oldest first. */
   readonly addedTenants: readonly string[];
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+};
 
 /** Open sites that were added in the name of a token's user, the oldest first: a column of a query in which it is `token`. */
-export const ADDED_TENANTS = `array(select added.tenant_id from tenant as added where added.owner_user_id = token.user_id
+export const ADDED_TENANTS = workedOut<Pick<OwnerTokenState, 'addedTenants'>>(
+  `array(select added.tenant_id from tenant as added where added.owner_user_id = token.user_id
   and added.owner_issuer = 'site:' || token.tenant_id and added.status <> 'closed'
-  order by added.created_at, added.tenant_id limit ${MAX_TENANTS}) as "addedTenants"`;
+  order by added.created_at, added.tenant_id limit ${MAX_TENANTS}) as "addedTenants"`,
+);
+
+const FOUND_TOKEN = both(both(TOKEN, columnsOf('owner_token token', ['tokenHash'])), ADDED_TENANTS);
 
 /**
  * The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are
@@ -116,10 +145,9 @@ export async function findOwnerToken(
   sql: Sql,
   tokenHashes: readonly Buffer[],
 ): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
-  const [row] = await sql.query<OwnerTokenState & { readonly tokenHash: Buffer } & Record<string, unknown>>(
-    `select token.token_id as "tokenId", tenant.tenant_id as "tenantId", tenant.status, token.user_id as "userId", token.expires_at as "expiresAt",
-       token.revoked_at as "revokedAt", token.token_hash as "tokenHash", ${ADDED_TENANTS}
-     from owner_token as token join tenant on tenant.tenant_id = token.tenant_id where token.token_hash = any($1::bytea[])`,
+  const [row] = await sql.query<RowOf<typeof FOUND_TOKEN>>(
+    `select ${FOUND_TOKEN.text} from owner_token as token join tenant on tenant.tenant_id = token.tenant_id
+      where token.token_hash = any($1::bytea[])`,
     [tokenHashes],
   );
   return row ?? null;
@@ -137,38 +165,37 @@ export async function insertOwnerToken(
     readonly expiresAt: Date | null;
   },
 ): Promise<string> {
-  const [row] = await sql.query<{ token_id: string }>(
-    `insert into owner_token (token_hash, tenant_id, user_id, last4, expires_at, pepper_id) values ($1, $2, $3, $4, $5, $6)
-     returning token_id`,
-    [token.tokenHash, token.tenantId, token.userId, token.last4, token.expiresAt, token.pepperId],
-  );
-  return String(row?.token_id);
+  const [row] = await run(sql, tables.insertInto('owner_token').values(token).returning('tokenId'));
+  return String(row?.tokenId);
 }
 
+const tokensOf = statement<{ tenantId: string }>()((place) =>
+  tables
+    .selectFrom('owner_token')
+    .select(['tokenId', 'userId', 'last4', 'createdAt', 'expiresAt', 'revokedAt'])
+    .where('tenantId', '=', place('tenantId'))
+    .orderBy('createdAt', 'desc')
+    .orderBy('tokenId'),
+);
+
 /** A token as an operator sees it. */
-export interface ListedOwnerToken {
-  readonly tokenId: string;
-  readonly userId: string;
-  readonly last4: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+export type ListedOwnerToken = Readonly<Awaited<ReturnType<typeof tokensOf>>[number]>;
 
 /** Every token of a site's owners, the newest first. */
 export async function listOwnerTokenRows(sql: Sql, tenantId: string): Promise<ListedOwnerToken[]> {
-  return await sql.query<ListedOwnerToken & Record<string, unknown>>(
-    `select token_id as "tokenId", user_id as "userId", last4, created_at as "createdAt", expires_at as "expiresAt",
-       revoked_at as "revokedAt" from owner_token where tenant_id = $1 order by created_at desc, token_id`,
-    [tenantId],
-  );
+  return tokensOf(sql, { tenantId });
 }
 
 /** Revokes a token from the next call on; false when the site has no such token. Again: keeps the first time. */
 export async function markOwnerTokenRevoked(sql: Sql, tenantId: string, tokenId: string, at: Date): Promise<boolean> {
-  const rows = await sql.query(
-    'update owner_token set revoked_at = coalesce(revoked_at, $3) where tenant_id = $1 and token_id = $2 returning 1',
-    [tenantId, tokenId, at],
+  const rows = await run(
+    sql,
+    tables
+      .updateTable('owner_token')
+      .set(({ fn, val }) => ({ revokedAt: fn.coalesce('revokedAt', val(at)) }))
+      .where('tenantId', '=', tenantId)
+      .where('tokenId', '=', tokenId)
+      .returning('tokenId'),
   );
   return rows.length > 0;
 }
@@ -178,10 +205,8 @@ export async function findOwner(
   sql: Sql,
   tenantId: string,
 ): Promise<{ readonly userId: string | null; readonly issuer: string | null }> {
-  const [row] = await sql.query<{ userId: string | null; issuer: string | null }>(
-    'select owner_user_id as "userId", owner_issuer as issuer from tenant where tenant_id = $1',
-    [tenantId],
-  );
+  const owner = tables.selectFrom('tenant').select(['ownerUserId as userId', 'ownerIssuer as issuer']);
+  const [row] = await run(sql, owner.where('tenantId', '=', tenantId));
   return row ?? { userId: null, issuer: null };
 }
 
@@ -192,12 +217,7 @@ export async function setOwner(
   owner: { readonly userId: string; readonly issuer: string | null },
   at: Date,
 ): Promise<boolean> {
-  const rows = await sql.query(
-    `update tenant set owner_user_id = $2, owner_issuer = $3, version = version + 1, updated_at = $4
-     where tenant_id = $1 returning 1`,
-    [tenantId, owner.userId, owner.issuer, at],
-  );
-  return rows.length > 0;
+  return changeTenant(sql, tenantId, { ownerUserId: owner.userId, ownerIssuer: owner.issuer }, at);
 }
 
 /** Locks a site for the rest of the database transaction, so that its owner's changes come one after the other; null: no such site. */
@@ -205,9 +225,7 @@ export async function lockTenant(
   sql: Sql,
   tenantId: string,
 ): Promise<{ readonly status: TenantStatus; readonly version: number } | null> {
-  const [row] = await sql.query<{ status: TenantStatus; version: number }>(
-    'select status, version from tenant where tenant_id = $1 for no key update',
-    [tenantId],
-  );
+  const tenant = tables.selectFrom('tenant').select(['status', 'version']).where('tenantId', '=', tenantId);
+  const [row] = await run(sql, tenant.forNoKeyUpdate());
   return row ?? null;
 }

@@ -1,4 +1,8 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 
 /** What a site says of itself in the public list. */
 export interface Listing {
@@ -39,10 +43,8 @@ export interface ListedRequest {
 
 /** A site's entry; null: it is not in the list. */
 export async function findListing(sql: Sql, tenantId: string): Promise<OwnListing | null> {
-  const [row] = await sql.query<{ summary: string; tags: string[]; relays: boolean }>(
-    'select summary, tags, relays from discovery_listing where tenant_id = $1',
-    [tenantId],
-  );
+  const listing = tables.selectFrom('discovery_listing').select(['summary', 'tags', 'relays']);
+  const [row] = await run(sql, listing.where('tenantId', '=', tenantId));
   return row ?? null;
 }
 
@@ -52,17 +54,20 @@ export async function writeListing(
   tenantId: string,
   { summary, tags, relays }: Listing & { readonly relays: boolean | null },
 ): Promise<void> {
-  await sql.query(
-    `insert into discovery_listing (tenant_id, summary, tags, words, relays)
-     values ($1, $2, $3, to_tsvector('simple', $2 || ' ' || array_to_string($3::text[], ' ')), coalesce($4::boolean, false))
-     on conflict (tenant_id) do update set summary = excluded.summary, tags = excluded.tags, words = excluded.words, relays = coalesce($4::boolean, discovery_listing.relays)`,
-    [tenantId, summary, tags, relays],
+  const words = text<string>`to_tsvector('simple', ${[summary, ...tags].join(' ')})`;
+  const said = { summary, tags: [...tags], words };
+  await run(
+    sql,
+    tables
+      .insertInto('discovery_listing')
+      .values({ tenantId, position: text<string>`default`, ...said, relays: relays ?? false })
+      .onConflict((conflict) => conflict.column('tenantId').doUpdateSet(relays === null ? said : { ...said, relays })),
   );
 }
 
 /** Takes a site out of the list; a second call does nothing. */
 export async function deleteListing(sql: Sql, tenantId: string): Promise<void> {
-  await sql.query('delete from discovery_listing where tenant_id = $1', [tenantId]);
+  await run(sql, tables.deleteFrom('discovery_listing').where('tenantId', '=', tenantId));
 }
 
 /** Of all sites, since the list is everybody's: those that are sold now, on hosts that are proven. */
@@ -75,19 +80,18 @@ const PLACES = `from discovery_listing as listing
       select tenant_id from discovery_listing where words @@ websearch_to_tsquery('simple', $1)
       union all select tenant_id from host_claim where host = lower($1)))`;
 
+const PLACE = both(
+  both(columnsOf('tenant tenant', ['tenantId', 'version']), columnsOf('tenant_host owned', ['host'])),
+  both(
+    columnsOf('discovery_listing listing', ['position', 'summary', 'tags']),
+    workedOut<{ readonly prefix: string; readonly place: string }>('part.prefix, part.place'),
+  ),
+);
+
 /** Some places of the list, in its order. */
 export async function readListing(sql: Sql, { query, after, offset, limit }: ListedRequest): Promise<ListedPlace[]> {
-  const rows = await sql.query<{
-    tenantId: string;
-    version: number;
-    host: string;
-    prefix: string;
-    place: string;
-    position: string;
-    summary: string;
-    tags: string[];
-  }>(
-    `select tenant_id as "tenantId", tenant.version, owned.host, part.prefix, part.place, listing.position, summary, tags ${PLACES}
+  const rows = await sql.query<RowOf<typeof PLACE>>(
+    `select ${PLACE.text} ${PLACES}
        and ($2::bigint is null or (listing.position, owned.host collate "C", part.place) > ($2, $3 collate "C", $4))
      order by listing.position, owned.host collate "C", part.place offset $5 limit $6`,
     [query, after?.position ?? null, after?.host ?? '', after?.place ?? 0, offset, limit],

@@ -1,6 +1,8 @@
+import type { UpdateObject } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
-import { insertRow } from '../../../db/insertRow.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { json, run, tables } from '../../../db/statement.ts';
+import type { Tables } from '../../../db/tables.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { Pricing } from '../../pricing/rules/pricing.ts';
 
@@ -34,9 +36,21 @@ export async function notifyTenant(sql: Sql, tenantId: string): Promise<void> {
  * the statement's own time unless given. False when there is no such tenant.
  */
 export async function moveTenantVersion(sql: Sql, tenantId: string, at: Date | null = null): Promise<boolean> {
-  const rows = await sql.query(
-    'update tenant set version = version + 1, updated_at = coalesce($2, now()) where tenant_id = $1 returning 1',
-    [tenantId, at],
+  return changeTenant(sql, tenantId, {}, at);
+}
+
+/** What a change of a tenant sets, other than its version and when it moved. */
+type TenantChange = Omit<UpdateObject<Tables, 'tenant'>, 'tenantId' | 'version' | 'updatedAt'>;
+
+/** Changes a tenant, moves its version and tells every process; `at` null: the statement's own time. False when there is no such tenant. */
+export async function changeTenant(sql: Sql, tenantId: string, change: TenantChange, at: Date | null): Promise<boolean> {
+  const rows = await run(
+    sql,
+    tables
+      .updateTable('tenant')
+      .set((column) => ({ ...change, version: column('version', '+', 1), updatedAt: at ?? text`now()` }))
+      .where('tenantId', '=', tenantId)
+      .returning('tenantId'),
   );
   if (rows.length > 0) await notifyTenant(sql, tenantId);
   return rows.length > 0;
@@ -44,30 +58,11 @@ export async function moveTenantVersion(sql: Sql, tenantId: string, at: Date | n
 
 /** Stores a tenant, its verified hosts with their global claims, and pricing version 1. A host claimed by another: 23505. */
 export async function insertTenant(database: Transactional, tenant: NewTenant, at: Date): Promise<void> {
-  const { tenantId, hosts, pricing } = tenant;
+  const { hosts, pricing, ...row } = tenant;
+  const { tenantId } = tenant;
   await database.transaction(async (sql) => {
-    await insertRow(sql, 'tenant', {
-      tenant_id: tenantId,
-      status: tenant.status,
-      plan: tenant.plan,
-      owner_user_id: tenant.ownerUserId,
-      owner_issuer: tenant.ownerIssuer,
-      origin_url: tenant.originUrl,
-      license_issuer: tenant.licenseIssuer,
-      price_usdc: pricing.priceUsdc,
-      citation_multiplier: pricing.citationMultiplier,
-      article_prefixes: pricing.articlePrefixes,
-      credits_inline: pricing.creditsInline,
-      credits_free_slugs: pricing.creditsFreeSlugs,
-      credits_api_url: pricing.creditsApiUrl,
-      created_at: at,
-      updated_at: at,
-    });
-    await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, 1, $2, $3)', [
-      tenantId,
-      JSON.stringify(pricing),
-      at,
-    ]);
+    await run(sql, tables.insertInto('tenant').values({ ...row, ...chargedBy(pricing), createdAt: at, updatedAt: at }));
+    await run(sql, tables.insertInto('tenant_pricing').values({ tenantId, version: 1, pricing: json(pricing), validFrom: at }));
     await sql.query(
       `insert into tenant_host (tenant_id, host, position, verified_at)
        select $1, host, place - 1, $3 from unnest($2::text[]) with ordinality as given (host, place)`,
@@ -91,57 +86,48 @@ export async function replacePricing(
   change: (current: Pricing) => Pricing,
 ): Promise<{ version: number } | null> {
   return database.transaction(async (sql) => {
-    const [tenant] = await sql.query<{ version: number }>('select version from tenant where tenant_id = $1 for no key update', [
-      tenantId,
-    ]);
+    const [tenant] = await run(sql, tenantOf(tenantId).select('version').forNoKeyUpdate());
     if (tenant === undefined) return null;
-    const [current] = await sql.query<{ pricing: Pricing; valid_from: Date }>(
-      'select pricing, valid_from from tenant_pricing where tenant_id = $1 and valid_until is null',
-      [tenantId],
-    );
+    const [current] = await run(sql, pricingInForce(tenantId).select(['pricing', 'validFrom']));
     if (current === undefined) throw new Error('a site without a pricing in force');
     const next = change(current.pricing);
     const version = tenant.version + 1;
     // Two edits within one clock tick, or a clock that went back, must not leave a version with a negative life.
-    const from = at > current.valid_from ? at : current.valid_from;
-    await sql.query('update tenant_pricing set valid_until = $2 where tenant_id = $1 and valid_until is null', [tenantId, from]);
-    await sql.query('insert into tenant_pricing (tenant_id, version, pricing, valid_from) values ($1, $2, $3, $4)', [
-      tenantId,
-      version,
-      JSON.stringify(next),
-      from,
-    ]);
-    await sql.query(
-      `update tenant set price_usdc = $2, citation_multiplier = $3, article_prefixes = $4, credits_inline = $5,
-         credits_free_slugs = $6, credits_api_url = $7, version = $8, updated_at = $9 where tenant_id = $1`,
-      [tenantId, ...columnsOf(next), version, at],
+    const validFrom = at > current.validFrom ? at : current.validFrom;
+    await run(
+      sql,
+      tables
+        .updateTable('tenant_pricing')
+        .set({ validUntil: validFrom })
+        .where('tenantId', '=', tenantId)
+        .where('validUntil', 'is', null),
     );
-    await notifyTenant(sql, tenantId);
+    await run(sql, tables.insertInto('tenant_pricing').values({ tenantId, version, pricing: json(next), validFrom }));
+    await changeTenant(sql, tenantId, chargedBy(next), at);
     return { version };
   });
 }
 
+const tenantOf = (tenantId: string) => tables.selectFrom('tenant').where('tenantId', '=', tenantId);
+
+const pricingInForce = (tenantId: string) =>
+  tables.selectFrom('tenant_pricing').where('tenantId', '=', tenantId).where('validUntil', 'is', null);
+
 /** The pricing in force, as stored; null when there is no such tenant. */
 export async function findPricing(sql: Sql, tenantId: string): Promise<Pricing | null> {
-  const [row] = await sql.query<{ pricing: Pricing }>(
-    'select pricing from tenant_pricing where tenant_id = $1 and valid_until is null',
-    [tenantId],
-  );
+  const [row] = await run(sql, pricingInForce(tenantId).select('pricing'));
   return row?.pricing ?? null;
 }
 
 /** A tenant's version, which every change of what it sells moves; null when there is no such tenant. */
 export async function findVersion(sql: Sql, tenantId: string): Promise<number | null> {
-  const [row] = await sql.query<{ version: number }>('select version from tenant where tenant_id = $1', [tenantId]);
+  const [row] = await run(sql, tenantOf(tenantId).select('version'));
   return row?.version ?? null;
 }
 
 /** What of a tenant its operator sets: as the audit log shows it. */
 export async function findStanding(sql: Sql, tenantId: string): Promise<{ status: TenantStatus; plan: Plan | null } | null> {
-  const [row] = await sql.query<{ status: TenantStatus; plan: Plan | null }>(
-    'select status, plan from tenant where tenant_id = $1',
-    [tenantId],
-  );
+  const [row] = await run(sql, tenantOf(tenantId).select(['status', 'plan']));
   return row ?? null;
 }
 
@@ -150,10 +136,7 @@ export async function findGate(
   sql: Sql,
   tenantId: string,
 ): Promise<{ status: TenantStatus; plan: Plan | null; version: number } | null> {
-  const [row] = await sql.query<{ status: TenantStatus; plan: Plan | null; version: number }>(
-    'select status, plan, version from tenant where tenant_id = $1',
-    [tenantId],
-  );
+  const [row] = await run(sql, tenantOf(tenantId).select(['status', 'plan', 'version']));
   return row ?? null;
 }
 
@@ -164,20 +147,14 @@ export async function updateTenant(
   change: { readonly status?: TenantStatus; readonly plan?: Plan | null },
   at: Date,
 ): Promise<boolean> {
-  return database.transaction(async (sql) => {
-    const rows = await sql.query(
-      `update tenant set status = coalesce($2, status), plan = case when $3 then $4 else plan end, version = version + 1,
-         updated_at = $5 where tenant_id = $1 returning 1`,
-      [tenantId, change.status ?? null, change.plan !== undefined, change.plan ?? null, at],
-    );
-    if (rows.length > 0) await notifyTenant(sql, tenantId);
-    return rows.length > 0;
-  });
+  const { status, plan } = change;
+  const set = { ...(status === undefined ? {} : { status }), ...(plan === undefined ? {} : { plan }) };
+  return database.transaction((sql) => changeTenant(sql, tenantId, set, at));
 }
 
 /** The networks a site's owner chose; null: never chosen, or no such site. */
 export async function findChosenNetworks(sql: Sql, tenantId: string): Promise<readonly string[] | null> {
-  const [row] = await sql.query<{ networks: string[] | null }>('select networks from tenant where tenant_id = $1', [tenantId]);
+  const [row] = await run(sql, tenantOf(tenantId).select('networks'));
   return row?.networks ?? null;
 }
 
@@ -188,21 +165,21 @@ export async function writeChosenNetworks(
   networks: readonly string[],
   at: Date,
 ): Promise<boolean> {
-  return database.transaction(async (sql) => {
-    const found = await sql.query(
-      'update tenant set networks = $2, version = version + 1, updated_at = $3 where tenant_id = $1 returning 1',
-      [tenantId, networks, at],
-    );
-    if (found.length > 0) await notifyTenant(sql, tenantId);
-    return found.length > 0;
-  });
+  return database.transaction((sql) => changeTenant(sql, tenantId, { networks: [...networks] }, at));
 }
 
-/** The columns of what a tenant charges, from `price_usdc` to `credits_api_url`, in the order of the statement above. */
-function columnsOf(pricing: Pricing): readonly unknown[] {
-  const { priceUsdc, citationMultiplier, articlePrefixes, creditsInline, creditsFreeSlugs, creditsApiUrl } = pricing;
-  const inline = creditsInline && JSON.stringify(creditsInline);
-  return [priceUsdc, citationMultiplier, articlePrefixes, inline, creditsFreeSlugs, creditsApiUrl];
+/** What of a pricing stands beside the tenant. */
+function chargedBy(pricing: Pricing) {
+  const { priceUsdc, citationMultiplier, creditsInline, creditsApiUrl } = pricing;
+  const [articlePrefixes, creditsFreeSlugs] = [pricing.articlePrefixes, pricing.creditsFreeSlugs];
+  return {
+    priceUsdc,
+    citationMultiplier,
+    articlePrefixes,
+    creditsInline: creditsInline && json(creditsInline),
+    creditsFreeSlugs,
+    creditsApiUrl,
+  };
 }
 
 /** The host a site is known by: its first proven one; null when none is. */
