@@ -274,11 +274,18 @@ test('a bought page’s text is data with its address, where its site lets it be
 
 test('page first, money second: what its site does not have, or gives away, is not charged', async () => {
   const credits = ALPHA_PRICING.creditsInline.solo;
-  const { host } = await api.site({ pricing: { ...ALPHA_PRICING, creditsInline: { gone: credits, given: credits } } });
+  const { host } = await api.site({
+    pricing: { ...ALPHA_PRICING, creditsInline: { gone: credits, given: credits, walled: credits } },
+  });
   const gone = await paidFor(`https://${host}/articles/gone`);
   expect([gone.isError, gone.content[0].text]).toEqual([
     true,
     'not_found: the site answered 410 for this page; nothing was charged',
+  ]);
+  const walled = await paidFor(`https://${host}/articles/walled`);
+  expect([walled.isError, walled.content[0].text]).toEqual([
+    true,
+    'not_found: the site answered 402 for this page, without an offer of this service for it; nothing was charged',
   ]);
   const given = await paidFor(`https://${host}/articles/given`);
   expect([given.isError, given.structuredContent.because]).toEqual([undefined, 'given_by_its_site']);

@@ -11,12 +11,15 @@ import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import type { Outbound } from '../../platform/outbound/outbound.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { startTestApi, WALLETS } from '../support/api.ts';
+import { gateOffer } from '../support/gateOffer.ts';
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 let outbound: Outbound;
 let deps: PageDeps;
 const asked: { readonly host: string; readonly url: string; readonly licence: string | undefined; readonly agent: string }[] = [];
 const MB = 1_048_576;
+/** Leaves no room for legs in the header. */
+const CROWD = { bazaar: { info: { text: 'x'.repeat(750) } } };
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const web = createServer((request, response) => {
   const { url = '/', headers } = request;
@@ -26,8 +29,34 @@ const web = createServer((request, response) => {
     response.writeHead(status, more).end(body);
   };
   const to = (location: string): void => send(302, { location });
+  const here = `https://${headers.host}${url}`;
+  /** The 402 of a gate: of this page unless told, with or without the body that goes with it. */
+  const offer = (of = here, body?: string, extensions = {}): void => {
+    const made = gateOffer(of, extensions);
+    send(402, made.headers, body ?? made.body);
+  };
+  const foreign = (change: (whole: Record<string, unknown>) => object): void => {
+    const whole = JSON.parse(Buffer.from(gateOffer(here).headers['payment-required'], 'base64').toString());
+    send(402, { 'payment-required': Buffer.from(JSON.stringify(change(whole))).toString('base64') }, '{}');
+  };
   const answers: Record<string, () => void> = {
-    '/articles/sold': () => (licence ? send(200, HTML, '<title>Sold</title><p>The text &amp; more') : send(402, HTML, 'pay')),
+    '/articles/sold': () => (licence ? send(200, HTML, '<title>Sold</title><p>The text &amp; more') : offer()),
+    '/articles/bodiless': () => offer(here, ''),
+    '/articles/crowded': () => offer(here, undefined, CROWD),
+    '/articles/by-accept': () => offer(here, /text\/html/.test(headers.accept ?? '') ? '<p>pay' : undefined, CROWD),
+    '/articles/plain-http': () => offer(here.replace('https:', 'http:')),
+    '/articles/slash/': () => offer(here.slice(0, -1)),
+    '/articles/bare': () => send(402, HTML, 'pay'),
+    '/articles/body-alone': () => send(402, { 'content-type': 'application/json' }, gateOffer(here).body),
+    '/articles/scrambled': () => send(402, { 'payment-required': '<script>' }, gateOffer(here).body),
+    '/articles/another-page': () => offer(`https://${headers.host}/articles/sold`),
+    '/articles/another-host': () => offer(`https://other.relay.example${url}`),
+    '/articles/another-service': () => foreign((whole) => ({ ...whole, extensions: {} })),
+    '/articles/older': () => foreign((whole) => ({ ...whole, x402Version: 1 })),
+    '/articles/unpayable': () => foreign((whole) => ({ ...whole, accepts: [] })),
+    '/articles/no-page': () => foreign((whole) => ({ ...whole, resource: { url: 7 } })),
+    '/articles/no-hash': () => foreign((whole) => ({ ...whole, extensions: { 'svc-legs': { info: { legsHash: '0x12' } } } })),
+    '/articles/long-offer': () => offer(here, `${gateOffer(here).body}${' '.repeat(100_000)}`, CROWD),
     '/articles/free': () =>
       send(200, HTML, '<title> Free\n page </title><p>Hello <b>you</b></p><script>evil()</script><li>one<li>two'),
     '/articles/gone': () => send(410, HTML, 'gone'),
@@ -116,6 +145,32 @@ test('a page is asked for as an agent that has not paid: sold, free, or absent, 
     kind: 'free',
     page: null,
   });
+});
+
+test('a page is sold whose site answers with our offer for it, whichever part of the answer has room for the legs', async () => {
+  for (const relays of [true, false]) {
+    const site = await siteOf(relays);
+    for (const name of ['sold', 'bodiless', 'crowded', 'by-accept', 'plain-http', 'slash/']) {
+      expect([name, (await site.probe(name)).kind]).toEqual([name, 'priced']);
+    }
+  }
+});
+
+test('a 402 that is not our offer for this very page sells nothing: its licence would be answered with it again', async () => {
+  const names = ['bare', 'body-alone', 'scrambled', 'another-page', 'another-host', 'another-service', 'older', 'unpayable'];
+  for (const relays of [true, false]) {
+    const site = await siteOf(relays);
+    for (const name of [...names, 'no-page', 'no-hash', 'long-offer', 'one']) {
+      expect([name, await site.probe(name)]).toMatchObject([
+        name,
+        {
+          kind: 'absent',
+          reason: 'answered_otherwise',
+          says: 'the site answered 402 for this page, without an offer of this service for it',
+        },
+      ]);
+    }
+  }
 });
 
 test('a licence goes to the page it is for; its text comes where the owner allows that, and else how to read it', async () => {

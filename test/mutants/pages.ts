@@ -48,11 +48,50 @@ export const PAGE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/storefront/use/pages/probe.ts',
-        search: 'if (answer.ok && answer.status === 402)',
+        search: 'if (answer.ok && answer.offer && isOfferedHere(answer.offer, place.resource))',
         replace: 'if (answer.ok && answer.status >= 402)',
       },
     ],
     test: { file: relay, name: 'a page is asked for as an agent that has not paid' },
+  },
+  {
+    id: 'any-402-is-sold',
+    rule: 16,
+    bug: 'money is asked for a page behind a wall of somebody else, which our licence does not open',
+    edits: [
+      {
+        file: 'modules/storefront/use/pages/probe.ts',
+        search: 'if (answer.ok && answer.offer && isOfferedHere(answer.offer, place.resource))',
+        replace: 'if (answer.ok && answer.offer)',
+      },
+    ],
+    test: { file: relay, name: 'a 402 that is not our offer for this very page' },
+  },
+  {
+    id: 'offer-of-another-page-is-sold',
+    rule: 16,
+    bug: 'money is asked for a page whose address leads to another one, which its licence does not open',
+    edits: [
+      {
+        file: 'modules/storefront/rules/offerSeen.ts',
+        search: 'if (offered === null || resourceKeyOf(offered) !== resourceKeyOf(page)) return false;',
+        replace: 'if (offered === null || resourceKeyOf(page) === resourceKeyOf(offered).repeat(2)) return false;',
+      },
+    ],
+    test: { file: relay, name: 'a 402 that is not our offer for this very page' },
+  },
+  {
+    id: 'offer-without-legs-is-sold',
+    rule: 16,
+    bug: 'the offer of another x402 service is taken for ours',
+    edits: [
+      {
+        file: 'modules/storefront/rules/offerSeen.ts',
+        search: 'return hasLegsHash(offer) || hasLegsHash(parsed(body));',
+        replace: "return hasLegsHash(offer) || body !== '\\0';",
+      },
+    ],
+    test: { file: relay, name: 'a 402 that is not our offer for this very page' },
   },
   {
     id: 'slow-site-holds-all-places',

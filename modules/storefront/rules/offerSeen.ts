@@ -1,3 +1,5 @@
+import type { ResourceUrl } from '../../kernel/hosts/host.ts';
+import { parseResource, resourceKeyOf } from '../../kernel/hosts/host.ts';
 import { usdText } from '../../kernel/money/money.ts';
 
 /**
@@ -75,17 +77,60 @@ function judgeOffer(header: string | undefined, { priceMicro, payTo }: SoldFor):
   return { passed: true, says: `an agent is offered the page for ${usdText(priceMicro)} USD, to the authors of the page` };
 }
 
+/** A 402 as it came. */
+export interface OfferText {
+  /** PAYMENT-REQUIRED. */
+  readonly header: string | undefined;
+  /** '' where it was too long. */
+  readonly body: string;
+}
+
+/**
+ * True when a 402 is our gate's own, for this very page: a readable offer of version 2 for its address, with the hash of the legs that it pays, in the
+ * header or, where the header has no room for it, in the body. Any other 402 would be answered to the licence as well. Neither price nor recipient is
+ * compared: a gate knows a change of either up to a minute later, and pays by what it offered.
+ */
+export function isOfferedHere({ header, body }: OfferText, page: Pick<ResourceUrl, 'host' | 'path'>): boolean {
+  const offer = readOffer(header);
+  if (offer === null || offer.accepts.length === 0) return false;
+  const { resource } = offer;
+  const offered = isRecord(resource) && typeof resource['url'] === 'string' ? parseResource(resource['url']) : null;
+  if (offered === null || resourceKeyOf(offered) !== resourceKeyOf(page)) return false;
+  return hasLegsHash(offer) || hasLegsHash(parsed(body));
+}
+
+function hasLegsHash(offer: unknown): boolean {
+  const extensions = isRecord(offer) ? offer['extensions'] : null;
+  const legs = isRecord(extensions) ? extensions['svc-legs'] : null;
+  const info = isRecord(legs) ? legs['info'] : null;
+  return isRecord(info) && typeof info['legsHash'] === 'string' && /^0x[0-9a-f]{64}$/i.test(info['legsHash']);
+}
+
 /** The entries of an offer of version 2, with what can be read of them; null for what is none. */
 function entriesOf(header: string | undefined) {
-  if (header === undefined) return null;
-  try {
-    const offer: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
-    if (!isRecord(offer) || offer['x402Version'] !== 2 || !Array.isArray(offer['accepts'])) return null;
-    return offer['accepts'].filter(isRecord).map(({ amount, network, payTo }) => ({
+  const offer = readOffer(header);
+  if (offer?.accepts.some(({ network, payTo }) => typeof network !== 'string' || typeof payTo !== 'string')) return null;
+  return (
+    offer?.accepts.map(({ amount, network, payTo }) => ({
       amount: typeof amount === 'string' && /^\d{1,18}$/.test(amount) ? BigInt(amount) : null,
       network: String(network),
       to: String(payTo).toLowerCase(),
-    }));
+    })) ?? null
+  );
+}
+
+/** An offer of version 2, its entries as far as they are objects; null for what is none. */
+function readOffer(header: string | undefined) {
+  const offer = header === undefined ? null : parsed(Buffer.from(header, 'base64').toString('utf8'));
+  if (!isRecord(offer) || offer['x402Version'] !== 2 || !Array.isArray(offer['accepts'])) return null;
+  return { ...offer, accepts: offer['accepts'].filter(isRecord) } as { readonly [member: string]: unknown } & {
+    readonly accepts: readonly Readonly<Record<string, unknown>>[];
+  };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
   } catch {
     return null;
   }

@@ -9,6 +9,7 @@ import { ServiceError } from '../../../kernel/errors.ts';
 import type { ResourceUrl } from '../../../kernel/hosts/host.ts';
 import { requireResource } from '../../../kernel/pages/resource.ts';
 import type { PublisherDeps } from '../../../quotes/use/deps.ts';
+import type { OfferText } from '../../rules/offerSeen.ts';
 import { openTexts } from './texts.ts';
 
 /** What asking a site for a page needs. */
@@ -40,9 +41,9 @@ export type PageReason =
   | 'answered_otherwise' // with another status than the one that was needed
   | 'busy';
 
-/** What a site answered for a page: its status, and its text where that is 200 and the text was wanted. */
+/** What a site answered for a page: its status, its text where that is 200 and the text was wanted, and what a 402 asks for. */
 export type PageAnswer =
-  | { readonly ok: true; readonly status: number; readonly page: PageText | null }
+  | { readonly ok: true; readonly status: number; readonly page: PageText | null; readonly offer?: OfferText }
   | { readonly ok: false; readonly reason: PageReason };
 
 /** A page of a live site of ours. */
@@ -55,6 +56,8 @@ export interface SitePage {
 const USER_AGENT = `Mozilla/5.0 (compatible; ${RELAY_BOT}/1.0; content-settlement)`;
 /** More of a page is not read: its text is cut. */
 const MAX_BYTES = 2 * 1024 * 1024;
+/** A longer body of a 402 is no offer of ours: one of 50 authors with every extension has less than a quarter of it. */
+const MAX_OFFER_BYTES = 64 * 1024;
 /** More than models read; whoever wants all of a longer page reads it at its site with the licence. */
 const MAX_CHARS = 500_000;
 const MAX_REDIRECTS = 3;
@@ -89,7 +92,7 @@ export interface PageAsking {
    * nobody has more than two places.
    */
   readonly who: string;
-  /** False: only the status is asked for, and no body is read. */
+  /** False: no page is read, and of a 402 its offer alone. */
   readonly isTextWanted: boolean;
   /** Go to the page's host alone. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -131,19 +134,27 @@ async function follow(
 ): Promise<PageAnswer | Sent> {
   const signal = AbortSignal.timeout(timeoutMs);
   const sent = { 'user-agent': USER_AGENT, accept: 'text/html, text/*;q=0.9, application/json;q=0.9', ...headers };
-  const wanted = { maxBodyBytes: MAX_BYTES, read: 'cut', bodyOf: isTextWanted ? [200] : [] } as const;
+  const wanted = isTextWanted
+    ? ({ maxBodyBytes: MAX_BYTES, read: 'cut', bodyOf: [200, 402] } as const)
+    : ({ maxBodyBytes: MAX_OFFER_BYTES, read: 'cut', bodyOf: [402] } as const);
   let url = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const answer = await outbound.send({ url, headers: sent, timeoutMs, signal, ...wanted });
     if (!answer.ok) return { ok: false, reason: answer.reason };
     const { status } = answer;
     if (status === 200 && isTextWanted) return { ...answer, url };
+    if (status === 402) return { ok: true, status, page: null, offer: offerOf(answer) };
     if (status < 300 || status > 399) return { ok: true, status, page: null };
     const next = nextOf(url, answer.headers['location']);
     if (next === null) break;
     url = next;
   }
   return { ok: false, reason: 'redirected' };
+}
+
+function offerOf({ headers, body, isCut }: Omit<Sent, 'url'>): OfferText {
+  const isShort = isCut === undefined && body.length <= MAX_OFFER_BYTES;
+  return { header: headers['payment-required'], body: isShort ? Buffer.from(body).toString('utf8') : '' };
 }
 
 /** Where a redirect leads, if that is the same host over the same scheme; null otherwise. */
