@@ -73,6 +73,9 @@ beforeAll(async () => {
     response.send(TEXT);
   };
   app.get('/healthz', (_request, response) => void response.send('ok'));
+  // What frameworks tell of each part, as JSON, is longer than an acknowledgement.
+  app.get('/health', (_request, response) => void response.json({ status: 'UP', components: { database: 'x'.repeat(600) } }));
+  app.get('/shop/ping', (_request, response) => void response.json({ status: 'ok' }));
   app.post('/api/hook', (_request, response) => void response.send('received'));
   app.post('/api/hook.json', (_request, response) => void response.json({ received: true }));
   app.get('/feed.xml', (_request, response) => void response.type('application/rss+xml').send('<rss>all</rss>'));
@@ -108,7 +111,7 @@ beforeAll(async () => {
   });
   app.get('/articles/empty', (_request, response) => void response.type('html').end());
   app.get('/articles/:slug.json', (request, response) => void response.json({ slug: request.params.slug, text: TEXT }));
-  app.all(['/articles/:slug', '/articles/:slug/:file'], (request, response) =>
+  app.all(['/ping', '/articles/:slug', '/articles/:slug/:file'], (request, response) =>
     request.params['slug'] === 'missing' ? void response.status(404).send(TEXT) : page(request, response),
   );
   server = createServer(app);
@@ -145,6 +148,8 @@ test.each([
   ['GET', '/healthz', 'ELB-HealthChecker/2.0', 200],
   ['GET', '/healthz', 'Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)', 200],
   ['GET', '/healthz', '', 200],
+  ['GET', '/health', CURL, 200],
+  ['GET', '/shop/ping', CURL, 200],
   ['POST', '/api/hook', 'Stripe/1.0 (+https://stripe.com/docs/webhooks)', 200],
   ['POST', '/api/hook', 'GitHub-Hookshot/044aadd', 200],
   ['POST', '/api/hook.json', 'python-requests/2.32.3', 200],
@@ -198,6 +203,7 @@ test.each([
   ['HEAD', '/articles/p10.ico'],
   ['POST', '/articles/p11/healthz'],
   ['GET', '/articles/healthz'],
+  ['GET', '/ping'],
   ['GET', '/articles/p12.json'],
   ['PROPFIND', '/articles/p13'],
 ])('%s %s is no way round the price of a page', async (method, path) => {
@@ -225,6 +231,9 @@ test.each([
   ['/articles/forms/why-backbone.js', { accept: 'application/octet-stream' }],
   ['/articles/forms/on-reset.css', { range: 'bytes=0-0,1-99999' }],
   ['/articles/forms/the-story-of.svg', { accept: 'application/json' }],
+  ['/articles/forms/ping', { accept: 'application/json' }],
+  ['/articles/forms/heartbeat?format=json', {}],
+  ['/articles/forms/metrics', { accept: 'text/csv' }],
 ] as const)('a page that nobody has asked for yet is not had as %s with %o', async (path, headers) => {
   const response = await fetch(`${url}${path}`, { headers: { 'user-agent': GPT, host: site.host, ...headers } });
   expect([response.status, (await response.text()).includes('The whole text')]).toEqual([402, false]);

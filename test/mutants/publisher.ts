@@ -44,7 +44,7 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
         replace: "if (asked === 'name') return false;",
       },
     ],
-    test: { file: aside, name: 'GET /articles/p7.png is no way round' },
+    test: { file: 'test/unit/publisher/aside.test.ts', name: 'what /ping answers to programs' },
   },
   {
     id: 'gate-gives-articles-named-as-files',
@@ -53,11 +53,24 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/core/aside.ts`,
-        search: "return FILE.test(path) && !INTERFACE.test(path) && !NAME.test(path) ? 'file' : 'name';",
-        replace: "return 'name';",
+        search: "return INTERFACE.test(path) || NAME.test(path) || ROOT_CHECK.test(path) ? 'name' : 'file';",
+        replace: "return CHECK.test(path) && !ROOT_CHECK.test(path) ? 'file' : 'name';",
       },
     ],
     test: { file: aside, name: 'a page that nobody has asked for yet' },
+  },
+  {
+    id: 'gate-gives-articles-named-as-checks',
+    rule: 15,
+    bug: 'an article that is called as a health check is given to whoever asks for it as JSON',
+    edits: [
+      {
+        file: `${src}/core/aside.ts`,
+        search: "NAME.test(path) || ROOT_CHECK.test(path) ? 'name' : 'file';",
+        replace: "NAME.test(path) || CHECK.test(path) ? 'name' : 'file';",
+      },
+    ],
+    test: { file: 'test/unit/publisher/aside.test.ts', name: 'an article may be called /articles/ping' },
   },
   {
     id: 'gate-gives-refused-pages-by-their-name',

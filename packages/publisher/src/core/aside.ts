@@ -7,18 +7,22 @@ const FEEDS = 'xml|rss|atom|rdf';
 const DATA = 'map|webmanifest';
 const MEDIA = 'ico|png|jpe?g|gif|webp|avif|svg|bmp|woff2?|[ot]tf|eot|mp[34]|m4[av]|web[mp]|og[gv]|wav|vtt|wasm';
 const FILE = new RegExp(`\\.(?:css|m?js|${FEEDS}|${DATA}|${MEDIA})$`, 'i');
-const NAMES =
-  '(?:app-)?ads\\.txt|humans\\.txt|security\\.txt|manifest\\.json|feed\\.json|_?health(?:z|[-_]?checks?)?|live(?:z|ness)?|ready(?:z|ness)?|ping|heartbeat|metrics';
+const NAMES = '(?:app-)?ads\\.txt|humans\\.txt|security\\.txt|manifest\\.json|feed\\.json';
+/** Names of health checks, which are words that an article may have as well. */
+const CHECKS = '_?health(?:z|[-_]?checks?)?|live(?:z|ness)?|ready(?:z|ness)?|ping|heartbeat|metrics';
 /** Where sites answer programs of their own. */
 const INTERFACE = /^\/(?:api|graphql|wp-json)(?:\/|$)/i;
 const NAME = new RegExp(`/(?:${NAMES})$`, 'i');
+const CHECK = new RegExp(`/(?:${CHECKS})$`, 'i');
+/** Servers have their health checks at the root, and their articles seldom. */
+const ROOT_CHECK = new RegExp(`^/(?:${CHECKS})$`, 'i');
 
 /**
  * True for a plain path that is no page by its name: nobody is asked what it costs before the site has answered. The name alone gives nothing
  * away, since an answer that is a page after all is offered. `pages`: endings that the owner names as pages.
  */
 export function isAside(path: string, pages: readonly string[] = []): boolean {
-  const isNamedSo = INTERFACE.test(path) || NAME.test(path) || FILE.test(path);
+  const isNamedSo = INTERFACE.test(path) || NAME.test(path) || CHECK.test(path) || FILE.test(path);
   return isNamedSo && !pages.some((ending) => path.toLowerCase().endsWith(ending));
 }
 
@@ -41,19 +45,22 @@ const OWN_TYPES: readonly (readonly [ending: RegExp, type: RegExp])[] = [
   [new RegExp(`\\.(?:${MEDIA})$`, 'i'), /^(?:(?:audio|video)\/|application\/(?:ogg|octet-stream|(?:x-)?font)\b|text\/vtt\b)/i],
 ];
 
-/** How an address was asked for: as a page may be, under the name of a file or another that no page has, or with a method that gets none. */
+/**
+ * How an address was asked for: as a page may be, under a name of files or of health checks that an article may have as well, under one that no
+ * article has, or with a method that gets none.
+ */
 export type Asked = 'page' | 'file' | 'name' | 'method';
 
 /** How a path is asked for that `isAside`. */
 export function nameOf(path: string): 'file' | 'name' {
-  return FILE.test(path) && !INTERFACE.test(path) && !NAME.test(path) ? 'file' : 'name';
+  return INTERFACE.test(path) || NAME.test(path) || ROOT_CHECK.test(path) ? 'name' : 'file';
 }
 
 /**
  * True for a head under which a page may come. Where a page is asked for, everything is one but what no page is made of: a reader chooses by
  * headers and query in which form a site answers, and none of them is free. Under the name of a file the same holds, but for the types of such
- * files: an article may be called `what-is-node.js`. Under another name of no page only a document is one, and after another method what is a page
- * by its type.
+ * files: an article may be called `what-is-node.js`, and one below the root `ping`. Under another name of no page only a document is one, and after
+ * another method what is a page by its type.
  */
 export function mayBePage({ status, type }: Head, asked: Asked, path: string): boolean {
   if (status < 200 || status > 299 || status === 204 || status === 205) return false;
