@@ -75,7 +75,7 @@ describe.each([
   });
 });
 
-/** Whatever the test key's amount decides (docs/integrating-publisher.md), the buyer gets what the guide says. */
+/** Whatever the test key's amount decides (docs/wire.md), the buyer gets what the guide says. */
 test.each([
   ['0.001001', 402, 'insufficient_funds'],
   ['0.001002', 402, 'authorization_invalid'],

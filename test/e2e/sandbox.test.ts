@@ -217,7 +217,7 @@ async function expectSeeded({ baseUrl, publishers, chain, buyer, otherBuyer, web
   expect(JSON.parse(delivery.body)).toMatchObject({ type: 'settlement.completed', data: { gross: { microUsdc: 1_000 } } });
 }
 
-/** Who pastes docs/integrating-publisher.md into a shell beside the sandbox has a shop of their own, and sells a page of three authors. */
+/** Who pastes docs/integrating-publisher.md, then docs/wire.md, beside the sandbox sells a page of three authors and asks for its offer. */
 async function expectGuideSells(): Promise<void> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const values = new Map([
@@ -226,12 +226,13 @@ async function expectGuideSells(): Promise<void> {
   ]);
   const shell = openShell({ folder: root, scratch: inject('parts').folder, environment: {} });
   let said = '';
-  for (const block of shellBlocks(join(root, 'docs/integrating-publisher.md'))) {
-    said += await shell.paste(filledIn(block, values), BLOCK_MS);
+  for (const page of ['docs/integrating-publisher.md', 'docs/wire.md']) {
+    for (const block of shellBlocks(join(root, page))) said += await shell.paste(filledIn(block, values), BLOCK_MS);
   }
   await shell.end();
   expect(said).toMatch(/person: +200\ncrawler: +402\n/);
   expect(said).toMatch(/status: 200,\s+page: '<h1>trio<\/h1>'/);
+  expect(said).toMatch(/"x402":\{"header":"/);
 }
 
 /** Pages for developers of agents and owners of accounts, pasted block by block, in their order. */
