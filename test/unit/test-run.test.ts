@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { filesToRunAgain } from '../../tools/test/again.ts';
 import { failedLines } from '../../tools/test/failed.ts';
+import { SLOW } from '../../tools/test/slow.ts';
 import { slowestLines } from '../../tools/test/slowest.ts';
 import type { Flag } from '../../tools/test/tiers.ts';
 import { filesOf, listTests, SLOW_FILES, withinBudget } from '../../tools/test/tiers.ts';
@@ -15,15 +16,24 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const tier = (flag: Flag | null, changed: readonly string[] = []): string[] =>
   filesOf({ flags: new Set(flag === null ? [] : [flag]), changed });
 
-test('what the default leaves out is what the slow tier runs, and together they are every test there is', () => {
+test('after any change the default and the slow tier together are every test there is, each once', () => {
   expect(SLOW_FILES.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
-  expect([...tier(null), ...tier('--slow')].sort()).toEqual(listTests());
+  for (const changed of [[], ['modules/settlement/use/accept/settle.ts'], ['console/app.ts', 'README.md']])
+    expect([...tier(null, changed), ...tier('--slow', changed)].sort()).toEqual(listTests());
   expect(tier('--durations')).toEqual(listTests());
 });
 
-test('a change of the code of money runs its faults in the default tier, too', () => {
-  expect(tier(null, ['modules/settlement/use/accept/settle.ts'])).toContain('test/fault/crash.test.ts');
-  expect(tier(null, ['console/app.ts'])).not.toContain('test/fault/crash.test.ts');
+test('a slow file is in the default tier where the code that it protects was changed, and where it was changed itself', () => {
+  const kept = globSync('**/*', { cwd: ROOT, exclude: (path) => /^(node_modules|\.git|\.test)$/.test(path) });
+  expect(SLOW.filter(({ protects }) => !kept.some((path) => protects.test(path)))).toEqual([]);
+  const crash = 'test/fault/crash.test.ts';
+  const screens = 'test/e2e/console-waiting.test.ts';
+  const back = (changed: string): boolean[] => [crash, screens].map((file) => tier(null, [changed]).includes(file));
+  expect(back('modules/settlement/use/accept/settle.ts')).toEqual([true, false]);
+  expect(back('db/migrations/0001_tenants.sql')).toEqual([true, false]);
+  expect(back('console/app.ts')).toEqual([false, true]);
+  expect(back(screens)).toEqual([false, true]);
+  expect(back('docs/words.md')).toEqual([false, false]);
 });
 
 test('--quick runs rules, contracts and the core of money, all of which the default runs, too', () => {

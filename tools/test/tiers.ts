@@ -1,66 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { SLOW } from './slow.ts';
 
-/**
- * What `npm test` leaves to `npm run test:all`, and why. Nothing in here is less true than the rest: it takes a minute or more, it plays again over
- * processes what the simulator and the tests of the rules decide, or it is about what a change seldom touches.
- */
-const SLOW: Readonly<Record<string, readonly string[]>> = {
-  'builds or installs, or starts many processes': [
-    'test/e2e/image.test.ts',
-    'test/e2e/sandbox.test.ts',
-    'test/fault/cluster.test.ts',
-    'test/fault/drill.test.ts',
-    'test/fault/processes.test.ts',
-    'test/integration/api-process.test.ts',
-    'test/integration/backup.test.ts',
-    'test/integration/ports.test.ts',
-    'test/repo/agent-package.test.ts',
-  ],
-  'walks through the pages of docs/': [
-    'test/e2e/agent-docs.test.ts',
-    'test/e2e/buyer-docs.test.ts',
-    'test/e2e/going-live.test.ts',
-  ],
-  'kills a process at every point, or breaks a part for minutes': [
-    'test/fault/crash.test.ts',
-    'test/fault/facilitator-crash.test.ts',
-    'test/fault/licence-crash.test.ts',
-    'test/workflow/webhook-delivery.test.ts',
-  ],
-  'tries thousands of cases, or bugs one by one': [
-    'test/e2e/openapi-schemathesis.test.ts',
-    'test/integration/simulation-sql.test.ts',
-    'test/repo/bugs.test.ts',
-    'test/simulation/thorough.test.ts',
-  ],
-  'drives a browser or a tool through every screen': [
-    'test/e2e/agent-hostile.test.ts',
-    'test/e2e/agent-stdio.test.ts',
-    'test/e2e/agent.test.ts',
-    'test/e2e/console-figures.test.ts',
-    'test/e2e/console-forms.test.ts',
-    'test/e2e/console-setup.test.ts',
-    'test/e2e/console-site.test.ts',
-    'test/e2e/console.test.ts',
-    'test/e2e/networks.test.ts',
-    'test/e2e/stock-buyers.test.ts',
-  ],
-  'makes more rows than a page shows': [
-    'test/integration/export-copy.test.ts',
-    'test/integration/history.test.ts',
-    'test/integration/report-pdf.test.ts',
-  ],
-};
+/** Files that `npm test` runs only where what they protect was changed. */
+export const SLOW_FILES: readonly string[] = SLOW.flatMap(({ files }) => files);
 
-/** Files of `npm run test:all` alone. */
-export const SLOW_FILES: readonly string[] = Object.values(SLOW).flat();
-
-/** Where a change asks for the faults of money, however long they take. */
-const MONEY_CODE =
-  /^(modules\/(kernel\/(payment|money|licence|x402)|settlement|licences|budgets|rollups|reconciliation|storefront|operations\/store\/months)|db|activities|workflows|platform\/chain|contracts)\//;
-/** Those of the slow files that such a change runs. */
-const MONEY_FAULTS = ['test/fault/crash.test.ts', 'test/fault/facilitator-crash.test.ts', 'test/fault/licence-crash.test.ts'];
+/** The slow files that a change brings back: those that protect what was changed, and those that were changed themselves. */
+function askedBack(changed: readonly string[]): Set<string> {
+  const protecting = SLOW.filter(({ protects }) => changed.some((path) => protects.test(path))).flatMap(({ files }) => files);
+  return new Set([...protecting, ...SLOW_FILES.filter((file) => changed.includes(file))]);
+}
 
 /** What `--quick` runs of files on real parts: how money moves, who may see what, and what is written of it. */
 const MONEY_CORE = [
@@ -97,16 +46,17 @@ export interface Choice {
 }
 
 /**
- * The files of a tier: `--quick` the pure rules, the contracts and the core of money; `--slow` what the default leaves out; `--durations` all; none
- * of them the default, with the faults of money where the code of money was changed.
+ * The files of a tier: `--quick` the pure rules, the contracts and the core of money; `--durations` all; no flag the default, with the slow files that
+ * protect what was changed; `--slow` what the default leaves out after this change, so that the two together are every file once.
  */
 export function filesOf({ flags, changed }: Choice): string[] {
   const all = listTests();
   if (flags.has('--durations')) return all;
-  if (flags.has('--slow')) return all.filter((file) => SLOW_FILES.includes(file));
   const rest = all.filter((file) => !SLOW_FILES.includes(file));
   if (flags.has('--quick')) return rest.filter((file) => (QUICK.test(file) && !LONG.test(file)) || MONEY_CORE.includes(file));
-  return changed.some((file) => MONEY_CODE.test(file)) ? [...rest, ...MONEY_FAULTS] : rest;
+  const back = askedBack(changed);
+  const isDefault = (file: string): boolean => !SLOW_FILES.includes(file) || back.has(file);
+  return all.filter((file) => isDefault(file) !== flags.has('--slow'));
 }
 
 /** What differs from main, committed or not; nothing where git cannot say. */
