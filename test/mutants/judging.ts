@@ -17,7 +17,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'nobody-else-is-asked',
     rule: 3,
     bug: 'one node of two says that the money went elsewhere, and a paid sale fails',
-    edits: [{ file: secondSource, search: 'return paid === null ? spending !== null', replace: 'return paid === null ? false' }],
+    edits: [{ file: secondSource, search: 'return paid === null || payment.', replace: 'return paid !== null && payment.' }],
     test: { file: lies, name: 'a node that alters the logs of a receipt' },
   },
   {
@@ -39,6 +39,67 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'the highest safe block counts, whoever shows it',
     edits: [{ file: 'platform/chain/rpc/pool.ts', search: 'return second;', replace: 'return highest;' }],
     test: { file: lies, name: 'safe is what two nodes call safe' },
+  },
+  {
+    id: 'one-node-says-that-it-reverted',
+    rule: 3,
+    bug: 'one node of two says that our transaction moved nothing, and a paid sale fails',
+    edits: [
+      {
+        file: secondSource,
+        search: "return carrier?.fate === 'executed' || carrier?.fate === 'reverted';",
+        replace: 'return carrier === undefined;',
+      },
+    ],
+    test: { file: lies, name: 'a node that says our transaction reverted' },
+  },
+  {
+    id: 'one-receipt-fails-a-sale',
+    rule: 3,
+    bug: 'a sale fails by a receipt that one node alone has, since the other one, asked, has said nothing of it',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'shown ? words.length : all.length',
+        replace: 'said ? words.length : all.length',
+      },
+    ],
+    test: { file: lies, name: 'a sale that our transaction did not move' },
+  },
+  {
+    id: 'a-missing-receipt-agrees',
+    rule: 3,
+    bug: 'a node that never had our transaction agrees with one that made up its revert, and the sale fails at the safe block',
+    edits: [
+      { file: 'platform/chain/evidence/secondSource.ts', search: "const MISSING = 'missing';", replace: 'const MISSING = null;' },
+    ],
+    test: { file: lies, name: 'a transaction of ours that one node made up' },
+  },
+  {
+    id: 'an-unmoved-sale-waits-for-ever',
+    rule: 20,
+    bug: 'a sale that our transaction did not move waits for a node that is away, past the safe block',
+    edits: [
+      {
+        file: 'modules/settlement/rules/judge.ts',
+        search: 'spending === null ? carrier?.blockNumber :',
+        replace: 'spending === null ? undefined :',
+      },
+    ],
+    test: { file: lies, name: 'while one node of two gives no receipts' },
+  },
+  {
+    id: 'one-node-says-since-when',
+    rule: 2,
+    bug: 'one node of two names a block far above the head, and the log of a sale that a stranger executes is never searched',
+    edits: [
+      {
+        file: 'platform/chain/rpc/rpc.ts',
+        search: 'return head < said ? head : said;',
+        replace: 'return head < said ? said : head;',
+      },
+    ],
+    test: { file: lies, name: 'a node that names a block far above the head' },
   },
   {
     id: 'one-node-ends-an-authorization',

@@ -36,6 +36,8 @@ export interface Rpc {
   nodes?(): Promise<readonly NodeReport[]>;
   /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
   newestBlock?(): Promise<bigint | null>;
+  /** The best head that the looks show and that no other node refutes, at most two blocks old; null: none is known. Costs no call. Never rejects. */
+  knownHead?(): Promise<bigint | null>;
   /**
    * The block up to which two nodes call the chain safe: the lower of the two highest that the looks show, at most two blocks old; the
    * only one where one node shows any, null where none does. Costs no call. Never rejects.
@@ -74,6 +76,7 @@ export function createRpc(
     close: () => transport.close(),
     nodes: () => pool.report(),
     newestBlock: () => pool.newestBlock(),
+    knownHead: () => pool.ready().then(() => pool.knownHead()),
     safeBlock: () => pool.ready().then(() => pool.supportedSafe()),
     baseFee: () => pool.ready().then(() => pool.lowestBaseFee()),
     async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
@@ -133,6 +136,12 @@ export function whereAway<T>(fallback: T): (error: unknown) => T {
 /** True where a node's word can be compared with another's. */
 export function hasOthers({ urlCount = 1 }: Pick<Rpc, 'urlCount'>): boolean {
   return urlCount > 1;
+}
+
+/** The block that a node says its answer is of, or the best known head where that is lower: what is searched from there on is not hidden by it. */
+export async function believedBlock(rpc: Rpc, said: bigint): Promise<bigint> {
+  const head = (await rpc.knownHead?.()) ?? said;
+  return head < said ? head : said;
 }
 
 /** A read that every node can answer: an error answer is `chain_unavailable`, too. */

@@ -3,7 +3,7 @@ import { atLedger, isAway } from '../../../../db/outage.ts';
 import type { BatchPart } from '../../../../platform/chain/calls/calldata.ts';
 import { gasAlone } from '../../../../platform/chain/calls/calldata.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
-import { hasOthers } from '../../../../platform/chain/rpc/rpc.ts';
+import { believedBlock, hasOthers } from '../../../../platform/chain/rpc/rpc.ts';
 import { checkSignature } from '../../../../platform/chain/signature/contractWallet.ts';
 import { refusedByBudget } from '../../../budgets/use/refuse.ts';
 import { storedAgent } from '../../../gate/rules/agent.ts';
@@ -152,7 +152,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     if (!own) throw await no(deps, request, network, { ...USED, sentence });
   }
   const spenders = spendersOf(request, facts);
-  const unusedAtBlock = own ? own.blockNumber - 1n : (look?.blockNumber ?? null);
+  const unusedAtBlock = own ? own.blockNumber - 1n : look && (await believedBlock(rpc, look.blockNumber));
   const agent = storedAgent(request.agent, await atLedger(() => looks.label));
   const item = itemOf(
     deps,
