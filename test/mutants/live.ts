@@ -296,7 +296,7 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/batch/simulate.ts',
-        search: "if (!isOther && blocked.has(payment.payTo)) return { kind: 'payee_blocked' };",
+        search: "if (!isOther && groups.includes('payee_reverts')) return { kind: 'payee_blocked' };",
         replace: '',
       },
     ],
