@@ -30,11 +30,11 @@ const result = (passed: 0 | 1, ...words: readonly (number | bigint)[]): string =
 /** The first node tells another result than the chain's. */
 const tell = (from: string, to: string): void =>
   line.set('eth_call', { kind: 'alter', change: (reply) => reply.replaceAll(from, to) });
-/** The first node says of calls that return nothing that they revert. */
-const revertNothing = (): void => {
+/** The first node says of calls that return these words that they revert. */
+const revertOf = (...words: readonly number[]): void => {
+  const returned = `"result":"0x${words.map(word).join('')}"`;
   const error = { code: 3, message: 'execution reverted', data: '0x' };
-  const change = (reply: string): string =>
-    reply.includes('"result":"0x"') ? JSON.stringify({ jsonrpc: '2.0', id: 1, error }) : reply;
+  const change = (reply: string): string => (reply.includes(returned) ? JSON.stringify({ jsonrpc: '2.0', id: 1, error }) : reply);
   line.set('eth_call', { kind: 'alter', change });
 };
 
@@ -55,6 +55,14 @@ test('a node that refuses a transfer and shows no money fails no sale that was t
   line.set('eth_call', { kind: 'alter', change: lie });
   await look(world, await sendAll(world));
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+test('a sale of which nothing is refused asks its node seven questions of state, and no node for a second word', async () => {
+  const before = line.count('eth_call');
+  const { terms, payment } = await taken('nothing-refused', newAuthors(1n, 1n));
+  await look(world, await sendAll(world));
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+  expect(line.count('eth_call') - before).toBe(7);
 });
 
 test('a payer whose money has left is refused by two nodes; while one answers alone, the payment waits and the others of its batch are sent', async () => {
@@ -92,7 +100,7 @@ test('an accepted payment that a stranger executes is proven by its log while th
 test('a wallet of code is refused by two nodes that say it reverts, and sent where one alone says so', async () => {
   const { terms, payer, payment } = await taken('code-says-one');
   await chainCall(world, 'anvil_setCode', addressOf(payer), YES_CODE);
-  revertNothing();
+  revertOf();
   await look(world, await sendAll(world));
   line.set('eth_call', null);
   await sweep(world, 1);
@@ -144,7 +152,7 @@ test('a node that says a split cannot be paid out marks nobody: the other one is
   await submitAlone(world, payment);
   await age(world);
   await sweep(world, 2);
-  revertNothing();
+  revertOf(1_000);
   expect(await flushSplits(world.deps, world.network.id)).toBe(1);
   line.set('eth_call', null);
   expect(await markedPayees()).toEqual([]);
