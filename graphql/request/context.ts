@@ -39,7 +39,7 @@ export interface GraphqlDeps
   readonly heavy: HeavyWork;
   /** Settles payments; here those of test purchases, by the rail of test keys. */
   readonly settle: TestPurchaseDeps['settle'];
-  readonly rpc: TestPurchaseDeps['rpc'];
+  readonly codeWallets: TestPurchaseDeps['codeWallets'];
   /** The client for other people's servers. */
   readonly outbound: Pick<TestPurchaseDeps['outbound'], 'send'> & EndpointDeps['outbound'];
   /** Host verification. */

@@ -7,14 +7,15 @@ import type { FailureReason } from '../../modules/kernel/errors.ts';
 import { diagnoseRevert } from '../../modules/kernel/x402/failure.ts';
 import type { Authorization, Hex } from '../../modules/kernel/x402/payload.ts';
 import { findAccountsWithCode } from './calls/codeSize.ts';
-import type { Call, CallResult } from './calls/multicall.ts';
-import { aggregate, blockNumberCall, readCall } from './calls/multicall.ts';
+import type { Call, CallResult, Simulation } from './calls/multicall.ts';
+import { aggregate, blockNumberCall, simulateCall } from './calls/multicall.ts';
 import { authorizationStateCall, balanceOfCall, transferCall } from './calls/tokenCalls.ts';
 import { CONTRACT_AUTH_GAS, transferGas } from './gas/gas.ts';
 import type { Network } from './network.ts';
 import { NEAR_BLOCKS } from './rpc/choice.ts';
+import { refusedByTwo } from './rpc/quorum.ts';
 import type { Rpc } from './rpc/rpc.ts';
-import { chainUnavailable, isEvmRefusal, quantity } from './rpc/rpc.ts';
+import { chainUnavailable, hasOthers, quantity } from './rpc/rpc.ts';
 import type { PayerKind } from './signature/contractWallet.ts';
 
 /** One payment to look at. */
@@ -25,10 +26,14 @@ export interface PrecheckItem {
   readonly payerKind: PayerKind;
 }
 
-/** What the chain says of a payment that has not been sent. `nonce_used` decides nothing: look for its evidence. */
+/**
+ * What the chain says of a payment that has not been sent. `nonce_used` decides nothing: look for its evidence. Nor does `unconfirmed`: one node
+ * refuses it, and no second one answers.
+ */
 export type PrecheckOutcome =
   | { readonly kind: 'passed' }
   | { readonly kind: 'nonce_used' }
+  | { readonly kind: 'unconfirmed' }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly raw: string };
 
 /** The result for one payment, on the state of `blockNumber`. `payerKind` is `contract` where the payer has code. */
@@ -41,28 +46,41 @@ export interface Prechecked {
   readonly outcome: PrecheckOutcome;
 }
 
-/** Reverted with this data, or passed (null). */
-type Simulation = { readonly revert: Hex | null };
-
 /**
  * Checks a batch (at most 100 payments), results in the order given. Reads only; a second call may answer otherwise. Sends
  * signatures to the node: the payment rows must stand before (safety 2). Throws ServiceError `chain_unavailable`.
  *
- * A node that fell behind since it was last looked at never decides against a buyer: what it refuses is asked again of the one with the newest
- * block, and where that, too, answers from further back than a node near the best one may be, it is an outage.
+ * What a node does not take is asked of the others, if there are any, and refused only where two do: whoever else takes it has it sent, since
+ * what the chain then says decides. A node that fell behind since it was last looked at never decides against a buyer: with several its word
+ * does not count; the only one is asked again, and where that, too, answers from further back than a node near the best one may be, it is an outage.
  */
 export async function precheck(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
   const checks = await checkOnce(rpc, network, items);
-  if (!checks.some(isRefused)) return checks;
+  const isNo = hasOthers(rpc) ? isHeldUp : isRefused;
+  if (!checks.some(isNo)) return checks;
   const newest = (await rpc.newestBlock?.()) ?? null;
-  if (newest === null || checks.every(({ blockNumber }) => blockNumber >= newest)) return checks;
-  const again = await checkOnce(rpc, network, items);
-  if (again.some((check) => isRefused(check) && check.blockNumber + NEAR_BLOCKS < newest)) throw chainUnavailable(rpc.networkId);
-  return again;
+  const isBehind = ({ blockNumber }: Prechecked): boolean => newest !== null && blockNumber + NEAR_BLOCKS < newest;
+  if (!hasOthers(rpc)) {
+    if (newest === null || checks.every(({ blockNumber }) => blockNumber >= newest)) return checks;
+    const again = await checkOnce(rpc, network, items);
+    if (again.some((check) => isRefused(check) && isBehind(check))) throw chainUnavailable(rpc.networkId);
+    return again;
+  }
+  const ask = async (node: Rpc): Promise<readonly Prechecked[] | null> => {
+    const own = await checkOnce(node, network, items);
+    return own.some(isBehind) ? null : own;
+  };
+  const said = await refusedByTwo(rpc, checks, isNo, ask);
+  return checks.map((check, at) => said[at] ?? (check.nonceUsed ? check : { ...check, outcome: { kind: 'unconfirmed' } }));
 }
 
 function isRefused({ outcome }: Prechecked): boolean {
   return outcome.kind === 'refused';
+}
+
+/** True for what one node keeps from being sent. */
+function isHeldUp(check: Prechecked): boolean {
+  return isRefused(check) || check.nonceUsed;
 }
 
 async function checkOnce(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
@@ -171,13 +189,7 @@ function read(rpc: Rpc, result: CallResult): bigint {
   return BigInt(result.returnData);
 }
 
-async function simulateAlone(rpc: Rpc, network: Network, item: PrecheckItem): Promise<Simulation> {
+function simulateAlone(rpc: Rpc, network: Network, item: PrecheckItem): Promise<Simulation> {
   const data = transferCall(item);
-  try {
-    await readCall(rpc, { to: network.asset, data, gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });
-    return { revert: null };
-  } catch (error) {
-    if (isEvmRefusal(error)) return { revert: error.data ?? '0x' };
-    throw error;
-  }
+  return simulateCall(rpc, { to: network.asset, data, gas: quantity(transferGas(CONTRACT_AUTH_GAS, data)) });
 }

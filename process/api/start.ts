@@ -156,8 +156,8 @@ async function open(
   const hosts = createHostService(config, client);
   const buyers = openBuyers(rpcOf(networks.first.id), clock);
   const callers = openCallers(config, telemetry.metrics);
-  const [{ settle }, { rpc }] = [settlement, buyers];
-  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, settle, rpc });
+  const [{ settle }, { codeWallets }] = [settlement, buyers];
+  const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, settle, codeWallets });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox } };

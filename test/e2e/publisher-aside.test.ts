@@ -210,7 +210,7 @@ test.each([
   for (let again = 0; again < 2; again++) {
     const { status, text, headers } = await ask(method, path, GPT);
     expect([status, text.includes('The whole text'), headers.has('payment-required')]).toEqual([402, false, true]);
-    if (!['GET', 'HEAD'].includes(method)) expect(JSON.parse(text).error).toBe('Payment required: pay with GET');
+    if (!['GET', 'HEAD'].includes(method)) expect(JSON.parse(text).error).toBe('invalid_parameter: pay with GET');
   }
 });
 

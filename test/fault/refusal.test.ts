@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { blockPayee } from '../../modules/settlement/store/admission.ts';
 import { settle } from '../../modules/settlement/use/accept/settle.ts';
+import type { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
 import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
 import { recheckPayees } from '../../modules/settlement/use/watch/payees.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
@@ -69,6 +70,25 @@ test('a test key settles by magic amounts without touching the chain, and its re
   expect(await world.database.query("select 1 as one from payment where mode = 'mock' and batch_id is not null")).toEqual([]);
   const counted = await world.database.query("select 1 as one from observation where slug like 'mock%' and verdict = 'paid'");
   expect(counted).toEqual([]);
+});
+
+test('a sale that failed for want of money says to sign again: money does not bring it back, and a new signature buys the page', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'money-left' });
+  const payer = await newPayer(world, terms.priceMicro);
+  const payment = await paymentFor(world, payer, terms);
+  const told = () => pay(world, terms, payment).catch(({ code, next }: PaymentError) => ({ code, next }));
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  await spend(world, addressOf(payer), newWallet(), terms.priceMicro);
+  await sendAll(world);
+  const failed = { code: 'insufficient_funds', next: { action: 'sign_again' } };
+  expect(await told()).toEqual(failed);
+  await world.fund(addressOf(payer), terms.priceMicro);
+  expect(await told()).toEqual(failed);
+  const again = await paymentFor(world, payer, terms);
+  await attempt(world, terms, again);
+  await look(world, await sendAll(world));
+  expect(await pay(world, terms, again)).toMatchObject({ chargedMicro: terms.priceMicro });
+  expect(await told()).toEqual(failed);
 });
 
 test('a silent node during verify is an outage: 503, no row, nothing counted; the same payment settles later', async () => {

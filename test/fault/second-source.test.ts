@@ -4,9 +4,9 @@ import { readChain } from '../../modules/reconciliation/use/readChain.ts';
 import { findBalance } from '../../modules/settlement/use/accept/intake.ts';
 import { confirmBatch } from '../../modules/settlement/use/batch/confirm.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
-import { age, attempt, chainCall, changed, look, mine, sendAll, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import { age, attempt, chainCall, changed, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
-import { addressOf } from '../support/payments.ts';
+import { addressOf, newWallet } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startOnTwoNodes, termsFor } from '../support/settlement.ts';
@@ -209,9 +209,9 @@ async function sentToNobody(slug: string) {
   const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
   await attempt(world, terms, payment);
   for (const node of [line, other]) node.set('eth_sendRawTransaction', { kind: 'nothing', result: `0x${'ab'.repeat(32)}` });
-  await sendAll(world);
+  const batch = await sendAll(world);
   await age(world);
-  return { terms, payment };
+  return { terms, payment, batch };
 }
 
 /** The times of blocks in a reply, wherever they stand in it, a day later; the block itself is the one before. */
@@ -259,6 +259,99 @@ test('a node that calls a used authorization unused has no paid sale expire: the
   expect(await world.database.query('select distinct kind from operator_alert')).toContainEqual({ kind: 'evidence_disputed' });
   for (const method of REPLIES) line.set(method, null);
   for (const node of [line, other]) node.set('eth_sendRawTransaction', null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+test('a node that says our transaction reverted has no paid sale fail: the other one shows what it moved', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'said-to-revert' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  const batch = await sendAll(world);
+  const reverted = (reply: string): string =>
+    reply.replaceAll(/"status":"0x1"/g, '"status":"0x0"').replace(/"logs":\[.*?\}\]/, '"logs":[]');
+  line.set('eth_getTransactionReceipt', { kind: 'alter', change: reverted });
+  line.set('eth_call', { kind: 'alter', change: unused });
+  await look(world, batch);
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  expect(await world.database.query('select distinct kind from operator_alert')).toEqual([{ kind: 'evidence_disputed' }]);
+  for (const method of REPLIES) line.set(method, null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+/** A payment whose payer spent the money before our transaction was mined. */
+async function notMoved(slug: string) {
+  const terms = termsFor(world, newAuthors(1n), { slug });
+  const payer = await newPayer(world, 1_000n);
+  const payment = await paymentFor(world, payer, terms);
+  await attempt(world, terms, payment);
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', { kind: 'nothing', result: `0x${'ab'.repeat(32)}` });
+  const batch = await sendAll(world);
+  await spend(world, addressOf(payer), newWallet(), 900n);
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', null);
+  return { payment, batch };
+}
+
+test('a sale that our transaction did not move fails by the word of two nodes, not before the second has its receipt', async () => {
+  const { payment, batch } = await notMoved('did-not-move');
+  other.set('eth_getTransactionReceipt', { kind: 'nothing', result: null });
+  await look(world, batch);
+  await look(world, batch);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  other.set('eth_getTransactionReceipt', null);
+  await sweep(world, 2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
+});
+
+test('while one node of two gives no receipts, a sale that our transaction did not move fails at the safe block', async () => {
+  const { payment, batch } = await notMoved('did-not-move-alone');
+  other.set('eth_getTransactionReceipt', { kind: 'cut' });
+  await look(world, batch);
+  await mine(world, 10);
+  await world.rpc.newestBlock?.();
+  await sweep(world, 1);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
+});
+
+test('a transaction of ours that one node made up, without a transfer, fails no sale: at the safe block the other contradicts it', async () => {
+  const { terms, payment, batch } = await sentToNobody('made-up');
+  const [{ hash } = { hash: '' }] = await world.database.query<{ hash: string }>(
+    'select tx_hash as hash from relayer_transaction',
+  );
+  const { number, hash: blockHash } = await chainCall<{ number: string; hash: string }>(
+    world,
+    'eth_getBlockByNumber',
+    'latest',
+    false,
+  );
+  const result = { ...{ transactionHash: hash, blockNumber: number, blockHash, status: '0x0' }, gasUsed: '0x5208', logs: [] };
+  line.set('eth_getTransactionReceipt', { kind: 'nothing', result });
+  await mine(world, 10);
+  await world.rpc.newestBlock?.();
+  await look(world, batch);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  for (const method of REPLIES) line.set(method, null);
+  for (const node of [line, other]) node.set('eth_sendRawTransaction', null);
+  await sweep(world, 2);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
+test('a node that names a block far above the head hides no log of a sale that a stranger executes: the search begins at the head', async () => {
+  await chainCall(world, 'anvil_mine', '0x130');
+  await world.rpc.newestBlock?.();
+  const above = (reply: string): string =>
+    reply.replace(/0{61}(1[3-9a-f][0-9a-f])/, (_, head) => (Number(`0x${head}`) + 200).toString(16).padStart(64, '0'));
+  line.set('eth_call', { kind: 'alter', change: above });
+  const terms = termsFor(world, newAuthors(1n), { slug: 'block-too-high' });
+  const payment = await paymentFor(world, await newPayer(world, 5_000n), terms);
+  await attempt(world, terms, payment);
+  line.set('eth_call', null);
+  await submitAlone(world, payment);
+  await chainCall(world, 'anvil_mine', '0x118');
+  await world.rpc.newestBlock?.();
+  await age(world);
   await sweep(world, 2);
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
 });

@@ -11,11 +11,12 @@ import {
   revokeBuyerKey,
 } from '../../modules/identity/use/accounts/clients.ts';
 import { openChallenge, signIn as signInTo } from '../../modules/identity/use/accounts/signIn.ts';
-import { isSignedBy } from '../../platform/chain/signature/message.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { startTestApi } from '../support/api.ts';
 import type { TestApi } from '../support/buyers.ts';
+import { sellLicence } from '../support/buyers.ts';
+import { proofOf } from '../support/licences.ts';
 import type { TestChain } from '../support/parts.ts';
 import { startTestChain } from '../support/parts.ts';
 import { addressOf, newAccount } from '../support/payments.ts';
@@ -202,6 +203,37 @@ test('wallets of code have turns of their own: so many a minute, of one address 
   await line.close();
 });
 
+test('proofs of a licence by a wallet of code take these turns, too, so many a minute of one licence, and ask no node above them', async () => {
+  const line = await startRpcProxy(chain.rpcUrl);
+  const own = await startTestApi({ rpcUrls: [line.url], codeWallets: { atOnce: 2, perMinute: 9, perMinuteOfOne: 3 } });
+  const [site, { accountId, token }, owner, stranger] = [
+    await own.site(),
+    await createBuyerAccount(own.deps),
+    newAccount(),
+    newAccount(),
+  ];
+  const holder = await deployWallet(owner.address);
+  const wanted = { host: site.host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 30, kind: 'read' } as const;
+  const buy = async () => {
+    const { jti } = await sellLicence(own, accountId, wanted);
+    return (await own.post(`/_svc/licenses/${jti}/access`, token, { holder })).body.license as string;
+  };
+  const entitled = async (license: string, signer: typeof owner, nonce: string) => {
+    const proof = await proofOf(signer, license, 'solo', `nonce-of-the-proof-${nonce}`);
+    const question = { license, resource: `https://${site.host}/articles/solo`, slug: 'solo', proof };
+    return (await own.post('/_svc/license/check', site.key, question)).body.entitled;
+  };
+  const [first, second] = [await buy(), await buy()];
+  expect(await entitled(first, owner, '0')).toBe(true);
+  for (let n = 1; n < 3; n++) expect(await entitled(first, stranger, `${n}`)).toBe(false);
+  const calls = line.count('eth_call');
+  expect(await entitled(first, owner, '3')).toBe(false);
+  expect(line.count('eth_call')).toBe(calls);
+  expect(await entitled(second, owner, '4')).toBe(true);
+  await own.stop();
+  await line.close();
+});
+
 /** Code that confirms any signature. */
 const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
 
@@ -227,7 +259,7 @@ test('a wallet of code signs in, and proves a licence, by the word of two nodes:
         message: 'a proof',
         signature: await stranger.signMessage({ message: 'a proof' }),
       };
-      return isSignedBy(own.deps.rpc, signed);
+      return own.deps.codeWallets.confirms('licence of a test', signed);
     };
     const before = honest.count('eth_call') + liar.count('eth_call');
     expect([(await attempt(victim)).status, await proves(victim)]).toEqual([401, false]);

@@ -145,6 +145,19 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     test: { file: accounts, name: 'a wallet of code signs in, and proves a licence, by the word of two nodes' },
   },
   {
+    id: 'proofs-of-licences-without-turns',
+    rule: 10,
+    bug: 'all proofs of licences by wallets of code share one turn: whoever invents some denies every holder his pages',
+    edits: [
+      {
+        file: 'modules/licences/use/check.ts',
+        search: 'isConfirmed(deps, licenceJti ?? jti, signed)',
+        replace: "isConfirmed(deps, 'licences', signed)",
+      },
+    ],
+    test: { file: accounts, name: 'proofs of a licence by a wallet of code take these turns' },
+  },
+  {
     id: 'wallet-of-code-burns-our-nodes',
     rule: 10,
     bug: 'a wallet of code that signs in is asked with all the gas there is',

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const evidence = 'test/fault/evidence.test.ts';
 const finality = 'test/fault/finality.test.ts';
 const lies = 'test/fault/second-source.test.ts';
+const refused = 'test/fault/refused-by-one.test.ts';
 const compared = 'test/fault/compared-nodes.test.ts';
 const compareUrls = 'modules/reconciliation/use/compareUrls.ts';
 const readChain = 'modules/reconciliation/use/readChain.ts';
@@ -17,7 +18,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'nobody-else-is-asked',
     rule: 3,
     bug: 'one node of two says that the money went elsewhere, and a paid sale fails',
-    edits: [{ file: secondSource, search: 'return paid === null ? spending !== null', replace: 'return paid === null ? false' }],
+    edits: [{ file: secondSource, search: 'return paid === null || payment.', replace: 'return paid !== null && payment.' }],
     test: { file: lies, name: 'a node that alters the logs of a receipt' },
   },
   {
@@ -39,6 +40,249 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'the highest safe block counts, whoever shows it',
     edits: [{ file: 'platform/chain/rpc/pool.ts', search: 'return second;', replace: 'return highest;' }],
     test: { file: lies, name: 'safe is what two nodes call safe' },
+  },
+  {
+    id: 'one-node-says-that-it-reverted',
+    rule: 3,
+    bug: 'one node of two says that our transaction moved nothing, and a paid sale fails',
+    edits: [
+      {
+        file: secondSource,
+        search: "return carrier?.fate === 'executed' || carrier?.fate === 'reverted';",
+        replace: 'return carrier === undefined;',
+      },
+    ],
+    test: { file: lies, name: 'a node that says our transaction reverted' },
+  },
+  {
+    id: 'one-receipt-fails-a-sale',
+    rule: 3,
+    bug: 'a sale fails by a receipt that one node alone has, since the other one, asked, has said nothing of it',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'shown ? words.length : all.length',
+        replace: 'said ? words.length : all.length',
+      },
+    ],
+    test: { file: lies, name: 'a sale that our transaction did not move' },
+  },
+  {
+    id: 'a-missing-receipt-agrees',
+    rule: 3,
+    bug: 'a node that never had our transaction agrees with one that made up its revert, and the sale fails at the safe block',
+    edits: [
+      { file: 'platform/chain/evidence/secondSource.ts', search: "const MISSING = 'missing';", replace: 'const MISSING = null;' },
+    ],
+    test: { file: lies, name: 'a transaction of ours that one node made up' },
+  },
+  {
+    id: 'an-unmoved-sale-waits-for-ever',
+    rule: 20,
+    bug: 'a sale that our transaction did not move waits for a node that is away, past the safe block',
+    edits: [
+      {
+        file: 'modules/settlement/rules/judge.ts',
+        search: 'spending === null ? carrier?.blockNumber :',
+        replace: 'spending === null ? undefined :',
+      },
+    ],
+    test: { file: lies, name: 'while one node of two gives no receipts' },
+  },
+  {
+    id: 'one-node-says-since-when',
+    rule: 2,
+    bug: 'one node of two names a block far above the head, and the log of a sale that a stranger executes is never searched',
+    edits: [
+      {
+        file: 'platform/chain/rpc/rpc.ts',
+        search: 'return head < said ? head : said;',
+        replace: 'return head < said ? said : head;',
+      },
+    ],
+    test: { file: lies, name: 'a node that names a block far above the head' },
+  },
+  {
+    id: 'one-node-refuses-a-batch',
+    rule: 3,
+    bug: 'one node of two refuses a payment that was taken in, and it fails',
+    edits: [
+      {
+        file: 'platform/chain/rpc/quorum.ts',
+        search: 'if (!hasOthers(rpc) || !first.some(isRefusal)) return first;',
+        replace: 'if (first.length >= 0) return first;',
+      },
+    ],
+    test: { file: refused, name: 'a node that refuses a transfer and shows no money' },
+  },
+  {
+    id: 'one-refusal-is-two',
+    rule: 3,
+    bug: 'one node refuses a payment, another takes it, and it fails',
+    edits: [
+      {
+        file: 'platform/chain/rpc/quorum.ts',
+        search: 'refusals.length >= QUORUM',
+        replace: 'refusals.length >= 1',
+      },
+    ],
+    test: { file: refused, name: 'a node that refuses a transfer and shows no money' },
+  },
+  {
+    id: 'a-refusal-alone-counts',
+    rule: 3,
+    bug: 'a payment fails by the word of the only node that answers, of two',
+    edits: [
+      {
+        file: 'platform/chain/rpc/quorum.ts',
+        search: 'words.find((one) => !isRefusal(one)) ?? null',
+        replace: 'words.find((one) => !isRefusal(one)) ?? word',
+      },
+    ],
+    test: { file: refused, name: 'a payer whose money has left' },
+  },
+  {
+    id: 'used-by-one-holds-up',
+    rule: 20,
+    bug: 'one node of two calls the nonce of an accepted payment used, and it is never sent',
+    edits: [
+      {
+        file: 'platform/chain/precheck.ts',
+        search: 'return isRefused(check) || check.nonceUsed;',
+        replace: 'return isRefused(check);',
+      },
+    ],
+    test: { file: refused, name: 'a node that calls the nonce of an accepted payment used' },
+  },
+  {
+    id: 'executed-and-unconfirmed',
+    rule: 20,
+    bug: 'a payment that a stranger executed waits for a second node, and its page with it',
+    edits: [
+      {
+        file: 'platform/chain/precheck.ts',
+        search: '(check.nonceUsed ? check :',
+        replace: '(check.nonceUsed && !check.nonceUsed ? check :',
+      },
+    ],
+    test: { file: refused, name: 'an accepted payment that a stranger executes' },
+  },
+  {
+    id: 'a-revert-is-no-word',
+    rule: 20,
+    bug: 'a wallet of code that reverts at every node waits for a second word until its time is over',
+    edits: [
+      {
+        file: 'platform/chain/rpc/rpc.ts',
+        search: 'if (isEvmRefusal(error)) return error as T;',
+        replace: '',
+      },
+    ],
+    test: { file: refused, name: 'a wallet of code is refused by two nodes' },
+  },
+  {
+    id: 'one-node-marks-a-split',
+    rule: 18,
+    bug: 'one node of two says that a split cannot be paid out, and its pages are offered no more',
+    edits: [
+      {
+        file: 'platform/chain/router/payees.ts',
+        search: "({ kind }) => kind === 'payee_reverts'",
+        replace: "({ kind }) => kind === 'unknown'",
+      },
+    ],
+    test: { file: refused, name: 'a node that says authors cannot be paid' },
+  },
+  {
+    id: 'one-node-blocks-a-wallet',
+    rule: 18,
+    bug: 'one node of two says that the token refuses a wallet, and its pages are offered no more',
+    edits: [
+      {
+        file: 'platform/chain/router/payees.ts',
+        search: '(isRefused) => isRefused, ask',
+        replace: '() => false, ask',
+      },
+    ],
+    test: { file: refused, name: 'a wallet is blocked where two nodes' },
+  },
+  {
+    id: 'an-unconfirmed-author-is-paid',
+    rule: 18,
+    bug: 'a sale goes out to an author whom the only node that answers calls blocked',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/simulate.ts',
+        search: "if (!isOther && groups.includes('unconfirmed')) return 'unconfirmed';",
+        replace: '',
+      },
+    ],
+    test: { file: refused, name: 'a node that says authors cannot be paid' },
+  },
+  {
+    id: 'one-node-marks-a-flush',
+    rule: 18,
+    bug: 'one node of two says that a split cannot be paid out, and it is marked',
+    edits: [
+      {
+        file: 'modules/settlement/use/relayer/flush.ts',
+        search: '({ revert }) => revert !== null, ask',
+        replace: '() => false, ask',
+      },
+    ],
+    test: { file: refused, name: 'a node that says a split cannot be paid out' },
+  },
+  {
+    id: 'one-node-calls-a-nonce-used',
+    rule: 3,
+    bug: 'one node of two calls the nonce of a new payment used, and it is refused',
+    edits: [
+      {
+        file: 'modules/settlement/use/accept/settle.ts',
+        search: 'if (!own && hasOthers(rpc)) {',
+        replace: 'if (own && hasOthers(rpc)) {',
+      },
+    ],
+    test: { file: refused, name: 'a nonce is used before its payment by the word of two nodes' },
+  },
+  {
+    id: 'a-nonce-at-odds-is-unused',
+    rule: 2,
+    bug: 'a nonce that one node calls used and another unused is taken for unused: calldata of another sale buys a page',
+    edits: [
+      {
+        file: 'modules/settlement/use/accept/intake.ts',
+        search: 'words.length - used >= QUORUM',
+        replace: 'words.length > used',
+      },
+    ],
+    test: { file: refused, name: 'a nonce is used before its payment by the word of two nodes' },
+  },
+  {
+    id: 'one-node-confirms-what-is-paid',
+    rule: 12,
+    bug: 'one node of two confirms a stranger’s signature over a payment that settled, and he has its page',
+    edits: [
+      {
+        file: 'modules/settlement/use/accept/settle.ts',
+        search: 'if (request.payment.signature !== known.signature) {',
+        replace: 'if (request.payment.signature === known.signature) {',
+      },
+    ],
+    test: { file: refused, name: 'who shows a paid payment under a signature of his own' },
+  },
+  {
+    id: 'one-yes-confirms-what-is-paid',
+    rule: 12,
+    bug: 'one node confirms a stranger’s signature over a payment that settled, the other denies it, and he has its page',
+    edits: [
+      {
+        file: 'platform/chain/signature/contractWallet.ts',
+        search: 'confirmed.length >= QUORUM',
+        replace: 'confirmed.length >= 1',
+      },
+    ],
+    test: { file: refused, name: 'who shows a paid payment under a signature of his own' },
   },
   {
     id: 'one-node-ends-an-authorization',

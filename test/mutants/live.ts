@@ -290,13 +290,26 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/integration/api-verify.test.ts', name: 'legs in another order and merged are the same' },
   },
   {
+    id: 'funded-for-nothing',
+    rule: 12,
+    bug: 'who lacked money when the payment was sent is told to fund the wallet and to send what failed for good',
+    edits: [
+      {
+        file: 'modules/settlement/use/answer/answer.ts',
+        search: "transaction, next: { action: 'sign_again' } }",
+        replace: 'transaction }',
+      },
+    ],
+    test: { file: refusal, name: 'a sale that failed for want of money says to sign again' },
+  },
+  {
     id: 'blocked-author-not-refused',
     rule: 18,
     bug: 'an author whom the token refuses is found out on chain, at our cost',
     edits: [
       {
         file: 'modules/settlement/use/batch/simulate.ts',
-        search: "if (!isOther && blocked.has(payment.payTo)) return { kind: 'payee_blocked' };",
+        search: "if (!isOther && groups.includes('payee_reverts')) return { kind: 'payee_blocked' };",
         replace: '',
       },
     ],

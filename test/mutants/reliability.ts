@@ -52,7 +52,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'platform/chain/precheck.ts',
-        search: 'if (!checks.some(isRefused)) return checks;',
+        search: 'if (!checks.some(isNo)) return checks;',
         replace: 'if (checks.length > 0) return checks;',
       },
     ],

@@ -28,8 +28,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: '    if (!own) throw await no(deps, request, network, { ...USED, sentence });',
-        replace: '    if (!own || own) throw await no(deps, request, network, { ...USED, sentence });',
+        search: 'if (!own && wasUsedBefore(look)) throw',
+        replace: 'if (wasUsedBefore(look)) throw',
       },
     ],
     test: drill,

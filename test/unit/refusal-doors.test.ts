@@ -46,6 +46,15 @@ test('a refused payment that may be paid otherwise is told with its offer what t
   expect(offerResult({ extensions: new Set() }, header, error).structuredContent).toMatchObject({ x402Version: 2, next });
 });
 
+test('a payment that failed after it was taken in says to sign again at every door, whatever its code says by itself', () => {
+  const next = { action: 'sign_again' } as const;
+  const error = new PaymentError('insufficient_funds', 'too little', null, { next });
+  expect(errorAnswer(error, 'plain', false).body).toMatchObject({ next });
+  expect(errorResult(error).structuredContent).toMatchObject({ next });
+  expect(extensionsOf(error)).toMatchObject({ next });
+  expect(oauthAnswer('https://svc.example', 'invalid_request', 'too little', error.next).body).toMatchObject({ next });
+});
+
 test('a sentence travels in ASCII, since clients read headers as Latin-1', () => {
   expect(new ServiceError('conflict', 'the node’s “nonce” – changed…').message).toBe('the node\'s "nonce" - changed...');
 });

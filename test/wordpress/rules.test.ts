@@ -34,7 +34,7 @@ const WHO = ['person', 'search', 'robot', 'allowed', 'blocked', 'agent'] as cons
 const METHODS = { GET: 'GET', HEAD: 'HEAD' } as const;
 const PAYMENTS = ['none', 'one', 'two'] as const;
 const PROOFS = ['none', 'good', 'bad', 'busy'] as const;
-const QUOTES = ['free', 'priced', 'away', 'busy', 'refused'] as const;
+const QUOTES = ['free', 'priced', 'away', 'busy', 'refused', 'bad'] as const;
 
 test('every combination of facts is decided as the JavaScript package decides it', () => {
   const rows = WHO.flatMap((who) =>
@@ -69,9 +69,11 @@ test('every combination of facts is decided as the JavaScript package decides it
     const isLook = decision.act === 'offer' && method === 'HEAD';
     const verdict = 'verdict' in decision ? (decision.verdict ?? null) : null;
     const error = 'error' in decision ? (decision.error ?? '') : '';
-    return { act: isWait ? 'wait' : isLook ? 'discover' : decision.act, verdict, error };
+    const next = 'next' in decision ? (decision.next ?? '') : '';
+    const isReject = decision.act === 'refuse' && decision.status === 400;
+    return { act: isWait ? 'wait' : isReject ? 'reject' : isLook ? 'discover' : decision.act, verdict, error, next };
   });
-  expect(rows).toHaveLength(2_880);
+  expect(rows).toHaveLength(3_456);
   expect(ours).toEqual(theirs);
   // Where any server may answer another method with anything, WordPress answers it with the post.
   const posted = {
@@ -83,7 +85,9 @@ test('every combination of facts is decided as the JavaScript package decides it
     is_partial: false,
     quote: 'priced',
   };
-  expect(call([['Decision', 'of', [posted]]])).toMatchObject([{ act: 'offer', error: 'Payment required: pay with GET' }]);
+  expect(call([['Decision', 'of', [posted]]])).toMatchObject([
+    { act: 'offer', error: 'invalid_parameter: pay with GET', next: 'fix_request' },
+  ]);
 });
 
 test('what is wrong with the price that a crawler names is told as the JavaScript package tells it', () => {

@@ -16,7 +16,7 @@ export type Spending =
     }
   | { readonly kind: 'cancelled' | 'used_without_transfer'; readonly blockNumber: bigint };
 
-/** Why one node's word of a spending does not count yet. */
+/** Why one node's word of a spending, or of a transaction of ours without one, does not count yet. */
 export type Doubt = 'unconfirmed' | 'disputed';
 
 /** What became of the bytes of ours that carry a payment, once their nonce can carry nothing else. */
@@ -29,6 +29,8 @@ export interface Carrier {
    * the safe block its nonce is used, and not by bytes of ours.
    */
   readonly fate: 'executed' | 'reverted' | 'voided' | 'overtaken';
+  /** The block that it was mined in; left out for `overtaken`. */
+  readonly blockNumber?: bigint;
 }
 
 /** What executing the authorization on the state of `head` would do. */
@@ -59,7 +61,7 @@ export interface Sight {
   /** Null while no log shows where the nonce went. */
   readonly spending: Spending | null;
   /**
-   * What other nodes say of `spending`, where one node's word is too little (`needsSecondSource`): `unconfirmed` while no other shows the
+   * What other nodes say of `spending`, or of a transaction of ours that shows none, where one node's word is too little (`needsSecondSource`): `unconfirmed` while no other shows the
    * same, `disputed` when one shows something else, or denies that an unused authorization's time is over. Left out where nobody had to be
    * asked, or others agree.
    */

@@ -1,10 +1,10 @@
 import type { Database } from '../../../db/database.ts';
 import { isTransientError } from '../../../db/database.ts';
 import { atDatabase } from '../../../db/outage.ts';
-import type { Rpc } from '../../../platform/chain/rpc/rpc.ts';
-import { isSignedBy } from '../../../platform/chain/signature/message.ts';
+import { isSignedByKey } from '../../../platform/chain/signature/message.ts';
 import { gathered } from '../../../platform/pacing/gather.ts';
 import { useOnce } from '../../identity/store/usedOnce.ts';
+import type { CodeWallets, WalletQuestion } from '../../identity/use/accounts/codeWallets.ts';
 import type { EpochRead } from '../../identity/use/keys/accessEpoch.ts';
 import { epochOf, openMemory } from '../../identity/use/keys/accessEpoch.ts';
 import type { Caller } from '../../identity/use/keys/authenticate.ts';
@@ -37,7 +37,9 @@ export interface Checker extends Pick<Caller, 'tenant' | 'epochRead'> {
 }
 
 /** What checking needs. */
-export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & { readonly rpc: Rpc };
+export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & {
+  readonly codeWallets: CodeWallets;
+};
 
 const nameOf = ({ tenantId, jti, licenceJti, path }: TokenQuestion): string =>
   `${tenantId} ${jti} ${licenceJti ?? ''} ${path ?? ''}`;
@@ -124,24 +126,28 @@ export async function findGoodToken(deps: CheckDeps, { tenant, key, epochRead }:
 /** True for a fresh proof of the holder that was never used with this token. */
 async function isShownByHolder(
   deps: CheckDeps,
-  { holder, jti }: Entitlement,
+  { holder, jti, licenceJti }: Entitlement,
   shown: LicenceQuestion & { readonly tenantId: string; readonly host: string; readonly nowSeconds: number },
 ): Promise<boolean> {
   const { tenantId, host } = shown;
   const proof = parseProof(shown.proof ?? '', shown.nowSeconds);
   if (!proof || holder === null) return false;
   const message = proofMessage({ aud: audienceOf(host), jti, slug: shown.slug }, proof);
-  if (!(await isConfirmed(deps.rpc, { address: holder, message, signature: proof.signature }))) return false;
+  const signed = { address: holder, message, signature: proof.signature };
+  if (!isSignedByKey(signed) && !(await isConfirmed(deps, licenceJti ?? jti, signed))) return false;
   const expiresAt = new Date((proof.tsSeconds + 2 * PROOF_SKEW_SECONDS) * 1000);
   return atDatabase(() => useOnce(deps.database, { kind: 'proof', tenantId, jti, nonce: proof.nonce }, expiresAt));
 }
 
-/** A wallet that cannot be asked now has not confirmed anything: whatever is wrong with a licence is `false`, never an error. */
-async function isConfirmed(rpc: Rpc, signed: Parameters<typeof isSignedBy>[1]): Promise<boolean> {
+/**
+ * In the turns of wallets with code, a licence as one caller: who shows invented proofs of one takes the turns of no other. A wallet that
+ * cannot be asked now has not confirmed anything: whatever is wrong with a licence is `false`, never an error.
+ */
+async function isConfirmed({ codeWallets }: CheckDeps, licenceJti: string, signed: WalletQuestion): Promise<boolean> {
   try {
-    return await isSignedBy(rpc, signed);
+    return await codeWallets.confirms(`licence ${licenceJti}`, signed);
   } catch (error) {
-    if (isServiceError(error) && error.code === 'chain_unavailable') return false;
+    if (isServiceError(error) && error.kind === 'unavailable') return false;
     throw error;
   }
 }

@@ -83,8 +83,9 @@ export function isUnexplained({ facts }: JudgedPayment, { nonce, spending, carri
 }
 
 /** Nodes that contradict each other decide nothing; what one alone shows counts at the safe block. */
-function isDoubtful({ doubt, spending, safe }: Sight): boolean {
-  const isSafe = spending !== null && safe !== null && blockOf(spending) <= safe.blockNumber;
+function isDoubtful({ doubt, spending, safe, carrier }: Sight): boolean {
+  const block = spending === null ? carrier?.blockNumber : blockOf(spending);
+  const isSafe = block !== undefined && safe !== null && block <= safe.blockNumber;
   return doubt === 'disputed' || (doubt === 'unconfirmed' && !isSafe);
 }
 

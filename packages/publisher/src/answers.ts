@@ -118,7 +118,8 @@ export function offerAnswer(
 export function waitAnswer(retryAfter: number | undefined, settlement?: Settlement): Answer {
   const seconds = Math.min(Math.max(Math.ceil(retryAfter ?? 5), 1), 3_600);
   const headers = { ...forwarded(settlement?.headers), 'retry-after': String(seconds) };
-  const told = { code: 'busy', sentence: 'please try again shortly, with the same payment', next: { action: 'wait', seconds } };
+  const sentence = 'please try again shortly, with the same payment';
+  const told = { code: 'overloaded', sentence, next: { action: 'wait', seconds } };
   return refused(503, told, headers);
 }
 

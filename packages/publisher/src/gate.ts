@@ -278,7 +278,7 @@ async function offerFor<Request>(
   const page = await pages.located(asked);
   const price = await pages.priceOf(page);
   const error =
-    method === 'GET' || method === 'HEAD' ? {} : ({ error: 'Payment required: pay with GET', next: 'fix_request' } as const);
+    method === 'GET' || method === 'HEAD' ? {} : ({ error: 'invalid_parameter: pay with GET', next: 'fix_request' } as const);
   const decision = price.state === 'priced' ? ({ act: 'offer', ...error } as const) : decideUnpriced(price.state);
   return decision.act === 'serve' ? null : { ...judgement, page, price, decision };
 }

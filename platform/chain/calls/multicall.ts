@@ -129,3 +129,22 @@ export async function readCall(
     throw error;
   }
 }
+
+/** What a call does: it reverts with this data, or passes (null). */
+export interface Simulation {
+  readonly revert: Hex | null;
+}
+
+/** Simulates one call by an `eth_call` of its own. Throws ServiceError `chain_unavailable`. */
+export async function simulateCall(
+  rpc: Rpc,
+  call: { readonly to: Address; readonly data: Hex; readonly gas?: Hex },
+): Promise<Simulation> {
+  try {
+    await readCall(rpc, call);
+    return { revert: null };
+  } catch (error) {
+    if (isEvmRefusal(error)) return { revert: error.data ?? '0x' };
+    throw error;
+  }
+}

@@ -48,9 +48,10 @@ export async function doubtsOf(
       const others = asked.get(hash) ?? readAll(hash);
       asked.set(hash, others);
       const all = await others;
-      const isSafe = said !== undefined && safeBlock !== null && said.receipt.blockNumber <= safeBlock;
-      const words = all.flatMap((one) => (one === null && !isSafe ? [] : [one && wordOf(one, ask)]));
-      return [ask, doubtOf(said ? wordOf(said, ask) : null, words, all.length)];
+      const shown = receipts.get(hash);
+      const isSafe = shown !== undefined && safeBlock !== null && shown.receipt.blockNumber <= safeBlock;
+      const words = all.flatMap((one) => (one === null && !isSafe ? [] : [one === null ? MISSING : wordOf(one, ask)]));
+      return [ask, doubtOf(said ? wordOf(said, ask) : null, words, shown ? words.length : all.length)];
     }),
   );
   return new Map(doubts.flatMap(([ask, doubt]) => (doubt ? [[ask, doubt] as const] : [])));
@@ -77,13 +78,16 @@ export async function expiryDoubtsOf(
   return doubts;
 }
 
+/** The word of a node that should have a transaction, and does not. */
+const MISSING = 'missing';
+
 /**
- * Two nodes must show a spending, and two must miss an evidence before it is gone; one that shows something else is a dispute. `words` are
- * those of the nodes that have the transaction, or should have it.
+ * Two nodes must show a spending, or a transaction without it, and two must miss an evidence before it is gone; one that shows something else
+ * is a dispute. `words` are those of the nodes that have the transaction, or should have it; `count` is how many speak.
  */
-function doubtOf(own: string | null, words: readonly (string | null)[], answers: number): Doubt | null {
+function doubtOf(own: string | null, words: readonly (string | null)[], count: number): Doubt | null {
   if (words.some((word) => word !== own)) return 'disputed';
-  return (own === null ? answers : words.length) < 2 ? 'unconfirmed' : null;
+  return count < 2 ? 'unconfirmed' : null;
 }
 
 /** Where a receipt shows that an authorization went, and in which block; null where it shows nothing of it. */

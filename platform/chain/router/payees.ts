@@ -7,25 +7,40 @@ import type { PlannedGroup } from '../calls/calldata.ts';
 import { routerGroup } from '../calls/calldata.ts';
 import { aggregate } from '../calls/multicall.ts';
 import type { Network } from '../network.ts';
+import { refusedByTwo } from '../rpc/quorum.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { chainUnavailable } from '../rpc/rpc.ts';
 import { settleGroupCall } from './routerCalls.ts';
 
 /**
  * What would happen to a group: `nothing_pulled` when all its payments fail; `payee_reverts` when it cannot be paid out, with
- * the revert data; `unknown` when the simulation itself ran short of gas.
+ * the revert data; `unknown` when the simulation itself ran short of gas; `unconfirmed` when one node says that it cannot be paid out, and no
+ * second one answers.
  */
 export interface GroupSimulation {
   readonly payTo: Address;
-  readonly kind: 'ok' | 'nothing_pulled' | 'payee_reverts' | 'unknown';
+  readonly kind: 'ok' | 'nothing_pulled' | 'payee_reverts' | 'unknown' | 'unconfirmed';
   readonly revert: Hex | null;
 }
 
 /** `NotEnoughGas()` of the router. */
 const NOT_ENOUGH_GAS = '0xdd629f86';
 
-/** Simulates the groups of one plan, in order, in one `eth_call`. Throws ServiceError `chain_unavailable`. */
+/**
+ * Simulates the groups of one plan, in order, in one `eth_call`, and of the other nodes, too, where one says that a group cannot be paid out: two
+ * must. Throws ServiceError `chain_unavailable`.
+ */
 export async function simulateGroups(
+  rpc: Rpc,
+  network: Pick<Network, 'asset' | 'router'>,
+  groups: readonly PlannedGroup[],
+): Promise<readonly GroupSimulation[]> {
+  const ask = (node: Rpc) => simulateOnce(node, network, groups);
+  const said = await refusedByTwo(rpc, await ask(rpc), ({ kind }) => kind === 'payee_reverts', ask);
+  return groups.map(({ payTo }, at) => said[at] ?? { payTo, kind: 'unconfirmed', revert: null });
+}
+
+async function simulateOnce(
   rpc: Rpc,
   network: Pick<Network, 'asset' | 'router'>,
   groups: readonly PlannedGroup[],
@@ -48,14 +63,21 @@ export async function simulateGroups(
 }
 
 /**
- * The wallets among `wallets` that the token refuses to pay now: a transfer of 0 to each is simulated. For quotes, and for
- * the check that lifts a block. Throws ServiceError `chain_unavailable`, also while the token is paused for everyone.
+ * The wallets among `wallets` that the token refuses to pay now: a transfer of 0 to each is simulated, by two nodes where there are several
+ * and one refuses it; null where only that one answers. Throws ServiceError `chain_unavailable`, also while the token is paused for everyone.
  */
 export async function findBlockedPayees(
   rpc: Rpc,
   network: Pick<Network, 'asset'>,
   wallets: readonly Address[],
-): Promise<readonly Address[]> {
+): Promise<readonly Address[] | null> {
+  const ask = (node: Rpc) => listRefused(node, network, wallets);
+  const said = await refusedByTwo(rpc, await ask(rpc), (isRefused) => isRefused, ask);
+  return said.includes(null) ? null : wallets.filter((_, at) => said[at]);
+}
+
+/** Whether one node says that the token refuses to pay each of these wallets. */
+async function listRefused(rpc: Rpc, network: Pick<Network, 'asset'>, wallets: readonly Address[]): Promise<readonly boolean[]> {
   const calls = wallets.map((wallet) => ({
     target: network.asset,
     callData: encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [wallet, 0n] }),
@@ -67,7 +89,7 @@ export async function findBlockedPayees(
   };
   const results = await aggregate(rpc, [probe, ...calls]);
   if (!results?.[0]?.success) throw chainUnavailable(rpc.networkId);
-  return wallets.filter((_, at) => results[at + 1]?.success !== true);
+  return wallets.map((_, at) => results[at + 1]?.success !== true);
 }
 
 /** An address without owner: the last 20 bytes of nothing but ones. */

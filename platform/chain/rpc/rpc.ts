@@ -20,6 +20,13 @@ export interface Answer<T> {
   readonly result: T;
 }
 
+/** How every URL is asked. */
+export interface EachOptions {
+  readonly timeoutMs?: number;
+  /** Only the nodes that may answer about the present are asked, and what the EVM refuses is an answer: an RpcError in place of a result. */
+  readonly ofPresent?: boolean;
+}
+
 /** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
 export interface Rpc {
   readonly networkId: string;
@@ -31,11 +38,13 @@ export interface Rpc {
    */
   request<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<T>;
   /** The same call to every URL; those that answer, by their place from 0. Throws `chain_unavailable` when none does. */
-  each<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<readonly Answer<T>[]>;
+  each<T>(method: string, params: readonly unknown[], options?: EachOptions): Promise<readonly Answer<T>[]>;
   /** Looks at every node and says how it is; never rejects. */
   nodes?(): Promise<readonly NodeReport[]>;
   /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
   newestBlock?(): Promise<bigint | null>;
+  /** The best head that the looks show and that no other node refutes, at most two blocks old; null: none is known. Costs no call. Never rejects. */
+  knownHead?(): Promise<bigint | null>;
   /**
    * The block up to which two nodes call the chain safe: the lower of the two highest that the looks show, at most two blocks old; the
    * only one where one node shows any, null where none does. Costs no call. Never rejects.
@@ -74,6 +83,7 @@ export function createRpc(
     close: () => transport.close(),
     nodes: () => pool.report(),
     newestBlock: () => pool.newestBlock(),
+    knownHead: () => pool.ready().then(() => pool.knownHead()),
     safeBlock: () => pool.ready().then(() => pool.supportedSafe()),
     baseFee: () => pool.ready().then(() => pool.lowestBaseFee()),
     async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
@@ -90,10 +100,19 @@ export function createRpc(
         throw error instanceof Outage ? chainUnavailable(id) : error;
       }
     },
-    async each<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}) {
-      if (typeof finality === 'number' && params.includes('safe')) await pool.ready();
+    async each<T>(method: string, params: readonly unknown[], own: EachOptions = {}) {
+      const { timeoutMs: limitMs = timeoutMs, ofPresent = false } = own;
+      if (ofPresent || (typeof finality === 'number' && params.includes('safe'))) await pool.ready();
       const given = atFinality(params);
-      const asked = rpcUrls.map((url) => transport.ask<T>(url, method, given, own.timeoutMs ?? timeoutMs));
+      const able = ofPresent ? chooseNodes(pool.nodes, 'state', pool.plausible()) : [];
+      const asked = pool.nodes.map(async (node): Promise<T> => {
+        if (!ofPresent) return transport.ask<T>(node.url, method, given, limitMs);
+        if (!able.includes(node)) throw new Outage('the node does not know the present');
+        return node.ask<T>(method, given, limitMs).catch((error: unknown) => {
+          if (isEvmRefusal(error)) return error as T;
+          throw error;
+        });
+      });
       const answers = (await Promise.allSettled(asked)).flatMap((answer, index) =>
         answer.status === 'fulfilled' ? [{ index, result: answer.value }] : [],
       );
@@ -133,6 +152,12 @@ export function whereAway<T>(fallback: T): (error: unknown) => T {
 /** True where a node's word can be compared with another's. */
 export function hasOthers({ urlCount = 1 }: Pick<Rpc, 'urlCount'>): boolean {
   return urlCount > 1;
+}
+
+/** The block that a node says its answer is of, or the best known head where that is lower: what is searched from there on is not hidden by it. */
+export async function believedBlock(rpc: Rpc, said: bigint): Promise<bigint> {
+  const head = (await rpc.knownHead?.()) ?? said;
+  return head < said ? head : said;
 }
 
 /** A read that every node can answer: an error answer is `chain_unavailable`, too. */

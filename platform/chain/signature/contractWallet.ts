@@ -10,8 +10,9 @@ import { findAccountsWithCode } from '../calls/codeSize.ts';
 import { readCall } from '../calls/multicall.ts';
 import { CONTRACT_AUTH_GAS, transferGas } from '../gas/gas.ts';
 import type { Network } from '../network.ts';
+import { askEach, QUORUM } from '../rpc/quorum.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { isEvmRefusal, quantity } from '../rpc/rpc.ts';
+import { chainUnavailable, hasOthers, isEvmRefusal, quantity } from '../rpc/rpc.ts';
 import { authorizationDigest, recoverPayer } from './signature.ts';
 
 /** How a payment is sent: `plain` keys share batches; payers with code have batches and a gas cap of their own. */
@@ -43,6 +44,24 @@ export async function checkSignature(
   return (await walletAgrees(rpc, network, payment))
     ? { ok: true, payerKind: 'contract' }
     : refusedBy(network, "the payer's wallet does not confirm the signature under the token's EIP-712 domain");
+}
+
+/**
+ * The same of a payment that we hold: its answer may be a page that was paid for, and nothing on chain proves this signature. Where there are
+ * several URLs, two nodes must confirm a wallet of code. Throws `chain_unavailable` while the one that does is the only one that answers, too.
+ */
+export async function checkSignatureByTwo(
+  rpc: Rpc,
+  network: Network,
+  payment: Pick<ParsedPayment, 'authorization' | 'signature' | 'erc6492'>,
+): Promise<SignatureCheck> {
+  if (!hasOthers(rpc)) return checkSignature(rpc, network, payment);
+  const checks = await askEach(rpc, (node) => checkSignature(node, network, payment));
+  const [refusal] = checks.filter(({ ok }) => !ok);
+  const confirmed = checks.filter(({ ok }) => ok);
+  if (confirmed.length >= QUORUM && confirmed[0]) return confirmed[0];
+  if (!refusal) throw chainUnavailable(rpc.networkId, 'a second node');
+  return refusal;
 }
 
 async function asksAlone(rpc: Rpc, account: Address): Promise<boolean> {

@@ -34,14 +34,6 @@ export interface SignedMessage {
   readonly signature: Hex;
 }
 
-/**
- * True when `address` signed `message`. A key's signature is judged without the chain; only otherwise the wallet is asked. Throws
- * ServiceError `chain_unavailable` in an outage.
- */
-export async function isSignedBy(rpc: Rpc, signed: SignedMessage): Promise<boolean> {
-  return isSignedByKey(signed) || (await isConfirmedByWallet(rpc, signed));
-}
-
 /** True when the key of `address` made the signature; the chain is not asked. */
 export function isSignedByKey({ address, message, signature }: SignedMessage): boolean {
   return recoverSigner(hashMessage(message), signature) === address;

@@ -1,5 +1,8 @@
 /** Whatever answers in the service's place: the site's process goes on, no page is lost to a reader, and no buyer is asked to pay twice. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ErrorCode } from '../../../modules/kernel/errors.ts';
+import { ERROR_CODES, ServiceError } from '../../../modules/kernel/errors.ts';
+import { refusalAnswer, waitAnswer } from '../../../packages/publisher/src/answers.ts';
 import { createClient } from '../../../packages/publisher/src/client.ts';
 import { isConfig, isQuote, isReceipt } from '../../../packages/publisher/src/shapes.ts';
 import type { Lies } from '../../support/lying-service.ts';
@@ -90,8 +93,8 @@ describe.each([
     ]);
     expect(await ask({ verify: busy })).toEqual([
       503,
-      'busy',
-      { error: 'busy: please try again shortly, with the same payment', next: { action: 'wait', seconds: 7 } },
+      'overloaded',
+      { error: 'overloaded: please try again shortly, with the same payment', next: { action: 'wait', seconds: 7 } },
     ]);
   });
 
@@ -186,4 +189,14 @@ test.each([
 ])('settings without %s are none', (_name, wrong) => {
   expect([isConfig(CONFIG), isConfig({ ...CONFIG, enforcement: { ...CONFIG.enforcement, ...wrong } })]).toEqual([true, false]);
   expect([isReceipt(RECEIPT), isReceipt('a.b.c')]).toEqual([true, false]);
+});
+
+test('what the gate refuses by itself has a code of the service’s list, a sentence, and what the list says to do next', () => {
+  for (const answer of [waitAnswer(7), refusalAnswer(400), refusalAnswer(403)]) {
+    const { error, next } = JSON.parse(answer.body) as { error: string; next: { action: string } };
+    const code = answer.headers['x-svc-error-code'] as ErrorCode;
+    expect(ERROR_CODES).toContain(code);
+    expect(error).toMatch(new RegExp(`^${code}: [a-z]`));
+    expect(next.action).toBe(new ServiceError(code, 'a sentence').next.action);
+  }
 });

@@ -4,6 +4,7 @@ import { atLedger } from '../../../../db/outage.ts';
 import { findAccountsWithCode } from '../../../../platform/chain/calls/codeSize.ts';
 import { listBalances, listHighestBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
 import type { Network, Networks } from '../../../../platform/chain/network.ts';
+import { askEach, QUORUM } from '../../../../platform/chain/rpc/quorum.ts';
 import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { gathered } from '../../../../platform/pacing/gather.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
@@ -63,6 +64,25 @@ export const lookAtNonce: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook> = gath
     const pairs = asks.map(({ from: payer, nonce }) => ({ payer, nonce }));
     const { blockNumber, used } = await lookAtNonces(rpc, network, pairs);
     return used.map((isUsed) => ({ blockNumber, used: isUsed }));
+  },
+  { limit: 200, concurrency: 1, isOutage: () => true },
+);
+
+/**
+ * The same by two nodes, asked before somebody is refused since one calls a nonce used, in a line of its own. What two call used is; what two
+ * call unused is unused, since the lower of their blocks. Null where the nodes are at odds, or too few answer: then nobody can tell.
+ */
+export const lookAtNonceByTwo: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook | null> = gathered(
+  async (rpc: Rpc, asks: readonly NonceAsk[]) => {
+    const [{ network }] = asks as [NonceAsk];
+    const pairs = asks.map(({ from: payer, nonce }) => ({ payer, nonce }));
+    const words = await askEach(rpc, (node) => lookAtNonces(node, network, pairs));
+    const lowest = words.reduce<bigint | null>((low, { blockNumber: at }) => (low === null || at < low ? at : low), null);
+    return asks.map((_, at): NonceLook | null => {
+      const used = words.filter((word) => word.used[at] === true).length;
+      const isKnown = used >= QUORUM || words.length - used >= QUORUM;
+      return lowest !== null && isKnown ? { blockNumber: lowest, used: used >= QUORUM } : null;
+    });
   },
   { limit: 200, concurrency: 1, isOutage: () => true },
 );

@@ -3,8 +3,8 @@ import { atLedger, isAway } from '../../../../db/outage.ts';
 import type { BatchPart } from '../../../../platform/chain/calls/calldata.ts';
 import { gasAlone } from '../../../../platform/chain/calls/calldata.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
-import { hasOthers } from '../../../../platform/chain/rpc/rpc.ts';
-import { checkSignature } from '../../../../platform/chain/signature/contractWallet.ts';
+import { believedBlock, chainUnavailable, hasOthers } from '../../../../platform/chain/rpc/rpc.ts';
+import { checkSignature, checkSignatureByTwo } from '../../../../platform/chain/signature/contractWallet.ts';
 import { refusedByBudget } from '../../../budgets/use/refuse.ts';
 import { storedAgent } from '../../../gate/rules/agent.ts';
 import { labelAgent } from '../../../gate/use/agentLabels.ts';
@@ -45,6 +45,7 @@ import {
   findWithCode,
   foresee,
   lookAtNonce,
+  lookAtNonceByTwo,
   store,
 } from './intake.ts';
 import type { Waiter } from './waiter.ts';
@@ -142,17 +143,21 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
       sentence: 'this authorization was used: its payment is no longer stored here',
     });
   await atLedger(() => admit(deps, request, network, { payerKind: signature.payerKind, facts }));
-  const look = await looks.nonce;
+  let look = await looks.nonce;
   let own: LostSettlement | null = null;
   if (wasUsedBefore(look)) {
     const since = await find(); // another call may have stored it in the meantime, and sent it
     if (since) return answerKnown(deps, request, network, since);
     own = late ?? (await findOwn());
+    if (!own && hasOthers(rpc)) {
+      look = await lookAtNonceByTwo(rpc, { network, ...payment.authorization });
+      if (look === null) throw chainUnavailable(network.id, 'a second node');
+    }
     const sentence = 'this authorization was used or cancelled before we received it';
-    if (!own) throw await no(deps, request, network, { ...USED, sentence });
+    if (!own && wasUsedBefore(look)) throw await no(deps, request, network, { ...USED, sentence });
   }
   const spenders = spendersOf(request, facts);
-  const unusedAtBlock = own ? own.blockNumber - 1n : (look?.blockNumber ?? null);
+  const unusedAtBlock = own ? own.blockNumber - 1n : look && (await believedBlock(rpc, look.blockNumber));
   const agent = storedAgent(request.agent, await atLedger(() => looks.label));
   const item = itemOf(
     deps,
@@ -369,11 +374,18 @@ function recordable(leg: StoredLeg): StoredLeg {
   return leg;
 }
 
-/** An authorization shown before: its own answer for its own purchase, a refusal for any other (invariant 1). */
+/**
+ * An authorization shown before: its own answer for its own purchase, a refusal for any other (invariant 1). No transfer proves a signature
+ * that is not the one it was taken with: two nodes confirm a wallet of code.
+ */
 async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Network, known: Payment): Promise<SettleReceipt> {
   const isSame = known.tenantId === request.tenantId && known.mode === request.mode && known.binding === bindingOf(request.terms);
   if (!isSame) {
     throw await no(deps, request, network, { ...USED, sentence: 'this authorization was presented for another purchase' });
+  }
+  if (request.payment.signature !== known.signature) {
+    const shown = await checkSignatureByTwo(chainOf(deps, network.id).rpc, network, request.payment);
+    if (!shown.ok) throw await no(deps, request, network, shown);
   }
   const { licence } = known;
   if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {

@@ -175,13 +175,18 @@ async function refusedAfterSend(deps: AnswerDeps, payment: Payment): Promise<Pay
   return refused(deps, payment, { reason, sentence }, await sentHash(deps, payment));
 }
 
+/**
+ * The answer for a payment that has a row and was decided against: no money brings it back, since others of the purchase went out after it, so
+ * that who lacked some signs again once the wallet has it.
+ */
 function refused(
   deps: AnswerDeps,
   payment: Payment,
   { reason, sentence }: { readonly reason: FailureReason; readonly sentence: string },
   transaction = '',
 ): PaymentError {
-  return paymentError(deps, presentedBy(deps, payment), { reason, raw: payment.rawReason ?? reason, sentence, transaction });
+  const told = { reason, raw: payment.rawReason ?? reason, sentence, transaction, next: { action: 'sign_again' } } as const;
+  return paymentError(deps, presentedBy(deps, payment), told);
 }
 
 /**

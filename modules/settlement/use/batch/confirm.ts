@@ -82,7 +82,7 @@ export async function decideBatch(
   const lookups = open.map((payment) => ({
     payment,
     // Not how many are still in it: those that went out again have left it.
-    carrier: { batchId, size: payment.batchSize ?? payments.length, fate },
+    carrier: { batchId, size: payment.batchSize ?? payments.length, fate, blockNumber: receipt.blockNumber },
     hashes: [receipt.hash],
   }));
   const round = await runRound(call, lookups, { atSafe: false, receipts: [receipt] });

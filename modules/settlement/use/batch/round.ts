@@ -57,13 +57,13 @@ export async function runRound(
   lookups: readonly Lookup[],
   options: { readonly atSafe: boolean; readonly receipts?: readonly Receipt[]; readonly leaveSafe?: true },
 ): Promise<Round> {
-  const asks = lookups.map(({ payment, hashes }) => ({
+  const asks = lookups.map(({ payment, hashes, carrier }) => ({
     payer: payment.payer,
     nonce: payment.nonce,
     hashes,
     sinceBlock: payment.facts.evidence?.blockNumber || payment.unusedAtBlock,
     validBefore: payment.validBefore,
-    needsSecond: secondSourceFor(call.network, payment),
+    needsSecond: secondSourceFor(call.network, payment, carrier),
   }));
   const { sights, receipts } = await readSights(call.rpc, call.network, asks, options);
   const now = momentOf(call);
@@ -125,8 +125,9 @@ export function writeSafe(call: Chain, safe: readonly Judged[]): Promise<Round> 
 export function secondSourceFor(
   { secondSourceFromMicro = DEFAULT_SECOND_SOURCE_MICRO }: Chain['network'],
   payment: Payment,
+  carrier: Carrier | null = null,
 ): (spending: Spending | null) => boolean {
-  return (spending) => needsSecondSource(payment, spending, secondSourceFromMicro);
+  return (spending) => needsSecondSource(payment, spending, secondSourceFromMicro, carrier);
 }
 
 /** This moment of this network, for judging. */

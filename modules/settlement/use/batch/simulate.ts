@@ -20,7 +20,7 @@ export interface Simulated {
 /**
  * Simulates payments on the chain as it is now, with the groups that several authors' payments make: one read for balance, nonce and
  * transfer, and one for the recipients. A recipient that cannot be paid is marked, so that quotes stop offering it (safety 18). By
- * payment id. Throws `chain_unavailable`.
+ * payment id; one that a single node refuses, while no second one answers, is left out and decided another time. Throws `chain_unavailable`.
  */
 export async function simulate(call: Chain, payments: readonly Payment[]): Promise<ReadonlyMap<string, Simulated>> {
   const splits = payments.filter((payment) => payment.legWords !== null);
@@ -33,26 +33,32 @@ export async function simulate(call: Chain, payments: readonly Payment[]): Promi
     const sellers = payments.filter((payment) => payment.payTo === payTo).map(({ tenantId }) => tenantId);
     await markPayee(call, payTo, revert ?? 'transfer reverts', sellers);
   }
-  const blocked = new Set(unpayable.map((group) => group.payTo));
   const found = new Map<string, Simulated>();
   for (const [index, payment] of payments.entries()) {
     const check = checks[index];
-    if (check) found.set(payment.paymentId, { check, simulation: await simulationOf(call, payment, check, blocked) });
+    const kinds = groups.filter(({ payTo }) => payTo === payment.payTo).map(({ kind }) => kind);
+    const simulation = check && (await simulationOf(call, payment, check, kinds));
+    if (check && simulation !== 'unconfirmed') found.set(payment.paymentId, { check, simulation: simulation ?? null });
   }
   return found;
 }
 
+/** Null where the nonce is used; `unconfirmed` where one node alone refuses the payment or its recipient, and no second one answers. */
 async function simulationOf(
   call: Chain,
   payment: Payment,
   { outcome }: Prechecked,
-  blocked: ReadonlySet<string>,
-): Promise<Simulation | null> {
+  groups: readonly GroupSimulation['kind'][],
+): Promise<Simulation | null | 'unconfirmed'> {
   if (outcome.kind === 'nonce_used') return null;
+  if (outcome.kind === 'unconfirmed') return outcome.kind;
   const isOther = outcome.kind === 'refused' && outcome.reason !== 'settlement_failed';
-  if (!isOther && blocked.has(payment.payTo)) return { kind: 'payee_blocked' };
-  if (outcome.kind === 'passed') return outcome;
-  return !isOther && (await isPayeeBlocked(call, payment)) ? { kind: 'payee_blocked' } : outcome;
+  if (!isOther && groups.includes('payee_reverts')) return { kind: 'payee_blocked' };
+  if (!isOther && groups.includes('unconfirmed')) return 'unconfirmed';
+  if (outcome.kind === 'passed' || isOther) return outcome;
+  const isBlocked = await isPayeeBlocked(call, payment);
+  if (isBlocked === null) return 'unconfirmed';
+  return isBlocked ? { kind: 'payee_blocked' } : outcome;
 }
 
 /** Simulates the groups that payments make, whatever their payer kind and router, all of them (safety 4, 18). */
@@ -71,10 +77,11 @@ async function simulatePayees({ rpc, network }: Chain, payments: readonly Paymen
   return simulations;
 }
 
-/** A transfer to one wallet that the token refuses without naming a cause: is it the payee that it refuses? */
-async function isPayeeBlocked(call: Chain, payment: Payment): Promise<boolean> {
+/** A transfer to one wallet that the token refuses without naming a cause: is it the payee that it refuses? Null: one node alone says so. */
+async function isPayeeBlocked(call: Chain, payment: Payment): Promise<boolean | null> {
   if (payment.legWords !== null) return false;
   const refused = await findBlockedPayees(call.rpc, call.network, [payment.payTo]);
+  if (refused === null) return null;
   if (refused.length === 0) return false;
   await markPayee(call, payment.payTo, 'the token refuses transfers to it', [payment.tenantId]);
   return true;

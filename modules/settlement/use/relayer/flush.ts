@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../../../db/database.ts';
-import { readCall } from '../../../../platform/chain/calls/multicall.ts';
+import { simulateCall } from '../../../../platform/chain/calls/multicall.ts';
 import { listBalances } from '../../../../platform/chain/evidence/states.ts';
 import {
   chooseFees,
@@ -15,7 +15,8 @@ import type { Network } from '../../../../platform/chain/network.ts';
 import { DEFAULT_NATIVE_PRICE_MICRO } from '../../../../platform/chain/network.ts';
 import type { FlushCall } from '../../../../platform/chain/router/flush.ts';
 import { encodeFlush, encodeFlushAround, joinFlushes } from '../../../../platform/chain/router/flush.ts';
-import { isEvmRefusal } from '../../../../platform/chain/rpc/rpc.ts';
+import { refusedByTwo } from '../../../../platform/chain/rpc/quorum.ts';
+import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { signedOutside } from '../../../../platform/chain/signature/signer.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../../../platform/chain/transaction.ts';
 import { flushPayers, isFlushWorth, isHalfLeft } from '../../rules/flush.ts';
@@ -112,24 +113,16 @@ async function payersOf(
 }
 
 /**
- * False when it reverts. A split is then marked, and paid out around its authors in the next round; the check of blocked recipients lifts it
- * (safety 18).
+ * False when it reverts, by the word of two nodes where there are several. A split is then marked, and paid out around its authors in the next
+ * round; the check of blocked recipients lifts it (safety 18). While no second node answers, it waits unmarked.
  */
-async function canBePaidOut(
-  deps: SettlementDeps,
-  networkId: string,
-  split: KnownSplit,
-  { to, data }: FlushCall,
-): Promise<boolean> {
+async function canBePaidOut(deps: SettlementDeps, networkId: string, split: KnownSplit, call: FlushCall): Promise<boolean> {
   const { network, rpc } = chainOf(deps, networkId);
-  try {
-    await readCall(rpc, { to, data });
-    return true;
-  } catch (error) {
-    if (!isEvmRefusal(error)) throw error;
-    await markPayee({ deps, network }, split.payTo, error.data ?? 'a flush reverts', split.tenantIds);
-    return false;
-  }
+  const { to, data } = call;
+  const ask = async (node: Rpc) => [await simulateCall(node, { to, data })];
+  const [said] = await refusedByTwo(rpc, await ask(rpc), ({ revert }) => revert !== null, ask);
+  if (said?.revert) await markPayee({ deps, network }, split.payTo, `a flush reverts: ${said.revert}`, split.tenantIds);
+  return said?.revert === null;
 }
 
 /** Who bears a transaction of flushes: each one's gas in equal parts by its payers, ten times over so that dividing loses little. */

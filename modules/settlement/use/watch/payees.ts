@@ -17,7 +17,7 @@ export async function recheckPayees(deps: SettlementDeps, networkId: string): Pr
   const { network, rpc } = chainOf(deps, networkId);
   for (const blocked of await listBlocked(deps.database, networkId, LIMIT)) {
     const refused = await findBlockedPayees(rpc, network, walletsOf(blocked.payTo, blocked.legWords));
-    if (refused.length > 0) {
+    if (refused?.length !== 0) {
       await touchBlocked(deps.database, networkId, blocked.payTo);
       continue;
     }

@@ -56,7 +56,7 @@ final class Answer {
 		self::begin( 503 );
 		$seconds = preg_match( '/^\d{1,5}$/D', $seconds ) ? $seconds : '5';
 		self::headers( array( 'Retry-After' => $seconds ) );
-		self::refused( 'busy', 'please try again shortly, with the same payment', array( 'action' => 'wait', 'seconds' => (int) $seconds ) );
+		self::refused( 'overloaded', 'please try again shortly, with the same payment', array( 'action' => 'wait', 'seconds' => (int) $seconds ) );
 	}
 
 	/** 403 for a crawler that the owner does not want. */
@@ -64,6 +64,12 @@ final class Answer {
 		self::begin( 403 );
 		self::headers( array( 'crawler-error' => Crawler_Error::FORBIDDEN ) );
 		self::refused( 'agent_refused', 'this site does not serve this agent', array( 'action' => 'ask_owner' ) );
+	}
+
+	/** 400 for a page that can have no price, such as one with an address too long for headers. */
+	public static function reject(): void {
+		self::begin( 400 );
+		self::refused( 'invalid_resource', 'agents cannot read this address, or not with a body in the request', array( 'action' => 'fix_request' ) );
 	}
 
 	/** A refusal as the service has them: code, sentence, and what to do next. */

@@ -5,7 +5,7 @@ namespace ContentSettlement;
  * What to do with a request: a pure rule over plain facts, the same as that of the JavaScript package.
  *
  * - serve: the page, to whoever reads free;   - offer: 402 with the price;   - settle: make the page, then take the payment;
- * - refuse: 403;   - discover: 402 that is never charged (HEAD, a part of a page);   - wait: 503 without an offer.
+ * - refuse: 403;   - reject: 400;   - discover: 402 that is never charged (HEAD, a part of a page);   - wait: 503 without an offer.
  */
 final class Decision {
 	const READS_FREE = array( 'person', 'search', 'robot', 'allowed' );
@@ -13,8 +13,8 @@ final class Decision {
 	/**
 	 * Facts: who (person, search, robot, allowed, blocked, agent), in_scope, method, is_partial, payment (none, one, two),
 	 * is_licensed, quote (priced, free, away: nobody answers or our key is refused, busy: cannot be priced now, refused: its owner does not
-	 * give it to this agent), proof (none, good, bad, busy: that the wallet bought the page could not be looked at now). Returns the act, the verdict
-	 * to report or null, and the error for the offer.
+	 * give it to this agent, bad: it can have no price), proof (none, good, bad, busy: that the wallet bought the page could not be looked at now). Returns the act, the verdict
+	 * to report or null, the error for the offer, and what to do next about that ('': sign by the offer).
 	 */
 	public static function of( array $facts ): array {
 		if ( in_array( $facts['who'], self::READS_FREE, true ) || ! $facts['in_scope'] ) {
@@ -32,6 +32,9 @@ final class Decision {
 		if ( 'refused' === $facts['quote'] ) {
 			return self::act( 'refuse', 'blocked' );
 		}
+		if ( 'bad' === $facts['quote'] ) {
+			return self::act( 'reject' );
+		}
 		return 'busy' === $facts['quote'] ? self::act( 'wait' ) : self::of_priced( $facts );
 	}
 
@@ -48,13 +51,13 @@ final class Decision {
 			return self::act( 'discover' );
 		}
 		if ( 'GET' !== $facts['method'] ) {
-			return self::act( 'offer', null, 'Payment required: pay with GET' );
+			return self::act( 'offer', null, 'invalid_parameter: pay with GET', 'fix_request' );
 		}
 		if ( 'none' === $facts['payment'] ) {
 			return self::act( 'offer', 'denied' );
 		}
 		if ( $facts['is_partial'] ) {
-			return self::act( 'discover', null, 'Payment required: only the whole page is sold, ask without Range' );
+			return self::act( 'discover', null, 'invalid_parameter: only the whole page is sold, ask without Range', 'fix_request' );
 		}
 		return 'one' === $facts['payment'] ? self::act( 'settle' ) : self::act( 'offer', null, 'authorization_invalid: two payments in one request' );
 	}
@@ -67,7 +70,7 @@ final class Decision {
 		return 402 === $status && 'settlement_pending' !== $code ? 'offer' : 'wait';
 	}
 
-	private static function act( string $act, ?string $verdict = null, string $error = '' ): array {
-		return compact( 'act', 'verdict', 'error' );
+	private static function act( string $act, ?string $verdict = null, string $error = '', string $next = '' ): array {
+		return compact( 'act', 'verdict', 'error', 'next' );
 	}
 }

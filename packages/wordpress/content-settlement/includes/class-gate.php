@@ -124,11 +124,15 @@ final class Gate {
 			case 'refuse':
 				Answer::refuse();
 				break;
+			case 'reject':
+				Answer::reject();
+				break;
 			case 'wait':
 				Answer::wait( '5' );
 				break;
 			default:
-				$sale->offer( '' === $decision['error'] ? ( $proof['error'] ?? '' ) : $decision['error'] );
+				$next = '' === $decision['next'] ? null : (object) array( 'action' => $decision['next'] );
+				$sale->offer( '' === $decision['error'] ? ( $proof['error'] ?? '' ) : $decision['error'], $next );
 		}
 		exit;
 	}

@@ -13,7 +13,7 @@ final class Quotes {
 	/** A lock that its owner did not give back is anybody's after this long, seconds. */
 	const LOCK = 5;
 
-	/** state: priced, free, refused, away or busy; quote: the service's object without the offer; offer: header, body and further headers. */
+	/** state: priced, free, refused, bad, away or busy; quote: the service's object without the offer; offer: header, body and further headers. */
 	public static function of( string $resource ): array {
 		$name = Settings::PREFIX . 'quote_' . md5( $resource );
 		$kept = get_transient( $name );
@@ -51,9 +51,12 @@ final class Quotes {
 			Health::note_success();
 			return self::read( $kept );
 		}
-		// A page that the service can never price, such as one with a URL too long for headers, is given to nobody who would have to pay.
-		if ( Service_Client::refuses_agent( $answer ) || 400 === $answer['status'] ) {
+		if ( Service_Client::refuses_agent( $answer ) ) {
 			return array( 'state' => 'refused' );
+		}
+		// A page that the service can never price, such as one with a URL too long for headers, is given to nobody who would have to pay.
+		if ( 400 === $answer['status'] ) {
+			return array( 'state' => 'bad' );
 		}
 		if ( Service_Client::is_unproven( $answer ) ) {
 			return array( 'state' => 'free', 'why' => '' ); // Nothing is sold before the site is proven.
