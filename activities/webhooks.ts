@@ -1,14 +1,11 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { AttemptOutcome } from '../modules/webhooks/rules/deliveryWorkflow.ts';
-import type { ProbeOutcome, RecoveryStart } from '../modules/webhooks/rules/recovery.ts';
-import type { AttemptKey } from '../modules/webhooks/use/attempt.ts';
-import { attemptDelivery } from '../modules/webhooks/use/attempt.ts';
+import type { RetryOutcome, RetryStart } from '../modules/webhooks/rules/retrying.ts';
 import type { ClosedWindows } from '../modules/webhooks/use/closeWindows.ts';
 import type { WebhookDeps } from '../modules/webhooks/use/deps.ts';
 import { createDispatcher } from '../modules/webhooks/use/dispatch.ts';
 import { keepClosing } from '../modules/webhooks/use/keepClosing.ts';
-import { probeEndpoint } from '../modules/webhooks/use/probe.ts';
 import { createRecorder } from '../modules/webhooks/use/recorder.ts';
+import { retryDue } from '../modules/webhooks/use/retryDue.ts';
 import { beating } from './beating.ts';
 
 /** The activities of the webhook workflows. */
@@ -17,10 +14,8 @@ export interface WebhookActivities {
   closeWindows(): Promise<ClosedWindows>;
   /** Makes first attempts for one shard; at most 5 minutes, heart-beating. */
   dispatchDeliveries(input: { readonly shard: number }): Promise<'again' | 'retired'>;
-  /** Makes one later attempt of one delivery, heart-beating. */
-  attemptWebhook(key: AttemptKey): Promise<AttemptOutcome>;
-  /** Probes one cooling endpoint, heart-beating. */
-  probeEndpoint(input: RecoveryStart): Promise<ProbeOutcome>;
+  /** Makes the attempts and the probe that are due at one endpoint, and says what waits there; five minutes at most, heart-beating. */
+  retryDue(input: RetryStart): Promise<RetryOutcome>;
 }
 
 const HEARTBEAT_MS = 2_000;
@@ -30,8 +25,8 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   const recorder = createRecorder(deps.database, {
     metrics: deps.metrics,
     onCooled: (endpoint) => {
-      deps.retries.recover(endpoint).catch((error: unknown) => {
-        deps.warn('the recovery of a cooling endpoint was not started; the orphan check brings it back', { ...endpoint, error });
+      deps.retries.due(endpoint, 0).catch((error: unknown) => {
+        deps.warn('the workflow of a cooling endpoint was not signalled; it is found within a minute', { ...endpoint, error });
       });
     },
   });
@@ -39,7 +34,6 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   return {
     closeWindows: () => beating(HEARTBEAT_MS, () => keepClosing(deps, cancellationSignal())),
     dispatchDeliveries: ({ shard }) => beating(HEARTBEAT_MS, () => dispatcher.run(shard, cancellationSignal())),
-    attemptWebhook: (key) => beating(HEARTBEAT_MS, () => attemptDelivery(deps, recorder, key)),
-    probeEndpoint: (input) => beating(HEARTBEAT_MS, () => probeEndpoint(deps, recorder, input)),
+    retryDue: (input) => beating(HEARTBEAT_MS, () => retryDue(deps, recorder, input)),
   };
 }

@@ -30,6 +30,7 @@ import { checkRails } from '../modules/settlement/use/rails/rails.ts';
 import { createBatchStart, prepareRelayers, scheduleSweeps } from '../modules/settlement/use/startWorkflows.ts';
 import { DELIVERY_CHANNEL } from '../modules/webhooks/store/events.ts';
 import { WEBHOOK_LIMITS } from '../modules/webhooks/use/deps.ts';
+import { createNotified } from '../modules/webhooks/use/manageRetries.ts';
 import { createRetryStarter, ensureDispatchers, scheduleWindowClosing } from '../modules/webhooks/use/start.ts';
 import { createWake } from '../modules/webhooks/use/wake.ts';
 import type { Outbound } from '../platform/outbound/outbound.ts';
@@ -73,8 +74,8 @@ async function main(): Promise<void> {
 
   const clientConnection = await Connection.connect({ address: config.temporalAddress });
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
-  const wake = createWake();
-  const listener = listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, () => wake.wake());
+  const warn = (message: string, fields: object): void => log.warn(fields, message);
+  const { wake, retries, listener } = listenToDeliveries(config, client, warn);
   const flights = await openWokenFlights(config, settlement, client, telemetry);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
@@ -83,7 +84,7 @@ async function main(): Promise<void> {
     outbound,
     secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious),
     stopping: stopping.signal,
-    warn: (message: string, fields: object) => log.warn(fields, message),
+    warn,
   };
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
   const worker = await Worker.create({
@@ -104,7 +105,7 @@ async function main(): Promise<void> {
       ...createWebhookActivities({
         ...sending,
         chatOutbound,
-        retries: createRetryStarter(client, TASK_QUEUE),
+        retries,
         wake,
         shards: WEBHOOK_SHARDS,
         windowMs: config.eventWindowMs,
@@ -132,6 +133,14 @@ async function main(): Promise<void> {
   await connection.close();
   await database.close();
   await telemetry.close();
+}
+
+/** What a notification of deliveries wakes: the dispatchers of this process, and the workflow of the endpoint that it names. */
+function listenToDeliveries(config: WorkerConfig, client: Client, warn: (message: string, fields: object) => void) {
+  const wake = createWake();
+  const retries = createRetryStarter(client, TASK_QUEUE);
+  const notified = createNotified({ wake, retries, warn });
+  return { wake, retries, listener: listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, notified) };
 }
 
 /**

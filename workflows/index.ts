@@ -1,11 +1,10 @@
 /** Every workflow of the service; the worker bundles this file, in which nothing does I/O. */
 export { checkRollups } from './checkRollups.ts';
 export { closeEventWindows } from './closeEventWindows.ts';
-export { deliverWebhook } from './deliverWebhook.ts';
 export { dispatchWebhooks } from './dispatchWebhooks.ts';
 export { purchaseLicence } from './purchaseLicence.ts';
 export { reconcileChain } from './reconcileChain.ts';
-export { recoverEndpoint } from './recoverEndpoint.ts';
+export { retryDeliveries } from './retryDeliveries.ts';
 export { sendBudgetAlerts } from './sendBudgetAlerts.ts';
 export { settlePayments } from './settlePayments.ts';
 export { sweepAnomalies } from './sweepAnomalies.ts';

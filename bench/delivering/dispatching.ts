@@ -17,7 +17,7 @@ export async function whileDispatching<T>(database: Database, box: SecretBox, ur
   const listener = listen(url, DELIVERY_CHANNEL, wake.wake);
   const outbound = createOutbound({ allowLoopback: true, perTarget: 10_000 });
   const stopping = new AbortController();
-  const retries = { start: async () => undefined, recover: async () => undefined };
+  const retries = { due: async () => undefined };
   const warn = (message: string, fields: Readonly<Record<string, unknown>>): void => {
     if (!stopping.signal.aborted) console.error(message, fields);
   };

@@ -8,6 +8,7 @@ import { searchAudit } from '../../modules/operations/use/search.ts';
 import { operatorNamed } from '../../modules/tenants/use/change.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
+import { endpointCommands } from './endpoints.ts';
 import { buyerCommands, licenceCommands } from './licences.ts';
 import { monthCommands } from './months.ts';
 import { operationCommands } from './operations.ts';
@@ -39,6 +40,7 @@ export function createAdminProgram(given: Omit<Surroundings, 'operator'>): Comma
   program.addCommand(accountCommands(surroundings));
   program.addCommand(licenceCommands(surroundings));
   program.addCommand(hostCommands(surroundings));
+  program.addCommand(endpointCommands(surroundings));
   program.addCommand(paymentCommands(surroundings));
   program.addCommand(partitionCommands(surroundings));
   program.addCommand(monthCommands(surroundings));

@@ -82,6 +82,7 @@ export const WebhookEndpoint = defineEntity({
     failingSince: p.datetime(3).nullable(),
     exhaustedInRow: p.integer().default(0),
     cooledUntil: p.datetime(3).nullable(),
+    pausedUntil: p.datetime(3).nullable(),
     deletedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     updatedAt: p.datetime(3).defaultRaw('now()'),

@@ -17,6 +17,7 @@ create table webhook_endpoint (
   failing_since timestamptz(3),
   exhausted_in_row integer not null default 0,
   cooled_until timestamptz(3),
+  paused_until timestamptz(3), -- its owner, or an operator, wants nothing sent until then
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
@@ -24,7 +25,7 @@ create table webhook_endpoint (
   check (enabled = (disabled_reason is null)),
   check (deleted_at is null or not enabled)
 );
--- An endpoint with `cooled_until` cools: its first attempts wait, and the time says when its recovery workflow probes next (safety 21).
+-- An endpoint with `cooled_until` cools: its first attempts wait, and the time says when its workflow probes next (safety 21).
 create index webhook_endpoint_cooling on webhook_endpoint (cooled_until) where cooled_until is not null;
 grant select, insert, update, delete on webhook_endpoint to svc_app;
 
@@ -107,7 +108,7 @@ create table delivery (
   state text not null default 'pending' check (state in ('pending', 'delivered', 'failed', 'exhausted')),
   reason text, -- why it is failed or exhausted, or why the last attempt failed
   attempts smallint not null default 0,
-  retrying boolean not null default false, -- the first attempt failed: its own workflow owns the schedule now
+  retrying boolean not null default false, -- the first attempt failed: its endpoint's workflow makes the others
   schedule_from smallint not null default 0, -- a recovered delivery begins its schedule anew after so many attempts; its log goes on counting
   profile text not null default 'detailed' check (profile in ('detailed', 'summary')), -- its endpoint's, when it was made
   body text, -- the bytes, frozen when the first attempt begins
@@ -120,7 +121,7 @@ create table delivery (
   foreign key (tenant_id, endpoint_id) references webhook_endpoint
 );
 create index delivery_first on delivery (bucket, tenant_id, endpoint_id, delivery_id) where state = 'pending' and not retrying;
-create index delivery_retrying on delivery (bucket, due_at) where state = 'pending' and retrying;
+create index delivery_retrying on delivery (bucket, tenant_id, endpoint_id, due_at) where state = 'pending' and retrying;
 -- What fails now is looked for by its site: a few deliveries among all that ever went out.
 create index delivery_failing on delivery (tenant_id, delivery_id) where state = 'pending' and attempts > 0;
 create index delivery_newest on delivery (tenant_id, endpoint_id, delivery_id desc);

@@ -6,6 +6,8 @@ import {
   redeliverSiteEvent,
   replaySiteEvents,
 } from '../../modules/webhooks/use/manageDeliveries.ts';
+import type { RetriesNow } from '../../modules/webhooks/use/manageRetries.ts';
+import { orderRetries } from '../../modules/webhooks/use/manageRetries.ts';
 import { builder } from '../schema/builder.ts';
 import { DeliveryType, EndpointType } from '../types/webhooks.ts';
 import { id, line, optional, ownerMutation, TENANT_ID } from './field.ts';
@@ -113,3 +115,54 @@ ownerMutation('recoverDeliveries', {
   changed: { field: 'endpoint', type: EndpointType, idOf: (_payload, { endpointId }) => endpointId },
   change: (deps, call, { endpointId, since }) => recoverSiteDeliveries(deps, call, endpointId, since),
 });
+
+function retriesPayload(name: string) {
+  return builder.objectRef<RetriesNow>(name).implement({
+    description: 'What waits at an endpoint now.',
+    fields: (t) => ({
+      endpointId: t.exposeID('endpointId', { description: 'The endpoint.' }),
+      pausedUntil: t.field({
+        type: 'EpochMs',
+        nullable: true,
+        description: 'Until when nothing is sent to it; null: it is not paused.',
+        resolve: ({ pausedUntil }) => pausedUntil,
+      }),
+      deliveries: t.exposeInt('deliveries', { description: 'Of how many deliveries the next attempt was brought forward.' }),
+    }),
+  });
+}
+
+ownerMutation('pauseEndpoint', {
+  description:
+    'Sends nothing to an endpoint for a while, e.g. while its receiver is repaired: what waits uses no attempt. Again: counts from now.',
+  input: builder.inputType('PauseEndpointInput', {
+    description: 'Which endpoint, and for how long.',
+    fields: (t) => ({
+      tenantId: t.id(TENANT_ID),
+      endpointId: t.id({ required: true, description: 'The endpoint.' }),
+      hours: t.int({ description: '1 to 168, after which it is sent to again; left out: 24.' }),
+    }),
+  }),
+  schema: z.object({ endpointId: id('webhook endpoint'), hours: optional(z.number().int()) }),
+  payload: retriesPayload('PauseEndpointPayload'),
+  changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
+  change: (deps, call, { endpointId, hours = 24 }) => orderRetries(deps, call, endpointId, { kind: 'pause', hours }),
+});
+
+for (const [name, kind, description] of [
+  ['resumeEndpoint', 'resume', 'Ends the pause of an endpoint. Again: changes nothing.'],
+  ['skipEndpointWait', 'skip', 'Makes the attempts that wait at an endpoint now; each uses one of its eight.'],
+] as const) {
+  const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
+  ownerMutation(name, {
+    description,
+    input: builder.inputType(`${title}Input`, {
+      description: 'The endpoint meant.',
+      fields: (t) => ({ tenantId: t.id(TENANT_ID), endpointId: t.id({ required: true, description: 'The endpoint.' }) }),
+    }),
+    schema: z.object({ endpointId: id('webhook endpoint') }),
+    payload: retriesPayload(`${title}Payload`),
+    changed: { field: 'endpoint', type: EndpointType, idOf: ({ endpointId }) => endpointId },
+    change: (deps, call, { endpointId }) => orderRetries(deps, call, endpointId, { kind }),
+  });
+}

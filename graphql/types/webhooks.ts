@@ -152,6 +152,12 @@ EndpointType.implement({
       description: 'Until when it is left alone.',
       resolve: ({ cooledUntil }) => cooledUntil,
     }),
+    pausedUntil: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Until when its pause lasts, or lasted: nothing is sent meanwhile. Null: it was not paused, or was resumed.',
+      resolve: ({ pausedUntil }) => pausedUntil,
+    }),
     createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
   }),
 });

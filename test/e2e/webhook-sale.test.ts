@@ -87,7 +87,7 @@ test('a sale on chain reaches its receiver through a failure, again on demand, a
   expect(log?.attempts.map((attempt) => attempt.status)).toEqual([500, 200]);
   const connection = await Connection.connect({ address: service.temporal.address });
   const client = new Client({ connection, namespace: service.temporal.namespace });
-  const retries = client.workflow.getHandle(`delivery:${deliveryId}`);
+  const retries = client.workflow.getHandle(`endpoint:${endpointId}`);
   await expect.poll(async () => (await retries.describe()).status.name).toBe('COMPLETED');
   await connection.close();
 

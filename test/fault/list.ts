@@ -20,6 +20,7 @@ const database = 'test/fault/database.test.ts';
 const receivers = 'test/fault/webhook-receivers.test.ts';
 const announcements = 'test/fault/announcements.test.ts';
 const delivery = 'test/workflow/webhook-delivery.test.ts';
+const outages = 'test/workflow/webhook-outages.test.ts';
 const limits = 'test/fault/limits.test.ts';
 const fees = 'test/fault/fees.test.ts';
 const poison = 'test/fault/poison.test.ts';
@@ -248,7 +249,8 @@ export const FAULTS: readonly Fault[] = [
     fault: 'a worker ends after the POST and before its outcome is written',
     tests: [
       { file: delivery, name: 'a worker killed between POST and record of attempt' },
-      { file: delivery, name: 'a delivery whose workflow is missing gets one again' },
+      { file: delivery, name: 'an endpoint whose workflow is missing gets one again' },
+      { file: outages, name: 'a delivery that failed while Temporal was away' },
     ],
   },
   {

@@ -8,7 +8,6 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { RetryStart } from '../../modules/webhooks/rules/deliveryWorkflow.ts';
 import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
 import { pingEndpoint } from '../../modules/webhooks/use/redeliver.ts';
 import type { Outbound } from '../../platform/outbound/outbound.ts';
@@ -18,6 +17,7 @@ import { TEST_CERTIFICATE, TEST_KEY } from '../support/certificate.ts';
 import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
+import type { HandedOver } from '../support/webhook-pass.ts';
 import { runPass } from '../support/webhook-pass.ts';
 import type { LoggedDelivery } from '../support/webhookLog.ts';
 import { listDeliveries, listEndpoints } from '../support/webhookLog.ts';
@@ -29,7 +29,7 @@ const secretBox = createSecretBox(Buffer.alloc(32, 4));
 const cleanups: (() => unknown)[] = [];
 const deliveries = new Map<string, LoggedDelivery>();
 const endpoints = new Map<string, { readonly enabled: boolean }>();
-const handedOver: RetryStart[] = [];
+const handedOver: HandedOver[] = [];
 let innerVisits = 0;
 let own: TestDatabase;
 let database: Database;
@@ -172,7 +172,7 @@ test.each([
 ])('a receiver that %s: one attempt, %s, reason %s', (name, state, reason) => {
   const delivery = deliveries.get(name);
   expect(delivery).toMatchObject({ state, reason, attempts: [{ attempt: 1, reason }] });
-  expect(handedOver.some(({ deliveryId }) => deliveryId === delivery?.deliveryId)).toBe(state === 'pending');
+  expect(handedOver.some(({ endpointId }) => endpointId === delivery?.endpointId)).toBe(state === 'pending');
 });
 
 test('every attempt ended by its deadline, and kept at most 2 KiB of an answer', () => {

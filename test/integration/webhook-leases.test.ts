@@ -99,3 +99,17 @@ test('a retry that is on its way is busy to a second one, and so is a third whil
   expect(await retry(two)).toBe('leased');
   expect(await retry(three)).toBe('busy');
 });
+
+test('nothing is leased of an endpoint that is paused, neither a first attempt nor a later one, until the pause is over', async () => {
+  const { tenantId, endpointId, ids } = await endpoint(1);
+  const [failed = ''] = await insertWaiting(database, tenantId, endpointId, 1, { retrying: true, attempts: 1, body: '{}' });
+  const pause = (until: string) =>
+    database.query(`update webhook_endpoint set paused_until = now() + interval '${until}' where endpoint_id = $1`, [endpointId]);
+  const key = { tenantId, deliveryId: failed, attempt: 2 };
+  const retry = () => database.transaction(async (sql) => (await leaseRetry(sql, key, LEASE_MS)).kind);
+  const firsts = async () => (await lease()).flatMap((one) => (one.endpointId === endpointId ? [one.deliveryId] : []));
+  await pause('1 hour');
+  expect([await firsts(), await retry()]).toEqual([[], 'none']);
+  await pause('-1 second');
+  expect([await firsts(), await retry()]).toEqual([ids, 'leased']);
+});

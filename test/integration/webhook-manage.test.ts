@@ -3,7 +3,6 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
-import type { RetryStart } from '../../modules/webhooks/rules/deliveryWorkflow.ts';
 import { closeDueWindows } from '../../modules/webhooks/use/closeWindows.ts';
 import type { EndpointRequest } from '../../modules/webhooks/use/endpoints.ts';
 import { createEndpoint, deleteEndpoint, updateEndpoint } from '../../modules/webhooks/use/endpoints.ts';
@@ -18,6 +17,7 @@ import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
+import type { HandedOver } from '../support/webhook-pass.ts';
 import { runPass } from '../support/webhook-pass.ts';
 import { listDeliveries, listEndpoints } from '../support/webhookLog.ts';
 
@@ -34,7 +34,7 @@ const chatOutbound: Outbound = {
     return { ok: true, status: 204, headers: {}, body: new Uint8Array(), durationMs: 1 };
   },
 };
-const handedOver: RetryStart[] = [];
+const handedOver: HandedOver[] = [];
 const receivers: Receiver[] = [];
 let own: TestDatabase;
 let database: Database;
@@ -149,8 +149,8 @@ test('exhausted deliveries are recovered: same ids and bytes, eight attempts ane
   const [delivery] = await log();
   expect(delivery).toMatchObject({ state: 'pending', retrying: true, reason: 'status_500' });
   expect(delivery?.attempts.map(({ attempt }) => attempt)).toEqual([1, 9]);
-  expect(handedOver.at(-1)).toMatchObject({ deliveryId: delivery?.deliveryId, attempt: 10 });
-  expect((handedOver.at(-1)?.dueAtMs ?? 0) - Date.now()).toBeLessThan(6_000); // the second wait of the schedule, 5 s
+  expect(handedOver.at(-1)).toMatchObject({ endpointId });
+  expect(handedOver.at(-1)?.inMs).toBeLessThan(6_000); // the second wait of the schedule, 5 s
   expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
 });
 

@@ -350,6 +350,52 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/workflow/webhook-delivery.test.ts', name: 'a worker killed between POST and record of attempt' },
   },
   {
+    id: 'paused-first-attempts',
+    rule: 21,
+    bug: 'first attempts go out to an endpoint that its owner paused',
+    edits: [
+      {
+        file: 'modules/webhooks/store/leases.ts',
+        search: 'and (e.paused_until is null or e.paused_until <= clock_timestamp()) and exists (',
+        replace: 'and exists (',
+      },
+    ],
+    test: { file: 'test/integration/webhook-leases.test.ts', name: 'nothing is leased of an endpoint that is paused' },
+  },
+  {
+    id: 'paused-later-attempts',
+    rule: 21,
+    bug: 'an attempt that was on its way when its endpoint was paused is made',
+    edits: [{ file: 'modules/webhooks/store/leases.ts', search: ' || row.paused)', replace: ')' }],
+    test: { file: 'test/integration/webhook-leases.test.ts', name: 'nothing is leased of an endpoint that is paused' },
+  },
+  {
+    id: 'overdue-endpoint-left',
+    rule: 21,
+    bug: 'a worker that died between the record of a failure and the signal leaves the delivery for good',
+    edits: [
+      {
+        file: 'modules/webhooks/use/dispatch.ts',
+        search: 'for (const endpoint of overdue) await',
+        replace: 'for (const endpoint of overdue.slice(overdue.length)) await',
+      },
+    ],
+    test: { file: 'test/workflow/webhook-delivery.test.ts', name: 'an endpoint whose workflow is missing gets one again' },
+  },
+  {
+    id: 'disabled-endpoint-left',
+    rule: 21,
+    bug: 'what waits at an endpoint that its owner disabled stays pending until it would have been due, hours later',
+    edits: [
+      {
+        file: 'modules/webhooks/store/receiver.ts',
+        search: "is.or([is('d.dueAt', '<', late), is('e.enabled', '=', false)])",
+        replace: "is('d.dueAt', '<', late)",
+      },
+    ],
+    test: { file: 'test/workflow/webhook-retries.test.ts', name: 'what waits at an endpoint that its owner disabled fails then' },
+  },
+  {
     id: 'slots-of-a-snapshot',
     rule: 21,
     bug: 'a delivery that another dispatcher recorded since the look is sent again',

@@ -1,8 +1,7 @@
 /** First attempts without a workflow: one pass of the dispatching activity's service, for tests of what it sends and records. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
-import type { RetryStart } from '../../modules/webhooks/rules/deliveryWorkflow.ts';
-import type { WebhookLimits } from '../../modules/webhooks/use/deps.ts';
+import type { RetryStarter, WebhookLimits } from '../../modules/webhooks/use/deps.ts';
 import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
 import { createDispatcher } from '../../modules/webhooks/use/dispatch.ts';
 import { createRecorder } from '../../modules/webhooks/use/recorder.ts';
@@ -10,13 +9,19 @@ import { createWake } from '../../modules/webhooks/use/wake.ts';
 import type { Outbound } from '../../platform/outbound/outbound.ts';
 import type { SecretBox } from '../../platform/tokens/secretBox.ts';
 
+/** An endpoint whose workflow was told that something is due. */
+export interface HandedOver {
+  readonly endpointId: string;
+  readonly inMs: number;
+}
+
 /** What a pass works with; what it hands over to workflows lands in `handedOver`. */
 export interface PassOptions {
   readonly database: Database;
   readonly outbound: Outbound;
   readonly chatOutbound?: Outbound;
   readonly secretBox: SecretBox;
-  readonly handedOver?: RetryStart[];
+  readonly handedOver?: HandedOver[];
   readonly limits?: Partial<WebhookLimits>;
 }
 
@@ -29,7 +34,7 @@ const WAITING = `select 1 from delivery join webhook_endpoint using (tenant_id, 
 export async function runPass(options: PassOptions): Promise<void> {
   const { database, outbound, secretBox, chatOutbound = outbound, handedOver = [] } = options;
   const limits = { ...WEBHOOK_LIMITS, requestTimeoutMs: 10_000, passMs: 300, pollMs: 50, ...options.limits };
-  const retries = { start: async (retry: RetryStart) => void handedOver.push(retry), recover: async () => undefined };
+  const retries: RetryStarter = { due: async ({ endpointId }, inMs) => void handedOver.push({ endpointId, inMs }) };
   const stopping = new AbortController();
   const fixed = { shards: 1, windowMs: 1_000, stopping: stopping.signal, warn: console.error };
   const deps = { database, outbound, chatOutbound, secretBox, retries, limits, wake: createWake(), ...fixed };

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { buildDeliveryId } from '../../modules/webhooks/rules/deliveryId.ts';
-import { busyDelayMs } from '../../modules/webhooks/rules/deliveryWorkflow.ts';
 import { wantsEvent } from '../../modules/webhooks/rules/endpoint.ts';
 import type { UnannouncedCrossing } from '../../modules/webhooks/rules/event.ts';
 import { buildSettlementData, settlementEventKey, settlementRefKind } from '../../modules/webhooks/rules/event.ts';
+import type { Receiver } from '../../modules/webhooks/rules/retrying.ts';
+import { outcomeOf } from '../../modules/webhooks/rules/retrying.ts';
 import type { AttemptResult } from '../../modules/webhooks/rules/retrySchedule.ts';
 import { delayBefore, judgeAttempt, parseRetryAfter } from '../../modules/webhooks/rules/retrySchedule.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../modules/webhooks/rules/window.ts';
@@ -167,8 +168,39 @@ test('Retry-After is read as seconds or as an HTTP date, and anything else as no
   expect(parseRetryAfter(null, now)).toBe(0);
 });
 
-test('a busy endpoint is asked again after 1 s, later after at most 60 s', () => {
-  expect([0, 1, 2, 6, 50].map(busyDelayMs)).toEqual([1_000, 2_000, 4_000, 60_000, 60_000]);
+const DOWN: Receiver = {
+  enabled: true,
+  cools: false,
+  probeInMs: null,
+  pausedMs: null,
+  failuresInRow: 3,
+  deliveries: 2,
+  dueInMs: 4_000,
+  attempt: 3,
+  reason: 'status_500',
+};
+
+test('a receiver that does not answer is looked at when its next attempt or probe is due, whichever comes first', () => {
+  expect(outcomeOf(DOWN, 0)).toMatchObject({ state: 'retrying', next: '3', waitMs: 4_000, reason: 'status_500' });
+  const cools = { ...DOWN, cools: true, probeInMs: 9_000 };
+  expect(outcomeOf(cools, 2)).toMatchObject({ state: 'cooling', next: '3', waitMs: 4_000, probes: 2 });
+  expect(outcomeOf({ ...cools, probeInMs: 3_000 }, 2)).toMatchObject({ next: 'probe', waitMs: 3_000 });
+  expect(outcomeOf({ ...cools, deliveries: 0, dueInMs: null }, 2)).toMatchObject({ next: 'probe', waitMs: 9_000 });
+});
+
+test('an attempt that is overdue, because no slot was free, is looked at again after a second', () => {
+  expect(outcomeOf({ ...DOWN, dueInMs: -60_000 }, 0)).toMatchObject({ waitMs: 1_000 });
+});
+
+test('a paused receiver is looked at when its pause ends, however much is due', () => {
+  expect(outcomeOf({ ...DOWN, dueInMs: -1, pausedMs: 60_000 }, 0)).toMatchObject({ state: 'paused', next: null, waitMs: 60_000 });
+});
+
+test('with nothing to try again a receiver is recovered, disabled, or nothing waits', () => {
+  const none = { ...DOWN, deliveries: 0, dueInMs: null };
+  expect(outcomeOf({ ...none, failuresInRow: 0 }, 1)).toEqual({ kind: 'ended', why: 'recovered' });
+  expect(outcomeOf(none, 1)).toEqual({ kind: 'ended', why: 'nothing_waits' });
+  expect(outcomeOf({ ...none, enabled: false }, 1)).toEqual({ kind: 'ended', why: 'disabled' });
 });
 
 test('a delivery id is dlv_ and a ULID that sorts by time', () => {

@@ -4,6 +4,10 @@ import type { Hex } from 'viem';
 import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentQuery, SEARCH_ATTRIBUTES, siteKey } from '../../modules/kernel/workflow/attributes.ts';
+import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
+import { pingEndpoint } from '../../modules/webhooks/use/redeliver.ts';
+import { createOutbound } from '../../platform/outbound/outbound.ts';
+import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
 import { scaled } from '../support/patience.ts';
@@ -11,6 +15,8 @@ import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 
 const NETWORK = 'eip155:84532';
+/** The key of the service under test, so that an endpoint which a test makes can be signed for. */
+const SECRETS_KEY = Buffer.alloc(32, 7);
 const LONG = { timeout: scaled(120_000), interval: 200 };
 let service: TestService;
 let site: TestSite;
@@ -18,7 +24,7 @@ let connection: Connection;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: { SECRETS_KEY: SECRETS_KEY.toString('base64url') } });
   site = await service.site();
   connection = await Connection.connect({ address: service.temporal.address });
   client = new Client({ connection, namespace: service.temporal.namespace });
@@ -144,6 +150,28 @@ test('when did reconciliation run last, and what did it find: the schedule names
       `WorkflowType = 'reconcileChain' AND Network = '${NETWORK}' AND ExecutionStatus != 'Completed' AND ExecutionStatus != 'Running'`,
     ),
   ).toEqual([]);
+});
+
+test('which receivers are down, and when is their next attempt: one workflow a receiver, found by its endpoint and its site', async () => {
+  const outbound = createOutbound();
+  const secretBox = createSecretBox(SECRETS_KEY);
+  const { database } = service;
+  const { tenantId } = site;
+  const { endpointId } = await createEndpoint({ database, secretBox, outbound }, tenantId, { url: 'https://nowhere.example/' });
+  await pingEndpoint({ database }, tenantId, endpointId);
+  const down = `WorkflowType = 'retryDeliveries' AND ExecutionStatus = 'Running'`;
+  const receivers = async (query: string) => (await find(`${down} AND ${query}`)).map(({ workflowId }) => workflowId);
+  await expect.poll(() => receivers(`EndpointId = '${endpointId}'`), LONG).toEqual([`endpoint:${endpointId}`]);
+  expect(await receivers(`SiteIds = '${siteKey(tenantId)}'`)).toEqual([`endpoint:${endpointId}`]);
+  const handle = client.workflow.getHandle(`endpoint:${endpointId}`);
+  const next = expect.stringMatching(/^attempt [2-8]$/);
+  await expect
+    .poll(() => handle.query('status'), LONG)
+    .toMatchObject({ state: 'retrying', deliveries: 1, next, 'last failure': 'dns_error' });
+  const { 'due at': dueAt } = await handle.query<{ 'due at': string }>('status');
+  const [row] = await database.query<{ due_at: Date }>('select due_at from delivery where endpoint_id = $1', [endpointId]);
+  expect(Math.abs(Date.parse(dueAt) - (row?.due_at.getTime() ?? 0))).toBeLessThan(3_000);
+  await outbound.close();
 });
 
 test('every attribute that workflows name is registered with its namespace', async () => {

@@ -46,9 +46,9 @@ function bundleOfNext(): ReturnType<typeof openWorkflowBundle> {
   for (const name of ['workflows', 'modules']) cpSync(join(ROOT, name), join(root, name), { recursive: true });
   edit(join(root, 'workflows', 'closeEventWindows.ts'), 'const endsAt =', 'await sleep(1);\n  const endsAt =');
   edit(
-    join(root, 'workflows', 'deliverWebhook.ts'),
-    'let waits = 0;',
-    'await tryAttempt({ ...start, attempt: 99 });\n  let waits = 0;',
+    join(root, 'workflows', 'retryDeliveries.ts'),
+    'let { probes } = start;',
+    'await retryDue(start);\n  let { probes } = start;',
   );
   return openWorkflowBundle(false, { root, folder: join(folder, 'cache') });
 }
@@ -73,11 +73,11 @@ test('a scheduled run that the next version cannot replay fails and begins again
   });
   const first = await start();
   const tenantId = await insertTenant(database);
-  await createEndpoint(first, tenantId, { url: receiver.url });
+  const { endpointId } = await createEndpoint(first, tenantId, { url: receiver.url });
   await insertCrossing(database, { tenantId, legs: [{ toAddress: '0xa', amountMicro: 1 }] });
   await receiver.until(1);
   const { client } = first;
-  const delivery = client.workflow.getHandle(`delivery:${receiver.received[0]?.headers['svc-id']}`);
+  const delivery = client.workflow.getHandle(`endpoint:${endpointId}`);
   const retries = () =>
     delivery.describe().then(
       ({ status }) => status.name,
@@ -103,9 +103,8 @@ test('a scheduled run that the next version cannot replay fails and begins again
   await next.stop();
 
   const again = await start();
-  expect(await again.client.workflow.getHandle(delivery.workflowId).result()).toBe('delivered');
-  expect(
-    receiver.received.map(({ headers }) => headers['svc-id']).filter((id) => `delivery:${id}` === delivery.workflowId),
-  ).toHaveLength(2);
+  expect(await again.client.workflow.getHandle(delivery.workflowId).result()).toBe('recovered');
+  const ids = receiver.received.map(({ headers }) => headers['svc-id']);
+  expect(ids.filter((id) => id === ids[0])).toHaveLength(2);
   await receiver.stop();
 });

@@ -62,6 +62,13 @@ async function eventually<T>(look: () => Promise<T | undefined | false>): Promis
   }
 }
 
+/** Ends the workflow of an endpoint that fails; its schedule would go on for hours. */
+async function endRetries(endpointId: string): Promise<void> {
+  const handle = worker.client.workflow.getHandle(`endpoint:${endpointId}`);
+  await eventually(async () => (await handle.describe().catch(() => undefined))?.status.name === 'RUNNING');
+  await handle.terminate();
+}
+
 function verify({ headers, body }: Received, secret: string): void {
   const [, time, digest] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['svc-signature'])) ?? [];
   expect(createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${time}.${body}`).digest('hex')).toBe(digest);
@@ -99,7 +106,7 @@ test('the summary profile says how many legs and nothing else', async () => {
   expect(JSON.parse(receiver.received[0]?.body ?? '').data).toEqual({ tenant: tenantId, announced: 1 });
 });
 
-test('a failed delivery is made again by its own workflow: same id, same bytes, new signature', async () => {
+test('a failed delivery is made again by the workflow of its endpoint: same id, same bytes, new signature', async () => {
   const { receiver, tenantId, endpointId, secret, sell, log } = await subscribe();
   receiver.answer((response, count) => {
     response.statusCode = count === 1 ? 500 : 204;
@@ -108,10 +115,10 @@ test('a failed delivery is made again by its own workflow: same id, same bytes, 
   await sell();
   await receiver.until(1);
   await database.query("update webhook_endpoint set profile = 'summary' where tenant_id = $1", [tenantId]);
-  const workflowId = `delivery:${receiver.received[0]?.headers['svc-id']}`;
+  const workflowId = `endpoint:${endpointId}`;
   const handle = worker.client.workflow.getHandle(workflowId);
   await eventually(async () => (await handle.describe().catch(() => undefined)) !== undefined);
-  expect(await handle.result()).toBe('delivered');
+  expect(await handle.result()).toBe('recovered');
   const [first, second] = receiver.received;
   expect(second?.body).toBe(first?.body);
   expect(second?.headers['svc-id']).toBe(first?.headers['svc-id']);
@@ -124,7 +131,7 @@ test('a failed delivery is made again by its own workflow: same id, same bytes, 
   ]);
   const [health] = await database.query('select failures_in_row from webhook_endpoint where endpoint_id = $1', [endpointId]);
   expect(health).toEqual({ failures_in_row: 0 });
-  await saveHistory(worker.client, workflowId, 'deliverWebhook');
+  await saveHistory(worker.client, workflowId, 'retryDeliveries');
 });
 
 test('410 disables the endpoint, fails the delivery for good and raises an alert', async () => {
@@ -172,7 +179,7 @@ test('a redirect is a failed attempt, and Retry-After of a 429 is the floor of t
     expect(delivery).toMatchObject({ state: 'pending', reason });
     const attempt = delivery?.attempts[0];
     expect((delivery?.dueAtMs ?? 0) - (attempt?.startedAtMs ?? 0)).toBeGreaterThan(leastMs);
-    const handle = worker.client.workflow.getHandle(`delivery:${delivery?.deliveryId}`);
+    const handle = worker.client.workflow.getHandle(`endpoint:${delivery?.endpointId}`);
     await eventually(async () => (await handle.describe().catch(() => undefined))?.status.name === 'RUNNING');
     await handle.terminate();
   }
@@ -193,11 +200,7 @@ test('a hanging receiver has at most two requests in flight, ends each with time
   expect(rows).toHaveLength(5);
   expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['timeout']));
   expect(hanging.receiver.mostAtOnce).toBeLessThanOrEqual(2);
-  for (const { deliveryId } of rows) {
-    const handle = worker.client.workflow.getHandle(`delivery:${deliveryId}`);
-    await eventually(async () => (await handle.describe().catch(() => undefined)) !== undefined);
-    await handle.terminate().catch(() => undefined);
-  }
+  await endRetries(hanging.endpointId);
 });
 
 test('after ten failures in a row an endpoint cools, and its waiting deliveries use no attempt', async () => {
@@ -223,17 +226,10 @@ test('after ten failures in a row an endpoint cools, and its waiting deliveries 
   const waiting = rows.filter(({ retrying }) => !retrying);
   expect(waiting.length).toBeGreaterThan(0);
   expect(waiting.every(({ attempts, state }) => attempts.length === 0 && state === 'pending')).toBe(true);
-  for (const { deliveryId } of rows.filter(({ retrying }) => retrying)) {
-    const handle = worker.client.workflow.getHandle(`delivery:${deliveryId}`);
-    await eventually(async () => (await handle.describe().catch(() => undefined)) !== undefined);
-    await handle.terminate().catch(() => undefined);
-  }
-  const recovery = worker.client.workflow.getHandle(`recoverEndpoint:${endpointId}`);
-  await eventually(async () => (await recovery.describe().catch(() => undefined))?.status.name === 'RUNNING');
-  await recovery.terminate();
+  await endRetries(endpointId);
 });
 
-test('a delivery whose workflow is missing gets one again', async () => {
+test('an endpoint whose workflow is missing gets one again', async () => {
   const { receiver, tenantId, endpointId, log } = await subscribe();
   const [deliveryId] = await insertWaiting(database, tenantId, endpointId, 1, {
     retrying: true,
@@ -241,7 +237,7 @@ test('a delivery whose workflow is missing gets one again', async () => {
     body: '{"frozen":true}',
   });
   await worker.stop();
-  worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, orphanMs: 1 } });
+  worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, overdueMs: 1 } });
   await receiver.until(1);
   const rows = await eventually(async () => {
     const all = await log();
@@ -249,13 +245,13 @@ test('a delivery whose workflow is missing gets one again', async () => {
   });
   expect(receiver.received[0]?.body).toBe('{"frozen":true}');
   expect(rows[0]).toMatchObject({ deliveryId, attempts: [{ attempt: 2 }] });
-  expect(await worker.client.workflow.getHandle(`delivery:${deliveryId}`).result()).toBe('delivered');
+  expect(await worker.client.workflow.getHandle(`endpoint:${endpointId}`).result()).toBe('recovered');
 });
 
 test.each([1, 2])(
   'a worker killed between POST and record of attempt %i: delivered again with the same id, event and bytes, recorded once',
   async (fatal) => {
-    const { receiver, sell, log } = await subscribe();
+    const { receiver, endpointId, sell, log } = await subscribe();
     await worker.stop();
     receiver.answer((response, count) => {
       if (count === fatal) return void children.at(-1)?.kill('SIGKILL');
@@ -278,6 +274,7 @@ test.each([1, 2])(
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.attempts.map(({ status }) => status)).toEqual([...Array.from({ length: fatal - 1 }, () => 500), 200]);
+    if (fatal > 1) expect(await worker.client.workflow.getHandle(`endpoint:${endpointId}`).result()).toBe('recovered');
     await saveHistory(worker.client, 'dispatchWebhooks:0', 'dispatchWebhooks', await firstRun('dispatchWebhooks:0'));
   },
 );

@@ -47,7 +47,7 @@ async function subscribe(first: number) {
     response.statusCode = answer.status;
     response.end();
   });
-  const recovery = worker.client.workflow.getHandle(`recoverEndpoint:${endpointId}`);
+  const recovery = worker.client.workflow.getHandle(`endpoint:${endpointId}`);
   const log = () => listDeliveries({ database }, tenantId, endpointId);
   return { receiver, tenantId, endpointId, answer, recovery, log };
 }
@@ -63,13 +63,14 @@ const endpointRow = async (endpointId: string) =>
 
 const poll = { timeout: scaled(60_000) };
 
-/** Ends the workflows of deliveries that failed; their own schedules would go on for hours. */
-async function endRetries(ids: readonly string[]): Promise<void> {
-  for (const id of ids)
-    await worker.client.workflow
-      .getHandle(`delivery:${id}`)
-      .terminate()
-      .catch(() => undefined);
+/** Makes the retries of an endpoint due in an hour, so that nothing but a probe may end its cooling. */
+const postponeRetries = (endpointId: string) =>
+  database.query("update delivery set due_at = now() + interval '1 hour' where endpoint_id = $1 and retrying", [endpointId]);
+
+/** Makes the retries of an endpoint due now, and says so to its workflow. */
+async function retryNow(endpointId: string): Promise<void> {
+  await database.query('update delivery set due_at = now() where endpoint_id = $1 and retrying', [endpointId]);
+  await worker.client.workflow.getHandle(`endpoint:${endpointId}`).signal('due', 0);
 }
 
 test('a cooling endpoint is probed with its oldest waiting delivery, one at a time, and the rest goes out when that succeeds', async () => {
@@ -84,9 +85,8 @@ test('a cooling endpoint is probed with its oldest waiting delivery, one at a ti
   await untilProbed(2);
   const waiting = (await log()).filter(({ attempts }) => attempts.length === 0);
   expect(waiting.length).toBeGreaterThan(10);
-  await endRetries(ids); // one that is due now would end the cooling before the probe
+  await postponeRetries(endpointId); // one that is due now would end the cooling before the probe
   answer.status = 200;
-  expect(await recovery.result()).toBe('recovered');
   await expect
     .poll(async () => (await log()).filter(({ retrying }) => !retrying).every(({ state }) => state === 'delivered'), poll)
     .toBe(true);
@@ -104,28 +104,27 @@ test('a cooling endpoint is probed with its oldest waiting delivery, one at a ti
   }
   const firsts = Map.groupBy(receiver.received, ({ headers }) => String(headers['svc-id']));
   for (const id of untried) expect(firsts.get(id), id).toHaveLength(1);
-  await saveHistory(worker.client, `recoverEndpoint:${endpointId}`, 'recoverEndpoint');
-  await endRetries(ids);
+  await retryNow(endpointId);
+  expect(await recovery.result()).toBe('recovered');
+  expect((await log()).every(({ state }) => state === 'delivered')).toBe(true);
+  await saveHistory(worker.client, `endpoint:${endpointId}`, 'retryDeliveries-cooled');
 });
 
-test('410 to a probe disables the endpoint, and what waits fails instead of waiting for good', async () => {
+test('410 to a probe disables the endpoint, and what waits, for its first attempt or a later one, fails at once', async () => {
   const { tenantId, endpointId, answer, recovery, log } = await subscribe(500);
-  const ids = await insertWaiting(database, tenantId, endpointId, 25);
+  await insertWaiting(database, tenantId, endpointId, 25);
   await expect.poll(async () => (await endpointRow(endpointId))?.cools, poll).toBe(true);
   answer.status = 410;
   // Its row says that it cools a moment before the workflow is started.
   await expect.poll(async () => (await recovery.describe().catch(() => undefined)) !== undefined, poll).toBe(true);
   expect(await recovery.result()).toBe('disabled');
-  await expect
-    .poll(async () => (await log()).filter(({ state, retrying }) => state === 'pending' && !retrying).length, poll)
-    .toBe(0);
+  await expect.poll(async () => (await log()).filter(({ state }) => state === 'pending').length, poll).toBe(0);
   // An attempt that was on its way may be one more failure, and begin another recovery that ends at once.
   await expect
     .poll(async () => await endpointRow(endpointId), poll)
     .toMatchObject({ cools: false, enabled: false, reason: 'gone' });
   expect((await log()).some(({ reason }) => reason === 'endpoint_disabled')).toBe(true);
-  await saveHistory(worker.client, `recoverEndpoint:${endpointId}`, 'recoverEndpoint-disabled');
-  await endRetries(ids);
+  await saveHistory(worker.client, `endpoint:${endpointId}`, 'retryDeliveries-disabled');
 });
 
 test('a recovery that was lost is started again, and with nothing to probe with the endpoint is let go', async () => {
@@ -135,8 +134,8 @@ test('a recovery that was lost is started again, and with nothing to probe with 
     [endpointId],
   );
   await worker.stop();
-  worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, orphanMs: 1 } });
-  const recovery = worker.client.workflow.getHandle(`recoverEndpoint:${endpointId}`);
+  worker = await startWebhookWorker({ ...options, limits: { ...LIMITS, overdueMs: 1 } });
+  const recovery = worker.client.workflow.getHandle(`endpoint:${endpointId}`);
   await expect.poll(async () => (await recovery.describe().catch(() => undefined))?.status.name, poll).toBe('COMPLETED');
   expect(await recovery.result()).toBe('nothing_waits');
   expect(await endpointRow(endpointId)).toMatchObject({ cools: false, failures: 10 });

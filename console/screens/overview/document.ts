@@ -25,7 +25,7 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
     attention {
       since
       waiting { total { payments micro } }
-      failingEndpoints { origin enabled failuresInRow failingSince disabledReason }
+      failingEndpoints { origin enabled failuresInRow failingSince pausedUntil disabledReason }
       hosts { host verifiedAt failingSince lastReason failedOpenAt enforcement { nextAction recordToFix } } hostCount
       licencesEnding { until } licencesEndingCount
       rules { metric range threshold host }
@@ -109,7 +109,7 @@ interface ToLookAt {
   readonly since: number;
   readonly waiting: { readonly total: { readonly payments: number; readonly micro: string } } | null;
   readonly failingEndpoints:
-    | readonly Pick<Endpoint, 'origin' | 'enabled' | 'failuresInRow' | 'failingSince' | 'disabledReason'>[]
+    | readonly Pick<Endpoint, 'origin' | 'enabled' | 'failuresInRow' | 'failingSince' | 'pausedUntil' | 'disabledReason'>[]
     | null;
   readonly hosts:
     | readonly (Pick<Host, 'host' | 'verifiedAt' | 'failingSince' | 'lastReason'> & {

@@ -1,7 +1,7 @@
 import { mutation } from '../../core/mutate.ts';
 
 const ENDPOINT = `endpointId origin url channel profile eventTypes hostFilter description enabled disabledReason failuresInRow failingSince
-  cooledUntil createdAt`;
+  cooledUntil pausedUntil createdAt`;
 const DELIVERY = `deliveryId state reason redelivery attemptCount dueAt createdAt decidedAt event { eventId type host }`;
 
 /** Receivers, and the newest event as a chat shows it. */
@@ -54,6 +54,9 @@ export const ENABLE_ENDPOINT_DOCUMENT = mutation('enableEndpoint', 'endpointId')
 export const DISABLE_ENDPOINT_DOCUMENT = mutation('disableEndpoint', 'endpointId');
 export const ROTATE_SECRET_DOCUMENT = mutation('rotateEndpointSecret', 'endpointId secret');
 export const PING_ENDPOINT_DOCUMENT = mutation('pingEndpoint', 'eventId deliveryId');
+export const PAUSE_ENDPOINT_DOCUMENT = mutation('pauseEndpoint', 'endpointId pausedUntil');
+export const RESUME_ENDPOINT_DOCUMENT = mutation('resumeEndpoint', 'endpointId pausedUntil');
+export const SKIP_WAIT_DOCUMENT = mutation('skipEndpointWait', 'endpointId deliveries');
 export const REDELIVER_DOCUMENT = mutation('redeliver', 'deliveryId');
 export const RECOVER_DOCUMENT = mutation('recoverDeliveries', 'deliveries isMore');
 export const REPLAY_DOCUMENT = mutation('replayEvents', 'deliveries next');
@@ -73,6 +76,7 @@ export interface Endpoint {
   readonly failuresInRow: number;
   readonly failingSince: number | null;
   readonly cooledUntil: number | null;
+  readonly pausedUntil: number | null;
   readonly createdAt: number;
 }
 

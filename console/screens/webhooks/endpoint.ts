@@ -17,12 +17,15 @@ import {
   DISABLE_ENDPOINT_DOCUMENT,
   ENABLE_ENDPOINT_DOCUMENT,
   ENDPOINT_DOCUMENT,
+  PAUSE_ENDPOINT_DOCUMENT,
   PING_ENDPOINT_DOCUMENT,
+  RESUME_ENDPOINT_DOCUMENT,
+  SKIP_WAIT_DOCUMENT,
 } from './documents.ts';
 import { EndpointForm } from './endpointForm.ts';
 import { Rotate } from './rotate.ts';
 import { SendAgain } from './sendAgain.ts';
-import { CHANNELS, EVENT_WORDS, PROFILES, standingOf } from './words.ts';
+import { CHANNELS, EVENT_WORDS, isPaused, PROFILES, standingOf } from './words.ts';
 
 interface Answer {
   readonly tenant: {
@@ -54,6 +57,8 @@ interface Props {
 function One({ endpoint, newest, reload }: Props): View {
   const [isEditing, setEditing] = useState(false);
   const ping = usePing(endpoint, reload);
+  const pause = usePause(endpoint, reload);
+  const skip = useSkip(endpoint, reload);
   const toggle = useToggle(endpoint, reload);
   const removal = useRemoval(endpoint);
   const { tone, text, more } = standingOf(endpoint);
@@ -61,10 +66,12 @@ function One({ endpoint, newest, reload }: Props): View {
     <${Head} title=${endpoint.origin} about=${html`<a href=${href('/webhooks')}>Webhooks</a>${endpoint.description ? ` · ${endpoint.description}` : ''}`}>
       <${Button} onClick=${ping.start}>Send a test<//>
       <${Button} onClick=${() => setEditing(true)}>Change<//>
+      ${endpoint.enabled ? html`<${Button} onClick=${pause.start}>${isPaused(endpoint) ? 'Resume' : 'Pause'}<//>` : null}
+      ${endpoint.enabled && endpoint.failuresInRow > 0 && !isPaused(endpoint) ? html`<${Button} onClick=${skip.start}>Try now<//>` : null}
       <${Button} onClick=${toggle.start}>${endpoint.enabled ? 'Disable' : 'Enable'}<//>
       <${Button} kind="danger" onClick=${removal.start}>Delete<//>
     <//>
-    ${ping.outcome()} ${toggle.outcome()} ${removal.outcome()}
+    ${ping.outcome()} ${pause.outcome()} ${skip.outcome()} ${toggle.outcome()} ${removal.outcome()}
     <div class="columns">
       <${Panel} title="Endpoint">
         <${Facts} of=${factsOf(endpoint, html`<${Badge} tone=${tone}>${text}<//> <span class="muted">${more}</span>`)} />
@@ -76,7 +83,7 @@ function One({ endpoint, newest, reload }: Props): View {
       </div>
     </div>
     <${Deliveries} endpointId=${endpoint.endpointId} />
-    ${ping.dialog} ${toggle.dialog} ${removal.dialog}
+    ${ping.dialog} ${pause.dialog} ${skip.dialog} ${toggle.dialog} ${removal.dialog}
     ${isEditing ? html`<${EndpointForm} endpoint=${endpoint} newest=${newest} onClose=${() => setEditing(false)} done=${reload} told=${() => undefined} />` : null}
   </div>`;
 }
@@ -90,6 +97,7 @@ function factsOf(endpoint: Endpoint, standing: View): readonly (readonly [View, 
     ['Hosts', endpoint.hostFilter?.join(', ') ?? 'every host'],
     ['Content', PROFILES.find(({ value }) => value === endpoint.profile)?.label ?? words(endpoint.profile)],
     ...(endpoint.cooledUntil === null ? [] : [['Left alone until', html`<${Time} at=${endpoint.cooledUntil} />`] as const]),
+    ...(isPaused(endpoint) ? [['Paused until', html`<${Time} at=${endpoint.pausedUntil} />`] as const] : []),
     ['Created', html`<${Time} at=${endpoint.createdAt} />`],
   ];
 }
@@ -103,6 +111,40 @@ function usePing({ endpointId, origin, eventTypes }: Endpoint, done: () => void)
     make: () => mutate(PING_ENDPOINT_DOCUMENT, { endpointId }),
     confirm: 'Send it',
     said: 'It is on its way: it stands first among the deliveries.',
+    done,
+  });
+}
+
+function usePause(endpoint: Endpoint, done: () => void) {
+  const { endpointId, origin } = endpoint;
+  const isOn = isPaused(endpoint);
+  return useReview({
+    title: isOn ? 'Resume the endpoint' : 'Pause the endpoint',
+    look: async () => isOn,
+    show: (was) =>
+      html`<${Effect} lines=${
+        was
+          ? [html`What waits is sent to ${origin} when it is due, or now where that is past.`]
+          : [
+              html`Nothing is sent to ${origin} for 24 hours, or until you resume it.`,
+              'Events go on being made. They wait and use no attempt.',
+            ]
+      } />`,
+    make: (was) => mutate(was ? RESUME_ENDPOINT_DOCUMENT : PAUSE_ENDPOINT_DOCUMENT, { endpointId }),
+    confirm: isOn ? 'Resume it' : 'Pause it',
+    done,
+  });
+}
+
+function useSkip({ endpointId, origin }: Endpoint, done: () => void) {
+  return useReview({
+    title: 'Try now',
+    look: async () => origin,
+    show: (where) =>
+      html`<${Effect} lines=${[html`Every delivery that failed and waits is sent to ${where} now, two at a time.`, 'Each uses one of its eight attempts.']} />`,
+    make: () => mutate(SKIP_WAIT_DOCUMENT, { endpointId }),
+    confirm: 'Try now',
+    said: 'The attempts are being made: see the deliveries.',
     done,
   });
 }

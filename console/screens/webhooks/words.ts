@@ -30,15 +30,21 @@ const WHY: Readonly<Record<string, string>> = {
   failing: 'every attempt failed for too long',
 };
 
+/** Whether nothing is sent to an endpoint because somebody paused it. */
+export function isPaused({ pausedUntil }: Pick<Endpoint, 'pausedUntil'>, now: number = Date.now()): boolean {
+  return pausedUntil !== null && pausedUntil > now;
+}
+
 /** How an endpoint stands. */
 export function standingOf(
-  endpoint: Pick<Endpoint, 'enabled' | 'disabledReason' | 'failuresInRow' | 'failingSince'>,
+  endpoint: Pick<Endpoint, 'enabled' | 'disabledReason' | 'failuresInRow' | 'failingSince' | 'pausedUntil'>,
   now: number = Date.now(),
 ): { readonly tone: Tone; readonly text: string; readonly more: string } {
   if (!endpoint.enabled) {
     const why = WHY[endpoint.disabledReason ?? ''] ?? 'it was disabled';
     return { tone: endpoint.disabledReason === 'owner' ? 'plain' : 'bad', text: 'Disabled', more: `Nothing is sent: ${why}.` };
   }
+  if (isPaused(endpoint, now)) return { tone: 'plain', text: 'Paused', more: 'Nothing is sent; what waits uses no attempt.' };
   if (endpoint.failuresInRow > 0) {
     const since = endpoint.failingSince === null ? '' : `, the first ${ago(endpoint.failingSince, now)}`;
     return { tone: 'warn', text: 'Failing', more: `${many(endpoint.failuresInRow, 'attempt')} in a row failed${since}.` };

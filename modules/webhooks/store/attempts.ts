@@ -1,7 +1,6 @@
 import type { Sql } from '../../../db/database.ts';
 import type { Profile } from '../rules/event.ts';
-import type { EndpointRef } from './cooling.ts';
-import { IS_LEASED } from './leases.ts';
+import type { EndpointRef } from './receiver.ts';
 
 /** The end of one attempt, ready to be written. */
 export interface AttemptRecord {
@@ -93,33 +92,4 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
     written: new Set(records.flatMap(({ deliveryId }) => (lost.has(deliveryId) ? [] : [deliveryId]))),
     cooled: rows.flatMap((row) => (row.lost_id === null ? [{ tenantId: row.tenant_id, endpointId: row.endpoint_id }] : [])),
   };
-}
-
-/** A delivery whose workflow seems to be missing: an attempt is overdue and nobody is at it. */
-export interface OrphanedDelivery {
-  readonly tenantId: string;
-  readonly deliveryId: string;
-  readonly attempt: number;
-  readonly dueAtMs: number;
-}
-
-/** Deliveries of the buckets [from, to) overdue by more than `overdueMs`, at most 100, the most overdue first. */
-export async function listOrphans(
-  sql: Sql,
-  range: { readonly from: number; readonly to: number },
-  overdueMs: number,
-): Promise<OrphanedDelivery[]> {
-  const rows = await sql.query<{ tenant_id: string; delivery_id: string; attempts: number; due_at: Date }>(
-    `select tenant_id, delivery_id, attempts, due_at from delivery d
-     where state = 'pending' and retrying and bucket >= $1 and bucket < $2
-       and due_at < clock_timestamp() - $3 * interval '1 millisecond' and not ${IS_LEASED}
-     order by due_at limit 100`,
-    [range.from, range.to, overdueMs],
-  );
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    deliveryId: row.delivery_id,
-    attempt: row.attempts + 1,
-    dueAtMs: row.due_at.getTime(),
-  }));
 }

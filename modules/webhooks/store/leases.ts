@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { ChatEvent } from '../rules/chat.ts';
 import type { Channel } from '../rules/endpoint.ts';
 import type { EventType, Profile } from '../rules/event.ts';
@@ -56,7 +58,7 @@ const SEALED_SECRETS = `(select string_agg(encode(s.sealed, 'base64'), ' ' order
 /**
  * Leases up to `limit` deliveries of the buckets [from, to) for their first attempt, the oldest first, each with a free slot of
  * its endpoint. Endpoints are found by a loose index scan, so that a long queue of a slow one costs one probe; an endpoint
- * without a free slot, or one that cools, keeps its rows and uses no attempt. The slot says which delivery it is leased for: the
+ * without a free slot, or one that cools or is paused, keeps its rows and uses no attempt. The slot says which delivery it is leased for: the
  * delivery's row is locked and not written. Both slots of an endpoint are locked, so that their newest rows say what is leased. Run it
  * in a database transaction.
  */
@@ -80,7 +82,7 @@ export async function leaseFirstAttempts(
        select w.bucket, l.tenant_id, l.endpoint_id, l.slot, l.leased_until <= clock_timestamp() as is_free, l.delivery_id as named,
          e.url, e.channel, e.enabled, e.profile
        from waiting w join webhook_endpoint e using (tenant_id, endpoint_id) join endpoint_lease l using (tenant_id, endpoint_id)
-       where e.cooled_until is null and exists (select from endpoint_lease free
+       where e.cooled_until is null and (e.paused_until is null or e.paused_until <= clock_timestamp()) and exists (select from endpoint_lease free
          where free.tenant_id = w.tenant_id and free.endpoint_id = w.endpoint_id and free.leased_until <= clock_timestamp())
        for update of l skip locked
      ), numbered as (
@@ -117,28 +119,29 @@ export async function leaseFirstAttempts(
 /** What leasing one delivery for a later attempt came to. */
 export type RetryLease =
   | { readonly kind: 'leased'; readonly delivery: LeasedDelivery }
-  /** Nothing to do any more, or no such delivery. */
-  | { readonly kind: 'ended'; readonly state: string }
-  /** This attempt is recorded already; the next one is due then. */
-  | { readonly kind: 'recorded'; readonly attempts: number; readonly dueAtMs: number }
+  /** This attempt is not to be made: it is recorded, the delivery has ended, or its endpoint is paused. */
+  | { readonly kind: 'none' }
   /** No free slot, or an earlier attempt's lease still runs. */
   | { readonly kind: 'busy' };
 
-/** Leases one delivery, that its own workflow drives, for attempt number `attempt`. Run it in a database transaction. */
+/** Leases one delivery, that its endpoint's workflow drives, for attempt number `attempt`. Run it in a database transaction. */
 export async function leaseRetry(
   sql: Sql,
   key: { readonly tenantId: string; readonly deliveryId: string; readonly attempt: number },
   leaseMs: number,
 ): Promise<RetryLease> {
-  const [row] = await sql.query<{ state: string; attempts: number; due_at: Date; endpoint_id: string }>(
-    `select state, attempts, due_at, endpoint_id
-     from delivery where tenant_id = $1 and delivery_id = $2 for update`,
-    [key.tenantId, key.deliveryId],
-  );
-  if (row === undefined) return { kind: 'ended', state: 'missing' };
-  if (row.state !== 'pending') return { kind: 'ended', state: row.state };
-  if (row.attempts >= key.attempt) return { kind: 'recorded', attempts: row.attempts, dueAtMs: row.due_at.getTime() };
-  const delivery = await leaseWithSlot(sql, { ...key, endpointId: row.endpoint_id }, leaseMs);
+  const locked = tables
+    .selectFrom('delivery as d')
+    .innerJoin('webhook_endpoint as e', (on) =>
+      on.onRef('e.tenantId', '=', 'd.tenantId').onRef('e.endpointId', '=', 'd.endpointId'),
+    )
+    .where('d.tenantId', '=', key.tenantId)
+    .where('d.deliveryId', '=', key.deliveryId)
+    .select(['d.state', 'd.attempts', 'd.endpointId'])
+    .select(text<boolean>`coalesce(e.paused_until > clock_timestamp(), false)`.as('paused'));
+  const [row] = await run(sql, locked.forUpdate('d'));
+  if (row === undefined || row.state !== 'pending' || row.attempts >= key.attempt || row.paused) return { kind: 'none' };
+  const delivery = await leaseWithSlot(sql, { ...key, endpointId: row.endpointId }, leaseMs);
   return delivery === null ? { kind: 'busy' } : { kind: 'leased', delivery };
 }
 

@@ -94,6 +94,7 @@ export async function reviveExhausted(
   return rows.length;
 }
 
-async function notifyDispatchers(sql: Sql): Promise<void> {
-  await sql.query(`select pg_notify('${DELIVERY_CHANNEL}', '')`);
+/** Wakes the dispatchers at commit; what else a worker is told comes as `payload`. */
+export async function notifyDispatchers(sql: Sql, payload = ''): Promise<void> {
+  await sql.query(`select pg_notify('${DELIVERY_CHANNEL}', $1)`, [payload]);
 }

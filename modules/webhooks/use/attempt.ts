@@ -1,38 +1,25 @@
-import type { AttemptOutcome } from '../rules/deliveryWorkflow.ts';
 import type { RetryLease } from '../store/leases.ts';
 import { leaseRetry } from '../store/leases.ts';
+import type { DueAttempt } from '../store/receiver.ts';
 import { freezeChatBodies } from './chatBodies.ts';
 import type { WebhookDeps } from './deps.ts';
 import { postDelivery, recordOf } from './post.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Which attempt of which delivery. */
-export interface AttemptKey {
-  readonly tenantId: string;
-  readonly deliveryId: string;
-  readonly attempt: number;
-}
-
 const SLOT_POLL_MS = 200;
 
 /**
- * Makes one later attempt, for the delivery's own workflow. An attempt that is recorded already is not made again: the answer
- * then says what comes next. `busy` uses no attempt.
+ * Makes one later attempt, unless it is recorded already; without a free slot none. What follows from it is in the rows. Rejects when the
+ * attempt could not be recorded; its lease ends then, and it is made again.
  */
-export async function attemptDelivery(deps: WebhookDeps, recorder: Recorder, key: AttemptKey): Promise<AttemptOutcome> {
+export async function attemptDelivery(deps: WebhookDeps, recorder: Recorder, key: DueAttempt): Promise<void> {
   const lease = await waitForLease(deps, key);
-  if (lease.kind === 'busy') return { kind: 'busy' };
-  if (lease.kind === 'ended') return { kind: 'ended', state: lease.state };
-  if (lease.kind === 'recorded') return { kind: 'retry', attempt: lease.attempts + 1, dueAtMs: lease.dueAtMs };
-  const record = recordOf(lease.delivery, await postDelivery(deps, lease.delivery));
-  const written = await recorder.record(record);
+  if (lease.kind !== 'leased') return;
+  await recorder.record(recordOf(lease.delivery, await postDelivery(deps, lease.delivery)));
   deps.wake.wake(); // a slot is free again
-  if (!written) return { kind: 'busy' }; // our lease was over: ask again what holds
-  if (record.dueAtMs === null) return { kind: 'ended', state: record.state };
-  return { kind: 'retry', attempt: lease.delivery.attempt + 1, dueAtMs: record.dueAtMs };
 }
 
-async function waitForLease(deps: WebhookDeps, key: AttemptKey): Promise<RetryLease> {
+async function waitForLease(deps: WebhookDeps, key: DueAttempt): Promise<RetryLease> {
   const deadline = performance.now() + deps.limits.slotWaitMs;
   for (;;) {
     const lease = await leaseWithBody(deps, key);
@@ -41,7 +28,7 @@ async function waitForLease(deps: WebhookDeps, key: AttemptKey): Promise<RetryLe
   }
 }
 
-async function leaseWithBody(deps: WebhookDeps, key: AttemptKey): Promise<RetryLease> {
+async function leaseWithBody(deps: WebhookDeps, key: DueAttempt): Promise<RetryLease> {
   return await deps.database.transaction(async (sql) => {
     const lease = await leaseRetry(sql, key, deps.limits.leaseMs);
     if (lease.kind !== 'leased') return lease;

@@ -2,16 +2,13 @@ import type { Database } from '../../../db/database.ts';
 import type { Outbound } from '../../../platform/outbound/outbound.ts';
 import type { SecretBox } from '../../../platform/tokens/secretBox.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
-import type { RetryStart } from '../rules/deliveryWorkflow.ts';
-import type { EndpointRef } from '../store/cooling.ts';
+import type { EndpointRef } from '../store/receiver.ts';
 import type { Wake } from './wake.ts';
 
-/** Starts durable workflows; a second start of the same one does nothing. */
+/** The workflows of receivers that do not answer. */
 export interface RetryStarter {
-  /** That of a delivery whose first attempt failed. */
-  start(retry: RetryStart): Promise<void>;
-  /** That of an endpoint that cools. */
-  recover(endpoint: EndpointRef): Promise<void>;
+  /** Says that something is due at an endpoint in `inMs`: its workflow starts, or looks then at the latest. Again: changes nothing. */
+  due(endpoint: EndpointRef, inMs: number): Promise<void>;
 }
 
 /** Figures of delivery; the defaults are `WEBHOOK_LIMITS`. */
@@ -26,9 +23,9 @@ export interface WebhookLimits {
   readonly maxInFlight: number;
   /** How often a shard looks without being woken. */
   readonly pollMs: number;
-  /** How often it looks for deliveries whose workflow is missing, and how late those are. */
-  readonly orphanMs: number;
-  /** How long an attempt of a delivery's own workflow waits for a slot before it says `busy`. */
+  /** How often it looks for endpoints whose workflow is missing, and how late their next attempt is then. */
+  readonly overdueMs: number;
+  /** How long a later attempt waits for a slot. */
   readonly slotWaitMs: number;
   /** The pause before the first probe of a cooling endpoint; it doubles up to `probeMostMs`. */
   readonly probeMs: number;
@@ -42,7 +39,7 @@ export const WEBHOOK_LIMITS: WebhookLimits = {
   passMs: 270_000,
   maxInFlight: 256,
   pollMs: 1_000,
-  orphanMs: 60_000,
+  overdueMs: 60_000,
   slotWaitMs: 5_000,
   probeMs: 30_000,
   probeMostMs: 900_000,

@@ -1,8 +1,7 @@
 import { bucketsOfShard } from '../rules/endpoint.ts';
-import { listOrphans } from '../store/attempts.ts';
-import { listOverdueProbes } from '../store/cooling.ts';
 import type { LeasedDelivery } from '../store/leases.ts';
 import { leaseFirstAttempts } from '../store/leases.ts';
+import { listOverdueEndpoints } from '../store/receiver.ts';
 import { freezeChatBodies } from './chatBodies.ts';
 import { deliverFirst } from './deliverFirst.ts';
 import type { WebhookDeps } from './deps.ts';
@@ -35,8 +34,8 @@ export function createDispatcher(deps: WebhookDeps, recorder: Recorder): Dispatc
       let adoptAt = 0;
       while (!stop.aborted && performance.now() < endsAt) {
         if (performance.now() >= adoptAt) {
-          await adoptOrphans(deps, shard);
-          adoptAt = performance.now() + deps.limits.orphanMs;
+          await adopt(deps, shard);
+          adoptAt = performance.now() + deps.limits.overdueMs;
         }
         const seen = deps.wake.version;
         const leased = await lease(deps, shard, deps.limits.maxInFlight - inFlight.size);
@@ -64,10 +63,8 @@ async function lease(deps: WebhookDeps, shard: number, room: number): Promise<Le
   });
 }
 
-/** Starts the workflow of deliveries and of cooling endpoints that have none, e.g. after a crash between record and start; a live one stays as it is. */
-async function adoptOrphans(deps: WebhookDeps, shard: number): Promise<void> {
-  const orphans = await listOrphans(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.orphanMs);
-  for (const orphan of orphans) await deps.retries.start(orphan);
-  const overdue = await listOverdueProbes(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.orphanMs);
-  for (const endpoint of overdue) await deps.retries.recover(endpoint);
+/** Signals endpoints whose next attempt is overdue: their workflow is missing, e.g. after a crash between record and signal. */
+async function adopt(deps: WebhookDeps, shard: number): Promise<void> {
+  const overdue = await listOverdueEndpoints(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.overdueMs);
+  for (const endpoint of overdue) await deps.retries.due(endpoint, 0);
 }

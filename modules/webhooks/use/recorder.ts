@@ -5,8 +5,8 @@ import type { Metrics } from '../../kernel/metrics.ts';
 import { DISABLE_AFTER } from '../rules/health.ts';
 import type { AttemptRecord, WrittenAttempts } from '../store/attempts.ts';
 import { recordAttempts } from '../store/attempts.ts';
-import type { EndpointRef } from '../store/cooling.ts';
 import { disableEndpointRow, disableFailingRows, raiseDisabledAlert } from '../store/endpoints.ts';
+import type { EndpointRef } from '../store/receiver.ts';
 
 /** Writes ends of attempts, many at once. */
 export interface Recorder {

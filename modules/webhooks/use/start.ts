@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { ensureSchedule } from '../../../platform/temporal/schedules.ts';
 import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
-import type { RetryStart } from '../rules/deliveryWorkflow.ts';
-import type { RecoveryStart } from '../rules/recovery.ts';
+import type { RetryStart } from '../rules/retrying.ts';
 import type { RetryStarter } from './deps.ts';
 
 /** A run over event windows of less than this covers several of them. */
@@ -43,16 +42,20 @@ export async function scheduleWindowClosing(
   });
 }
 
-/** Starts `deliverWebhook` as `delivery:<id>` and `recoverEndpoint` as `recoverEndpoint:<id>`, unless it runs. */
+/** Starts `retryDeliveries` as `endpoint:<id>`, or signals the one that runs. */
 export function createRetryStarter(client: Client, taskQueue: string): RetryStarter {
-  const common = { taskQueue, workflowIdConflictPolicy: 'USE_EXISTING', workflowTaskTimeout: TASK_TIMEOUT } as const;
   return {
-    start: async (retry: RetryStart) => {
-      await client.workflow.start('deliverWebhook', { ...common, workflowId: `delivery:${retry.deliveryId}`, args: [retry] });
-    },
-    recover: async ({ tenantId, endpointId }) => {
-      const args: [RecoveryStart] = [{ tenantId, endpointId, round: 0 }];
-      await client.workflow.start('recoverEndpoint', { ...common, workflowId: `recoverEndpoint:${endpointId}`, args });
+    due: async ({ tenantId, endpointId }, inMs) => {
+      const args: [RetryStart] = [{ tenantId, endpointId, probes: 0 }];
+      await client.workflow.signalWithStart('retryDeliveries', {
+        taskQueue,
+        workflowId: `endpoint:${endpointId}`,
+        workflowTaskTimeout: TASK_TIMEOUT,
+        staticSummary: `webhook receiver ${endpointId}`,
+        args,
+        signal: 'due',
+        signalArgs: [inMs],
+      });
     },
   };
 }

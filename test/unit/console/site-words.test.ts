@@ -202,9 +202,11 @@ test('rules are sentences, and thresholds are typed in dollars and percent', () 
 });
 
 test('an endpoint that fails says since when, and one that is off says why', () => {
-  const endpoint = { enabled: true, failuresInRow: 1, failingSince: 0, disabledReason: null } as never;
+  const endpoint = { enabled: true, failuresInRow: 1, failingSince: 0, disabledReason: null, pausedUntil: null };
   expect(standingOf(endpoint, 3_600_000).more).toBe('1 attempt in a row failed, the first 1 h ago.');
   expect(standingOf({ enabled: false, disabledReason: 'gone' } as never).tone).toBe('bad');
+  expect(standingOf({ ...endpoint, pausedUntil: 3_600_001 }, 3_600_000).text).toBe('Paused');
+  expect(standingOf({ ...endpoint, pausedUntil: 3_600_000 }, 3_600_000).text).toBe('Failing');
 });
 
 test('lists are entries of lines, and differ by what they gain and lose', () => {
@@ -237,7 +239,14 @@ test('what needs a look is told in the words of its own screen, in dollars and n
   const host = { host: 'a.example', verifiedAt: 1, failingSince: null, lastReason: null, failedOpenAt: 999 };
   const enforcement = { nextAction: 'rotate_key', recordToFix: null };
   const failing = { ...host, host: 'b.example', failingSince: 0, lastReason: 'not_verified', enforcement };
-  const endpoint = { origin: 'https://c.example', enabled: false, failuresInRow: 9, failingSince: 0, disabledReason: 'gone' };
+  const endpoint = {
+    origin: 'https://c.example',
+    enabled: false,
+    failuresInRow: 9,
+    failingSince: 0,
+    pausedUntil: null,
+    disabledReason: 'gone',
+  };
   const rule = { metric: 'MISSED_MICRO', range: 'LAST_24H', threshold: 2_500_000, host: null };
   const raisedPrice = { stored: { priceUsdc: '0.0001' }, charged: { priceUsdc: '0.001' } };
   const seen = needsLook({

@@ -25,6 +25,7 @@ const ENDPOINT = columnsOf('webhook_endpoint e', [
   'failuresInRow',
   'failingSince',
   'cooledUntil',
+  'pausedUntil',
   'createdAt',
 ]);
 /** A webhook endpoint as its owner sees it, and how healthy it is; never its secret. */

@@ -1,0 +1,29 @@
+import { Command } from 'commander';
+import type { RetryOrder } from '../../modules/webhooks/use/manageRetries.ts';
+import { orderRetries } from '../../modules/webhooks/use/manageRetries.ts';
+import { parseId } from './options.ts';
+import type { Surroundings } from './surroundings.ts';
+import { callOf } from './surroundings.ts';
+
+/** Commands about webhook receivers that do not answer. */
+export function endpointCommands({ open, print, operator }: Surroundings): Command {
+  const endpoint = new Command('endpoint').description('Webhook endpoints of a site.');
+  const order = async (tenantId: string, endpointId: string, wanted: RetryOrder): Promise<void> => {
+    const { database } = await open();
+    print(await orderRetries({ database }, callOf({ operator }, tenantId), parseId(endpointId), wanted));
+  };
+  endpoint
+    .command('pause <tenantId> <endpointId>')
+    .description('Sends nothing to it for a while; what waits uses no attempt.')
+    .option('--hours <number>', '1 to 168, after which it is sent to again', Number, 24)
+    .action((tenantId: string, endpointId: string, { hours }) => order(tenantId, endpointId, { kind: 'pause', hours }));
+  endpoint
+    .command('resume <tenantId> <endpointId>')
+    .description('Ends its pause.')
+    .action((tenantId: string, endpointId: string) => order(tenantId, endpointId, { kind: 'resume' }));
+  endpoint
+    .command('skip <tenantId> <endpointId>')
+    .description('Makes the attempts that wait there now; each uses one of its eight.')
+    .action((tenantId: string, endpointId: string) => order(tenantId, endpointId, { kind: 'skip' }));
+  return endpoint;
+}
