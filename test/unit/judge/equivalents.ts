@@ -4,6 +4,7 @@ const LAST = 'no rule follows: what nothing speaks to waits';
 const NARROWS = 'there is no transfer, and no word of a rail, without a sight: the check is for the types';
 const STATES = 'the two rules speak of different states: what is accepted may be unfit, what is sent may not have moved';
 const COMPARED = 'without bytes of ours the comparison before it was false';
+const NO_BLOCK = 'no block is below any: the check is for the types';
 const BELOW = 'the rule below takes it back in the same way';
 
 /** Mutants that change nothing anybody could notice, by name, and why. */
@@ -22,6 +23,8 @@ export const EQUIVALENTS: Readonly<Record<string, string>> = {
   'const word = sight?.rail;: ?. → .': SEEN,
   'const hasRun = carrier?.batchId === facts.batchId && (carrier?.fate ==: ?. → . (2)': COMPARED,
   'const hasRun = carrier?.batchId === facts.batchId && (carrier?.fate ==: ?. → . (3)': COMPARED,
+  'const isSafe = block !== undefined && safe !== null && block <= safe.b: block !== undefined && safe !== null → (safe !== null)':
+    NO_BLOCK,
   'const OF_UNSETTLED = [: notMoved before unfitToSend': STATES,
   'if (!paid || !sight) return null;: !paid || !sight → (!paid) (2)': NARROWS,
   'const found = sight?.simulation;: ?. → . (2)': NARROWS,
