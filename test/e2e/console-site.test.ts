@@ -195,6 +195,41 @@ test('an event is sent again from its details, and the new attempt is seen', asy
   expect(await page.content()).not.toContain(secret);
 });
 
+test('an endpoint that fails is tried now, paused and resumed from its page', async () => {
+  const { page } = visitor;
+  const { database } = world;
+  const deps = { database, secretBox: world.api.secretBox, outbound };
+  const { endpointId } = await createEndpoint(deps, site.tenantId, { url: receiver.url });
+  receiver.answer((response) => {
+    response.statusCode = 500;
+    response.end('<b>down</b>');
+  });
+  await pingEndpoint({ database }, site.tenantId, endpointId);
+  await runPass(deps);
+  const isDue = async () =>
+    (
+      await database.query<{ due: boolean }>('select due_at <= now() as due from delivery where endpoint_id = $1', [endpointId])
+    )[0]?.due;
+  await database.query("update delivery set due_at = now() + interval '5 hours' where endpoint_id = $1", [endpointId]);
+  await goTo(`/webhooks/${endpointId}`);
+  await press('Try now');
+  await says('Each uses one of its eight attempts.');
+  await confirm('Try now');
+  await says('The attempts are being made: see the deliveries.');
+  expect(await isDue()).toBe(true);
+  await press('Pause');
+  await says('They wait and use no attempt.');
+  expect(await audited(page)).toEqual([]);
+  await confirm('Pause it');
+  await says('Paused until');
+  expect(await page.getByRole('button', { name: 'Try now' }).count()).toBe(0);
+  expect(await audited(page)).toEqual([]);
+  await press('Resume');
+  await confirm('Resume it');
+  await page.getByText('Paused until').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+});
+
 test('a revoked licence entitles to nothing from the next check on', async () => {
   const { api } = world;
   const { accountId, token } = await createBuyerAccount(api.deps);

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { ATTEMPT_DELAYS_MS, delayBefore } from '../../modules/kernel/time/attempts.ts';
 import { buildDeliveryId } from '../../modules/webhooks/rules/deliveryId.ts';
 import { BUCKETS, bucketsOfShard } from '../../modules/webhooks/rules/endpoint.ts';
 import type { UnannouncedCrossing } from '../../modules/webhooks/rules/event.ts';
 import { buildSettlementData, MAX_EVENT_BYTES, splitByBytes } from '../../modules/webhooks/rules/event.ts';
-import { ATTEMPT_DELAYS_MS, delayBefore, parseRetryAfter } from '../../modules/webhooks/rules/retrySchedule.ts';
+import { parseRetryAfter } from '../../modules/webhooks/rules/retrySchedule.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../modules/webhooks/rules/window.ts';
 
 const leg = fc.record({

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { delayBefore } from '../../modules/kernel/time/attempts.ts';
 import { buildDeliveryId } from '../../modules/webhooks/rules/deliveryId.ts';
 import { wantsEvent } from '../../modules/webhooks/rules/endpoint.ts';
 import type { UnannouncedCrossing } from '../../modules/webhooks/rules/event.ts';
@@ -7,7 +8,7 @@ import { buildSettlementData, settlementEventKey, settlementRefKind } from '../.
 import type { Receiver } from '../../modules/webhooks/rules/retrying.ts';
 import { outcomeOf } from '../../modules/webhooks/rules/retrying.ts';
 import type { AttemptResult } from '../../modules/webhooks/rules/retrySchedule.ts';
-import { delayBefore, judgeAttempt, parseRetryAfter } from '../../modules/webhooks/rules/retrySchedule.ts';
+import { judgeAttempt, parseRetryAfter } from '../../modules/webhooks/rules/retrySchedule.ts';
 import { isOver, openWindow, sleepBeforeNextClose } from '../../modules/webhooks/rules/window.ts';
 import { signHeaders, signingKeyOf } from '../../modules/webhooks/use/sign.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';

@@ -131,6 +131,7 @@ test.each([
   const { receiver, tenantId, endpointId, workflow } = given;
   await waitForHours(given);
   await end(tenantId, endpointId);
+  await expect.poll(async () => (await workflow.describe()).status.name, LONG).toBe('COMPLETED');
   expect(await workflow.result()).toBe('disabled');
   const rows = await database.query('select distinct state, reason from delivery where endpoint_id = $1', [endpointId]);
   expect(rows).toEqual([{ state: 'failed', reason: 'endpoint_disabled' }]);

@@ -1,6 +1,7 @@
 import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { run, tables } from '../../../db/statement.ts';
+import { ATTEMPT_DELAYS_MS } from '../../kernel/time/attempts.ts';
 
 /** An e-mail to a tenant's alert address. */
 export interface AlertMail {
@@ -46,23 +47,24 @@ export async function insertMail(sql: Sql, { tenantId, mailId, toAddress, subjec
   await run(sql, tables.insertInto('alert_mail').values({ tenantId, mailId, toAddress, subject, detail, sealed }));
 }
 
-/** Most attempts of one e-mail. */
-const MAX_ATTEMPTS = 8;
+/** An e-mail that was taken is left alone for so long: more than handing it over may take. */
+const LEASE_MS = 60_000;
 
 /**
- * Takes up to `limit` due e-mails less than a day old; each comes up again later, at doubling distances from a minute on, eight
- * times in all, unless it is marked as sent.
+ * Takes up to `limit` due e-mails less than a day old. Unless it is marked as sent each comes up again by the schedule of webhooks, a minute
+ * later at the soonest.
  */
 export async function takeDueMails(sql: Sql, limit: number): Promise<DueMail[]> {
   return await sql.query(
-    `update alert_mail m set attempts = attempts + 1, due_at = clock_timestamp() + power(2, attempts) * interval '1 minute'
+    `update alert_mail m set attempts = attempts + 1,
+       due_at = clock_timestamp() + greatest($2::double precision, ($3::double precision[])[attempts + 2]) * interval '1 millisecond'
      from (select tenant_id, mail_id from alert_mail where sent_at is null and due_at <= clock_timestamp()
-         and attempts < ${MAX_ATTEMPTS} and created_at > clock_timestamp() - interval '1 day'
+         and attempts < cardinality($3::double precision[]) and created_at > clock_timestamp() - interval '1 day'
        order by due_at limit $1 for update skip locked) due
      where m.tenant_id = due.tenant_id and m.mail_id = due.mail_id
      returning m.tenant_id as "tenantId", m.mail_id as "mailId", m.to_address as "toAddress", m.subject, m.detail,
        m.sealed`,
-    [limit],
+    [limit, LEASE_MS, [...ATTEMPT_DELAYS_MS]],
   );
 }
 

@@ -1,22 +1,8 @@
-/** When a delivery is tried again, and what one attempt means for it. All times in ms. */
+import { delayBefore } from '../../kernel/time/attempts.ts';
+
+/** What one attempt means for a delivery. All times in ms. */
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** The wait before attempts 1 … 8: 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h. */
-export const ATTEMPT_DELAYS_MS: readonly number[] = [
-  0,
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  10 * HOUR_MS,
-];
-const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;
-const JITTER = 0.1;
 
 /** What one attempt came to: an answer with its status, or a reason why there was none. */
 export interface AttemptResult {
@@ -54,13 +40,6 @@ export function judgeAttempt(attempt: number, result: AttemptResult, jitter: num
   const floorMs = status === 429 || status === 503 ? parseRetryAfter(result.retryAfter, result.startedAtMs) : 0;
   const delayMs = delayBefore(attempt + 1, jitter, floorMs);
   return delayMs === null ? { kind: 'exhausted', reason } : { kind: 'retry', reason, delayMs };
-}
-
-/** The wait before attempt number `attempt` (from 1), jitter and floor applied; null when there is no such attempt. */
-export function delayBefore(attempt: number, jitter: number, floorMs: number): number | null {
-  const baseMs = ATTEMPT_DELAYS_MS[attempt - 1];
-  if (baseMs === undefined) return null;
-  return Math.max(Math.round(baseMs * (1 - JITTER + 2 * JITTER * jitter)), Math.min(floorMs, MAX_RETRY_AFTER_MS));
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3: seconds or an HTTP date) in ms from `nowMs`; 0 when absent, past or not understood. */
