@@ -6,8 +6,8 @@ export interface GatherOptions<Item> {
   readonly concurrency: number;
   /** Items with the same text are asked once in a run, and get the same answer. */
   readonly same?: (item: Item) => string;
-  /** Items with the same text never share a run. */
-  readonly apart?: (item: Item) => string;
+  /** Items that have a text in common never share a run. */
+  readonly apart?: (item: Item) => readonly string[];
   /** An error that says nothing about an item: all of its run get it, and none is asked again. */
   readonly isOutage: (error: unknown) => boolean;
 }
@@ -96,10 +96,10 @@ function take<Item, Result>(queue: Queue<Item, Result>, { limit, apart }: Gather
   const left: Waiting<Item, Result>[] = [];
   const seen = new Set<string>();
   for (const entry of queue.waiting) {
-    const text = apart(entry.item);
-    const fits = taken.length < limit && !seen.has(text);
+    const texts = apart(entry.item);
+    const fits = taken.length < limit && !texts.some((text) => seen.has(text));
     (fits ? taken : left).push(entry);
-    if (fits) seen.add(text);
+    if (fits) for (const text of texts) seen.add(text);
   }
   queue.waiting = left;
   return taken;

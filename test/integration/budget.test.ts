@@ -146,21 +146,31 @@ test('limits, period and stop that change while forty pay over two processes: ne
   }
 });
 
-test('what a budget refuses leaves nothing behind: the same authorization is taken once the budget lets it', async () => {
+test('what a budget refuses leaves nothing behind: the same authorization is taken once the budget lets it, and its request keys by another one', async () => {
   await allow({ totalMicro: 999n });
   const terms = page();
-  const payment = await paymentFor(world, await newPayer(world), terms);
-  expect(await state(pay(world, terms, payment, { accountId }))).toBe('budget_exceeded total');
+  const payer = await newPayer(world);
+  const signed = await paymentFor(world, payer, terms);
+  const paymentIdentifier = `pay_${'8'.repeat(28)}`;
+  const payment = { ...signed, paymentIdentifier };
+  const named = { accountId, idempotencyKey: randomUUID() };
+  expect(await state(pay(world, terms, payment, named))).toBe('budget_exceeded total');
   const { from, nonce } = payment.authorization;
   for (const [table, where] of [
     ['authorization_claim', `digest = authorization_digest('${terms.network}', '${terms.asset}', '${from}', '${nonce}')`],
     ['payment_intake', `nonce = '${nonce}'`],
     ['observation', `slug = '${terms.slug}'`],
+    ['idempotency_key', `tenant_id = '${terms.tenantId}' and (key = 'key:${named.idempotencyKey}' or key like 'id:${from}:%')`],
   ]) {
     expect(await world.database.query(`select 1 from ${table} where ${where}`)).toEqual([]);
   }
-  await allow({ totalMicro: 1_000n });
-  expect(await state(pay(world, terms, payment, { accountId }))).toBe('paid');
+  await allow({ totalMicro: 2_000n });
+  const other = page();
+  const instead = { ...(await paymentFor(world, payer, other)), paymentIdentifier };
+  expect(await state(pay(world, other, instead, named))).toBe('paid');
+  expect(await state(pay(world, terms, payment, { accountId }))).toBe('authorization_invalid');
+  expect(await state(pay(world, terms, signed, named))).toBe('invalid_parameter');
+  expect(await state(pay(world, terms, signed, { accountId }))).toBe('paid');
 });
 
 test('one authorization shown at once for two pages is decided for each: only its claim tells which is made', async () => {

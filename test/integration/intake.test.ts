@@ -26,11 +26,15 @@ function watched(meet: (name: string) => Promise<void>): Database {
 }
 
 /** One payment offered for a page, by these deps. */
-async function offer(slug: string, deps: Partial<SettlementWorld['settleDeps']>, changes: { signature?: `0x${string}` } = {}) {
+async function offer(
+  slug: string,
+  deps: Partial<SettlementWorld['settleDeps']>,
+  { signature, ...named }: { readonly signature?: `0x${string}`; readonly idempotencyKey?: string } = {},
+) {
   const terms = termsFor(world, newAuthors(1n), { slug });
-  const payment = { ...(await paymentFor(world, await newPayer(world), terms)), ...changes };
+  const payment = { ...(await paymentFor(world, await newPayer(world), terms)), ...(signature ? { signature } : {}) };
   const { tenantId } = terms;
-  return settle({ ...world.settleDeps, ...deps }, { tenantId, keyId: null, mode: 'live', terms, payment, agent: {} });
+  return settle({ ...world.settleDeps, ...deps }, { tenantId, keyId: null, mode: 'live', terms, payment, agent: {}, ...named });
 }
 
 test('what is asked of a new payment is asked side by side: the database waits for no node, nor the node for the database', async () => {
@@ -122,6 +126,30 @@ test('one authorization shown for two purchases at once is one payment, and who 
   expect(codes.toSorted()).toEqual(['authorization_invalid', 'settlement_pending', 'settlement_pending']);
   expect(codes[2]).toBe('settlement_pending');
   expect(transactions).toBe(1);
+});
+
+test('one request key shown with two payments to two processes at once is the key of one of them', async () => {
+  const named = { idempotencyKey: 'at-once' };
+  const locked = Promise.withResolvers<void>();
+  const second = locked.promise.then(() => offer('key-second', {}, named)).catch((error: { code: string }) => error.code);
+  let isSecondDone = false;
+  void second.then(() => (isSecondDone = true));
+  const isSecondAtTheDoor = async (): Promise<boolean> => {
+    const waiting = await world.database.query("select 1 from pg_locks where locktype = 'advisory' and not granted");
+    return isSecondDone || waiting.length > 0;
+  };
+  const beside: Database = {
+    ...world.database,
+    shortTransaction: (work) =>
+      world.database.shortTransaction(async (sql) => {
+        const finish = await work(sql);
+        locked.resolve();
+        await expect.poll(isSecondAtTheDoor).toBe(true);
+        return finish;
+      }),
+  };
+  const first = offer('key-first', { database: beside }, named).catch((error: { code: string }) => error.code);
+  expect([await first, await second]).toEqual(['settlement_pending', 'invalid_parameter']);
 });
 
 test('a short transaction takes no statement after its commit, and leaves nothing when one fails', async () => {

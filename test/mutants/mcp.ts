@@ -90,12 +90,38 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     bug: 'two payments that come at once with one Idempotency-Key are both charged',
     edits: [
       {
-        file: 'modules/settlement/use/accept/settle.ts',
-        search: 'await checkRequestKeys(deps, request, network, rememberRequestKey);',
-        replace: 'void rememberRequestKey;',
+        file: 'modules/settlement/use/accept/intake.ts',
+        search: '...requestKeys.map(',
+        replace: '...requestKeys.slice(9).map(',
       },
     ],
     test: { file: 'test/fault/limits.test.ts', name: 'a payment that its payer cannot cover leaves nothing' },
+  },
+  {
+    id: 'request-key-unlocked',
+    rule: 1,
+    bug: 'two processes that are shown two payments with one Idempotency-Key at once charge both',
+    edits: [
+      {
+        file: 'modules/settlement/store/intake.ts',
+        search: "pg_advisory_xact_lock(hashtextextended(concat_ws(' ', tenant_id, key), 16))",
+        replace: '1',
+      },
+    ],
+    test: { file: 'test/integration/intake.test.ts', name: 'one request key shown with two payments' },
+  },
+  {
+    id: 'request-key-of-a-refused-payment',
+    rule: 1,
+    bug: 'a payment that a budget refuses keeps its request key, and the one that comes after it is refused for a day',
+    edits: [
+      {
+        file: 'modules/settlement/store/intake.ts',
+        search: 'keysOf(items.filter(({ payment }) => madeIds.has(payment.paymentId)))',
+        replace: 'keysOf(all)',
+      },
+    ],
+    test: { file: 'test/integration/budget.test.ts', name: 'what a budget refuses leaves nothing behind' },
   },
   {
     id: 'stranger-asks-for-the-gate',

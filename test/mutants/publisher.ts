@@ -158,6 +158,13 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'one licence is asked about eight times' },
   },
   {
+    id: 'gate-counts-tokens-as-licences',
+    rule: 15,
+    bug: 'the holder of one licence fetches token after token, and has the share of a licence with each',
+    edits: [{ file: `${src}/knowing/licences.ts`, search: "typeof licence === 'string' ? licence : jti", replace: 'jti' }],
+    test: { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'tokens of one licence share' },
+  },
+  {
     id: 'gate-honours-what-it-could-not-check',
     rule: 15,
     bug: 'a caller who asks too much reads by a licence that was revoked',

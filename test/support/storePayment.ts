@@ -7,8 +7,8 @@ export async function insertPayment(
   database: Database,
   payment: NewPayment,
   guard: IntakeItem['guard'],
-): Promise<Exclude<Intake, { readonly kind: 'refused' }>> {
+): Promise<Exclude<Intake, { readonly kind: 'refused' | 'key_taken' }>> {
   const [stored] = await insertPayments(database, [{ payment, guard }]);
-  if (!stored || stored.kind === 'refused') throw new Error('a payment was not stored');
+  if (!stored || stored.kind === 'refused' || stored.kind === 'key_taken') throw new Error('a payment was not stored');
   return stored;
 }

@@ -51,16 +51,16 @@ test('one that cannot be written fails alone; an outage fails its whole run, and
   expect(runs).toEqual([3]);
 });
 
-test('two of one purchase never share a run; the rest does not wait for them', async () => {
+test('two that have a text in common never share a run; the rest does not wait for them', async () => {
   const runs: string[][] = [];
   const run = async (_: object, items: readonly string[]): Promise<readonly string[]> => {
     runs.push([...items]);
     return items;
   };
-  const ask = gathered(run, { limit: 3, concurrency: 1, isOutage: () => false, apart: (item: string) => item[0] ?? '' });
-  await Promise.all(['a1', 'a2', 'b1', 'c1', 'd1'].map((item) => ask(place, item)));
+  const ask = gathered(run, { limit: 3, concurrency: 1, isOutage: () => false, apart: (item: string) => [...item] });
+  await Promise.all(['a1', 'a2', 'b3', 'c1', 'd4'].map((item) => ask(place, item)));
   expect(runs).toEqual([
-    ['a1', 'b1', 'c1'],
-    ['a2', 'd1'],
+    ['a1', 'b3', 'd4'],
+    ['a2', 'c1'],
   ]);
 });

@@ -34,6 +34,7 @@ const WHO = ['person', 'search', 'robot', 'allowed', 'blocked', 'agent'] as cons
 const METHODS = { GET: 'GET', HEAD: 'HEAD' } as const;
 const PAYMENTS = ['none', 'one', 'two'] as const;
 const PROOFS = ['none', 'good', 'bad', 'busy'] as const;
+const LICENCES = ['none', 'good', 'busy'] as const;
 const QUOTES = ['free', 'priced', 'away', 'busy', 'refused', 'bad'] as const;
 
 test('every combination of facts is decided as the JavaScript package decides it', () => {
@@ -41,27 +42,22 @@ test('every combination of facts is decided as the JavaScript package decides it
     [true, false].flatMap((isInScope) =>
       Object.keys(METHODS).flatMap((method) =>
         PAYMENTS.flatMap((payment) =>
-          [true, false].flatMap((isLicensed) =>
-            QUOTES.flatMap((quote) => PROOFS.map((proof) => ({ who, isInScope, method, payment, isLicensed, quote, proof }))),
+          LICENCES.flatMap((licence) =>
+            QUOTES.flatMap((quote) => PROOFS.map((proof) => ({ who, isInScope, method, payment, licence, quote, proof }))),
           ),
         ),
       ),
     ),
   );
   const ours = call(
-    rows.map(({ isInScope, isLicensed, ...same }) => [
-      'Decision',
-      'of',
-      [{ ...same, in_scope: isInScope, is_licensed: isLicensed, is_partial: false }],
-    ]),
+    rows.map(({ isInScope, ...same }) => ['Decision', 'of', [{ ...same, in_scope: isInScope, is_partial: false }]]),
   );
-  const theirs = rows.map(({ isLicensed, method, ...same }) => {
+  const theirs = rows.map(({ method, ...same }) => {
     const facts: Facts = {
       ...same,
       isOurs: false,
       isAside: false,
       config: 'known',
-      licence: isLicensed ? 'good' : 'none',
       method: METHODS[method as keyof typeof METHODS],
     };
     const decision = decide(facts);
@@ -73,7 +69,7 @@ test('every combination of facts is decided as the JavaScript package decides it
     const isReject = decision.act === 'refuse' && decision.status === 400;
     return { act: isWait ? 'wait' : isReject ? 'reject' : isLook ? 'discover' : decision.act, verdict, error, next };
   });
-  expect(rows).toHaveLength(3_456);
+  expect(rows).toHaveLength(5_184);
   expect(ours).toEqual(theirs);
   // Where any server may answer another method with anything, WordPress answers it with the post.
   const posted = {
@@ -81,7 +77,7 @@ test('every combination of facts is decided as the JavaScript package decides it
     in_scope: true,
     method: 'POST',
     payment: 'one',
-    is_licensed: false,
+    licence: 'none',
     is_partial: false,
     quote: 'priced',
   };
@@ -138,7 +134,7 @@ test('what a wallet signed for another site, or nobody signed, costs no call; ea
 });
 
 test('a payment for a part of a page is told the price', () => {
-  const facts = { who: 'agent', in_scope: true, method: 'GET', payment: 'one', is_licensed: false, quote: 'priced' };
+  const facts = { who: 'agent', in_scope: true, method: 'GET', payment: 'one', licence: 'none', quote: 'priced' };
   const [part, whole] = call([true, false].map((is_partial) => ['Decision', 'of', [{ ...facts, is_partial }]] as const));
   expect([part, whole]).toMatchObject([{ act: 'discover' }, { act: 'settle' }]);
 });

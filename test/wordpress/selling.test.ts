@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { wrapFetchWithSIWx } from '@x402/extensions/sign-in-with-x';
+import { importJWK, SignJWT } from 'jose';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
@@ -547,6 +548,46 @@ test('checks of licences that nobody answers give no page away and close none; a
     Object.assign(world.line, { mood: 'well', only: null });
     await forget();
   }
+});
+
+test('tokens of one licence have twenty questions a second together, all licences fifty and four at once; above that an agent is told to come back', async () => {
+  await forget();
+  const bought = await ask('two', { 'payment-signature': await payment('two', await newBuyer()) });
+  const [header = '', payload = ''] = (bought.headers.get('x-licence') ?? '').split('.');
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+  const key = await importJWK(world.service.secrets.licenceKey, 'EdDSA');
+  const { svc, ...claims } = read(payload);
+  /** 0 and 100 to 139 are counted under different names. */
+  const licence = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+  const token = (bought: string, jti: string): Promise<string> =>
+    new SignJWT({ ...claims, jti, svc: { ...svc, licence: bought, scope: { patterns: ['/stories/two'] } } })
+      .setProtectedHeader(read(header))
+      .sign(key);
+  const tokens = await Promise.all([
+    ...Array.from({ length: 25 }, (_, n) => token(licence(0), `token-${n}`)),
+    ...Array.from({ length: 40 }, (_, n) => token(licence(100 + n), 'token')),
+  ]);
+  const calls = () => world.line.asked.filter((path) => path === '/_svc/license/check').length;
+  const before = calls();
+  const worth: string[] = await world.wordpress.php(`
+    eval( 'namespace ContentSettlement; function time() { return ' . \\time() . '; }' ); // all of it within one second
+    $worth = static function ( string $token ): string { return ContentSettlement\\Licences::judge( $token, 'https://${HOST}/stories/two/', 'two', '${claims.iss}' ); };
+    echo wp_json_encode( array_map( $worth, json_decode( '${JSON.stringify(tokens)}' ) ) );`);
+  expect(worth.slice(0, 25)).toEqual([...Array(20).fill('good'), ...Array(5).fill('busy')]);
+  expect(worth.slice(25)).toEqual([...Array(30).fill('good'), ...Array(10).fill('busy')]);
+  expect(calls() - before).toBe(50);
+  await world.wordpress.php(
+    `foreach ( range( 0, 3 ) as $place ) { ContentSettlement\\Lock::take( "content_settlement_licence_$place", 90 ); }`,
+  );
+  const unseen = { authorization: `License ${await token(licence(1), 'token')}` };
+  const told = await ask('two', unseen);
+  expect([told.status, told.headers.get('payment-required'), told.headers.get('retry-after')]).toEqual([503, null, '5']);
+  expect((await ask('two', { 'payment-signature': await payment('two', await newBuyer()) })).status).toBe(200);
+  expect(calls() - before).toBe(50);
+  await world.wordpress.php(
+    `foreach ( range( 0, 3 ) as $place ) { ContentSettlement\\Lock::give_back( "content_settlement_licence_$place" ); }`,
+  );
+  expect((await ask('two', unseen)).status).toBe(200);
 });
 
 test('four pages are sold at once, others wait for a place; a place that was not given back is free after its time', async () => {

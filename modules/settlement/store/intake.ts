@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { bytesOf } from '../../../db/hex.ts';
@@ -55,8 +56,12 @@ const STATE = [
   ...(['successor_id', 'unused_at_block', 'forgone'] as const),
 ] as const;
 
-/** What intake found: a first row, an earlier one of the same authorization (whoever's it is), or a budget that refuses it. */
+/**
+ * What intake found: a first row, an earlier one of the same authorization (whoever's it is), a budget that refuses it, or a request key that
+ * belongs to another authorization.
+ */
 export type Intake =
+  | { readonly kind: 'key_taken'; readonly key: string }
   | { readonly kind: 'inserted'; readonly payment: Payment }
   | { readonly kind: 'known'; readonly payment: Payment }
   | { readonly kind: 'refused'; readonly refusal: SpendingRefusal };
@@ -71,6 +76,8 @@ export async function findByAuthorization(sql: Sql, claim: AuthorizationKey): Pr
 export interface IntakeItem {
   readonly payment: NewPayment;
   readonly guard: (siblings: readonly Sibling[], sql: Sql) => GuardDecision | Promise<GuardDecision>;
+  /** The request keys that it was shown with; with its row they become those of its authorization, for a day. None unless told. */
+  readonly requestKeys?: readonly string[];
   /** The trace that it belongs to (W3C Trace Context), for whoever sends it. */
   readonly trace?: string | null;
 }
@@ -80,15 +87,17 @@ export const ACCEPTED_CHANNEL = 'payment_accepted';
 
 /**
  * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchases are locked, the
- * authorizations claimed, the guards asked, the rows written. No two may be of one purchase. An authorization that was stored before
- * inserts nothing and gives its first row (invariant 1). Accounts that they count against are locked before everything else, and what
- * a budget refuses claims nothing. Answers in the order given. Two round trips to Postgres, one more where an
- * authorization was stored before, and two more for payments of accounts.
+ * authorizations claimed, the guards asked, the rows written. No two may be of one purchase or of one request key. An authorization that was
+ * stored before inserts nothing and gives its first row (invariant 1). Request keys and accounts that they count against are locked before
+ * everything else, in this order; what a key or a budget refuses claims nothing, and a key is written with the row alone. Answers in the order given.
+ * Two round trips to Postgres, one more where an authorization was stored before or a request key is named, and two more for payments of accounts.
  */
 export async function insertPayments(database: Database, all: readonly IntakeItem[]): Promise<readonly Intake[]> {
   return database.shortTransaction(async (sql) => {
-    const { refusals, write } = await budgetsOf(sql, all);
-    const items = all.filter(({ payment }) => !refusals.has(payment.paymentId));
+    const takenKeys = await lockRequestKeys(sql, all);
+    const free = all.filter(({ payment }) => !takenKeys.has(payment.paymentId));
+    const { refusals, write } = await budgetsOf(sql, free);
+    const items = free.filter(({ payment }) => !refusals.has(payment.paymentId));
     const payments = items.map((item) => item.payment);
     // In this order: what reads the siblings begins when the locks are held, and sees whatever an earlier holder of them left.
     const [, claimed, siblings] = await Promise.all([
@@ -117,9 +126,12 @@ export async function insertPayments(database: Database, all: readonly IntakeIte
         insertRows(sql, decided, trace),
         rememberSplits(sql, decided),
         rememberPurchases(sql, decided),
+        writeRequestKeys(sql, keysOf(items.filter(({ payment }) => madeIds.has(payment.paymentId)))),
         write(madeIds),
       ]);
       return all.map(({ payment }) => {
+        const key = takenKeys.get(payment.paymentId);
+        if (key !== undefined) return { kind: 'key_taken', key };
         const refusal = refusals.get(payment.paymentId);
         if (refusal) return { kind: 'refused', refusal };
         const row = inserted.get(payment.paymentId);
@@ -417,8 +429,20 @@ interface RequestKey {
   readonly requestHash: string;
 }
 
+/** What a request key belongs to. */
+export function requestHashOf({ network, asset, payer, nonce }: AuthorizationKey): string {
+  return hash('sha256', JSON.stringify([network, asset, payer, nonce]), 'hex');
+}
+
+function keysOf(items: readonly IntakeItem[]): readonly (RequestKey & { readonly paymentId: string })[] {
+  return items.flatMap(({ payment, requestKeys = [] }) => {
+    const { tenantId, paymentId } = payment;
+    return requestKeys.map((key) => ({ tenantId, paymentId, key, requestHash: requestHashOf(payment) }));
+  });
+}
+
 /** Whether a request key belongs to another authorization, of a payment taken within a day. Writes nothing. */
-export async function findRequestKey(sql: Sql, { tenantId, key, requestHash }: RequestKey): Promise<'same' | 'other'> {
+export async function isRequestKeyTaken(sql: Sql, { tenantId, key, requestHash }: RequestKey): Promise<boolean> {
   const rows = await run(
     sql,
     tables
@@ -429,20 +453,37 @@ export async function findRequestKey(sql: Sql, { tenantId, key, requestHash }: R
       .where('requestHash', '<>', requestHash)
       .where('createdAt', '>=', text<Date>`now() - interval '24 hours'`),
   );
-  return rows.length === 0 ? 'same' : 'other';
+  return rows.length > 0;
 }
 
-/** The same, and remembers this authorization where there is none; for payments that are about to be taken. */
-export async function rememberRequestKey(sql: Sql, entry: RequestKey): Promise<'same' | 'other'> {
-  const rows = await sql.query<{ request_hash: string }>(
-    `insert into idempotency_key (tenant_id, key, request_hash) values ($1, $2, $3)
-     on conflict (tenant_id, key) do update set
-       request_hash = case when idempotency_key.created_at < now() - interval '24 hours'
-         then excluded.request_hash else idempotency_key.request_hash end,
-       created_at = case when idempotency_key.created_at < now() - interval '24 hours'
-         then now() else idempotency_key.created_at end
-     returning request_hash`,
-    [entry.tenantId, entry.key, entry.requestHash],
+/** Locks the request keys of payments until the database transaction ends, in one order; gives those that belong to other ones, by payment id. */
+async function lockRequestKeys(sql: Sql, items: readonly IntakeItem[]): Promise<ReadonlyMap<string, string>> {
+  const asked = keysOf(items);
+  if (asked.length === 0) return new Map();
+  const lists = [asked.map((one) => one.tenantId), asked.map((one) => one.key)];
+  const [, held] = await Promise.all([
+    sql.query(
+      `select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', tenant_id, key), 16)) from (
+         select distinct tenant_id, key collate "C" as key from unnest($1::uuid[], $2::text[]) as asked (tenant_id, key) order by 1, 2) as sorted`,
+      lists,
+    ),
+    sql.query<{ payment_id: string; key: string }>(
+      `select asked.payment_id, key from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) as asked (tenant_id, key, payment_id, request_hash)
+         join idempotency_key as held using (tenant_id, key)
+        where held.request_hash <> asked.request_hash and held.created_at >= now() - interval '24 hours'`,
+      [...lists, asked.map((one) => one.paymentId), asked.map((one) => one.requestHash)],
+    ),
+  ]);
+  return new Map(held.map((row) => [row.payment_id, row.key]));
+}
+
+/** Writes the request keys of payments that were taken; the caller has locked them. */
+async function writeRequestKeys(sql: Sql, keys: readonly RequestKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql.query(
+    `insert into idempotency_key (tenant_id, key, request_hash) select * from unnest($1::uuid[], $2::text[], $3::text[])
+     on conflict (tenant_id, key) do update set request_hash = excluded.request_hash, created_at = now()
+       where idempotency_key.created_at < now() - interval '24 hours'`,
+    [keys.map((one) => one.tenantId), keys.map((one) => one.key), keys.map((one) => one.requestHash)],
   );
-  return rows[0]?.request_hash === entry.requestHash ? 'same' : 'other';
 }

@@ -111,6 +111,16 @@ test('one licence is asked about eight times at once and twenty times a second, 
   expect(await quick.worthOf(await quick.mint({ scope: { patterns: ['/*'] } }, { jti: 'other' }), '/articles/a')).toBe('good');
 });
 
+test('tokens of one licence share its twenty questions a second, however many of them its account has fetched', async () => {
+  const { mint, worthOf, asked } = await opened(entitled);
+  const token = (licence: string, jti: string) => mint({ licence, scope: { patterns: ['/*'] } }, { jti });
+  const fetched = await Promise.all(Array.from({ length: 60 }, (_, n) => token('bought-once', `token-${n}`)));
+  const found = [];
+  for (const [n, license] of fetched.entries()) found.push(await worthOf(license, `/articles/${n}`));
+  expect([found.filter((one) => one === 'good').length, found.at(-1), asked()]).toEqual([20, 'busy', 20]);
+  expect(await worthOf(await token('another', 'token'), '/articles/a')).toBe('good');
+});
+
 test('the gate refuses no page by its scope that the service would give', () => {
   const part = fc.constantFrom('/', 'a', 'b', '*', '%2A', '%24', '$', '%61', '%2F', '//', 'é', ' ', '~');
   const paths = fc.array(part, { maxLength: 8 }).map((parts) => `/${parts.join('')}`);

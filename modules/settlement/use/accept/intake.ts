@@ -130,14 +130,18 @@ export const findAdmission: (database: Database, ask: AdmissionAsk) => Promise<A
 );
 
 type Store = (database: Database, item: IntakeItem) => Promise<Intake>;
-const byPurchase = ({ payment }: IntakeItem): string => purchaseText(payment);
-const storeMost: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart: byPurchase });
+/** The second of a purchase, or of a request key, must see what became of the first. */
+const apart = ({ payment, requestKeys = [] }: IntakeItem): readonly string[] => [
+  purchaseText(payment),
+  ...requestKeys.map((key) => `${payment.tenantId} ${key}`),
+];
+const storeMost: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart });
 /** Payments of accounts wait for the lock of their account; in runs of their own they keep nobody else waiting. */
-const storeSpendings: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart: byPurchase });
+const storeSpendings: Store = gathered(insertPayments, { limit: LIMIT, concurrency: 2, isOutage, apart });
 
 /**
  * Stores a payment, or gives the one that holds its authorization. Calls at one time share a database transaction; two of one
- * purchase never do, since the second must see the first. Resolves after the commit.
+ * purchase or request key never do. Resolves after the commit.
  */
 export const store: Store = (database, item) =>
   item.payment.spenders?.length ? storeSpendings(database, item) : storeMost(database, item);

@@ -20,7 +20,7 @@ import { guardLicence, guardPurchase } from '../../rules/guard.ts';
 import { SENTENCES } from '../../rules/judge.ts';
 import type { AdmissionFacts } from '../../store/admission.ts';
 import type { AuthorizationKey, IntakeItem, NewPayment } from '../../store/intake.ts';
-import { findRequestKey, rememberRequestKey } from '../../store/intake.ts';
+import { isRequestKeyTaken, requestHashOf } from '../../store/intake.ts';
 import type { LostSettlement } from '../../store/lostSettlements.ts';
 import { findLost } from '../../store/lostSettlements.ts';
 import type { Payment, PaymentRef, StoredLeg } from '../../store/payment.ts';
@@ -129,11 +129,11 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   if (!signature.ok) throw await no(deps, request, network, signature);
   const planned = { payerKind: signature.payerKind, plannedGas: gasAlone(signature.payerKind, partOf(request)) };
   if (held) {
-    await checkRequestKeys(deps, request, network, findRequestKey);
+    await checkRequestKeys(deps, request, network);
     return answerKnown(deps, request, network, held);
   }
   const looks = lookAhead(deps, request, network, { ...key, plannedGas: planned.plannedGas });
-  await checkRequestKeys(deps, request, network, findRequestKey);
+  await checkRequestKeys(deps, request, network);
   const facts = await atLedger(() => looks.facts);
   const known = facts.holder && (await find());
   if (known) return answerKnown(deps, request, network, known);
@@ -172,8 +172,8 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   }
   const stale = await request.lastLook?.({ hasMoved: own !== null });
   if (stale) throw await refuse(deps, { ...attemptOf(request, network), isVouched: true }, stale);
-  await checkRequestKeys(deps, request, network, rememberRequestKey);
-  const intake = await atLedger(() => store(deps.database, item));
+  const intake = await atLedger(() => store(deps.database, { ...item, requestKeys: requestKeysOf(request) }));
+  if (intake.kind === 'key_taken') throw await refuseKey(deps, request, network, intake.key);
   if (intake.kind === 'refused') throw await refusedByBudget(deps, intake.refusal);
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
   if (request.purchase) deps.onPurchase?.(intake.payment);
@@ -260,33 +260,40 @@ function expectedTerms(terms: Terms, network: Network): Parameters<typeof checkT
   };
 }
 
+/** The Idempotency-Key of a request, and the payment-identifier of its payer, as names that are told apart. */
+function requestKeysOf({ idempotencyKey, payment }: SettleRequest): readonly string[] {
+  const { paymentIdentifier, authorization } = payment;
+  return [
+    ...(idempotencyKey ? [`${IDEMPOTENCY_KEY}${idempotencyKey}`] : []),
+    ...(paymentIdentifier ? [`id:${authorization.from}:${sha256([paymentIdentifier])}`] : []),
+  ];
+}
+const IDEMPOTENCY_KEY = 'key:';
+
 /**
- * An Idempotency-Key, or a payment-identifier of the payer, belongs for a day to the authorization that was first taken with it. `look` writes it
- * only right before the row: whoever holds no money, and whoever shows a payment again, would fill the table with names.
+ * A request key belongs for a day to the authorization that was first taken with it. Nothing is written before its row, and then with it: whoever
+ * holds no money, has no budget for it or shows a payment again would fill the table with names.
  */
-async function checkRequestKeys(
-  deps: SettleDeps,
-  request: SettleRequest,
-  network: Network,
-  look: typeof findRequestKey,
-): Promise<void> {
-  const { tenantId, idempotencyKey, payment, purchase } = request;
+async function checkRequestKeys(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
+  const { tenantId, payment } = request;
   const { from: payer, nonce } = payment.authorization;
-  const requestHash = sha256([network.id, network.asset, payer, nonce]);
-  const isOthers = async (key: string): Promise<boolean> => {
-    const found = await atLedger(() => look(deps.database, { tenantId, key, requestHash }));
-    if (found === 'other' && purchase) throw new ServiceError('idempotency_conflict', 'this key belongs to another payment');
-    return found === 'other';
-  };
-  if (idempotencyKey && (await isOthers(`key:${idempotencyKey}`))) {
+  const requestHash = requestHashOf({ network: network.id, asset: network.asset, payer, nonce });
+  for (const key of requestKeysOf(request)) {
+    if (await atLedger(() => isRequestKeyTaken(deps.database, { tenantId, key, requestHash }))) {
+      throw await refuseKey(deps, request, network, key);
+    }
+  }
+}
+
+/** Refuses a payment whose request key belongs to another one. */
+async function refuseKey(deps: SettleDeps, request: SettleRequest, network: Network, key: string): Promise<Error> {
+  if (request.purchase) return new ServiceError('idempotency_conflict', 'this key belongs to another payment');
+  if (key.startsWith(IDEMPOTENCY_KEY)) {
     const parameter = 'Idempotency-Key';
-    throw new ServiceError('invalid_parameter', 'this Idempotency-Key was used with another payment', { parameter });
+    return new ServiceError('invalid_parameter', 'this Idempotency-Key was used with another payment', { parameter });
   }
-  const { paymentIdentifier } = payment;
-  if (paymentIdentifier && (await isOthers(`id:${payer}:${sha256([paymentIdentifier])}`))) {
-    const sentence = 'this payment-identifier belongs to another payment';
-    throw await no(deps, request, network, { reason: 'authorization_invalid', raw: 'payment_identifier_conflict', sentence });
-  }
+  const sentence = 'this payment-identifier belongs to another payment';
+  return no(deps, request, network, { reason: 'authorization_invalid', raw: 'payment_identifier_conflict', sentence });
 }
 
 function sha256(parts: readonly string[]): string {

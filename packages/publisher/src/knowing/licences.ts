@@ -60,7 +60,8 @@ interface Asked {
 }
 
 interface Claims {
-  readonly jti: string;
+  /** The licence that was bought: an account fetches any number of tokens for it, each with a jti of its own. */
+  readonly bought: string;
   /** A licence of one page for whoever shows it; all others are for the service to judge. */
   readonly isPlain: boolean;
   readonly isBound: boolean;
@@ -107,8 +108,8 @@ export function openLicences(deps: {
     const whileAway = known?.isGood ?? claims.isPlain;
     if (!breaker.mayCall()) return whileAway;
     // Not honoured as in an outage: too much is in one caller's hand, who may hold a licence that was revoked.
-    const own = ofOne.get(claims.jti) ?? { at: 0, asked: 0, asking: 0 };
-    ofOne.set(claims.jti, own);
+    const own = ofOne.get(claims.bought) ?? { at: 0, asked: 0, asking: 0 };
+    ofOne.set(claims.bought, own);
     if (!mayAsk(own, OF_ONE) || !mayAsk(ofAll, OF_ALL)) return 'busy';
     const counts = [own, ofAll];
     for (const one of counts) Object.assign(one, { asked: one.asked + 1, asking: one.asking + 1 });
@@ -161,7 +162,7 @@ function claimsFor(question: LicenceQuestion, payload: JWTPayload, nowSeconds: n
   const isPlain = scope === undefined && licence === undefined && cnf === undefined;
   if (scope === undefined ? slug !== question.slug : !mayCover(scope, question.resource)) return 'insufficient_scope';
   return {
-    jti,
+    bought: typeof licence === 'string' ? licence : jti,
     isPlain,
     isBound: cnf !== undefined,
     site: typeof site === 'string' ? site : null,

@@ -12,9 +12,10 @@ final class Decision {
 
 	/**
 	 * Facts: who (person, search, robot, allowed, blocked, agent), in_scope, method, is_partial, payment (none, one, two),
-	 * is_licensed, quote (priced, free, away: nobody answers or our key is refused, busy: cannot be priced now, refused: its owner does not
-	 * give it to this agent, bad: it can have no price), proof (none, good, bad, busy: that the wallet bought the page could not be looked at now). Returns the act, the verdict
-	 * to report or null, the error for the offer, and what to do next about that ('': sign by the offer).
+	 * licence (none, good, busy: it could not be looked at now), quote (priced, free, away: nobody answers or our key is refused, busy: cannot be
+	 * priced now, refused: its owner does not give it to this agent, bad: it can have no price), proof (none, good, bad, busy: that the wallet bought
+	 * the page could not be looked at now). Returns the act, the verdict to report or null, the error for the offer, and what to do next about that
+	 * ('': sign by the offer).
 	 */
 	public static function of( array $facts ): array {
 		if ( in_array( $facts['who'], self::READS_FREE, true ) || ! $facts['in_scope'] ) {
@@ -23,8 +24,11 @@ final class Decision {
 		if ( 'blocked' === $facts['who'] ) {
 			return self::act( 'refuse', 'blocked' );
 		}
-		if ( $facts['is_licensed'] ) {
+		if ( 'good' === $facts['licence'] ) {
 			return self::act( 'serve', 'agent-reread' );
+		}
+		if ( 'busy' === $facts['licence'] && 'none' === $facts['payment'] ) {
+			return self::act( 'wait' ); // It may open the page: an offer would have its reader pay again.
 		}
 		if ( 'free' === $facts['quote'] || 'away' === $facts['quote'] ) {
 			return self::act( 'serve', 'served-free' );

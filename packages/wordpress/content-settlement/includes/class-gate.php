@@ -72,17 +72,18 @@ final class Gate {
 			'method'      => $visit->method,
 			'is_partial'  => $visit->is_partial,
 			'payment'     => $visit->payments,
-			'is_licensed' => false,
+			'licence'     => 'none',
 			'quote'       => 'free',
 			'proof'       => 'none',
 		);
 		$proof  = array( 'state' => 'none' );
 		$quote  = array( 'state' => 'free' );
 		if ( 'agent' === $facts['who'] && $facts['in_scope'] && '' !== $slug ) {
-			$issuer               = (string) ( $policy['licenseIdentity'] ?? '' );
-			$facts['is_licensed'] = '' !== $visit->licence && Licences::open( $visit->licence, $resource, $slug, $issuer );
-			$quote                = $facts['is_licensed'] ? $quote : Quotes::of( $resource );
-			$facts['quote']       = $quote['state'];
+			$issuer           = (string) ( $policy['licenseIdentity'] ?? '' );
+			$facts['licence'] = '' === $visit->licence ? 'none' : Licences::judge( $visit->licence, $resource, $slug, $issuer );
+			$is_decided       = 'good' === $facts['licence'] || ( 'busy' === $facts['licence'] && 'none' === $visit->payments );
+			$quote            = $is_decided ? $quote : Quotes::of( $resource );
+			$facts['quote']   = $quote['state'];
 			if ( 'priced' === $quote['state'] && '' !== $visit->proof && 'GET' === $visit->method ) {
 				$proof          = Wallet_Proof::judge( $visit->proof, $resource, $slug );
 				$facts['proof'] = $proof['state'];

@@ -3,42 +3,67 @@ namespace ContentSettlement;
 
 /**
  * Licences to read again: proven here by the service's published keys, and asked about once in 60 s, so that one that was revoked ends. What is
- * not signed for this page costs no call; while the service is away, a licence that is proven, or was confirmed, holds to its own end.
+ * not signed for this page costs no call; while the service is away, a licence that is proven, or was confirmed, holds to its own end. Of the others
+ * one licence has 20 questions a second, whatever tokens its account fetches for it, and all together 50 and four at once, so that no holder of one
+ * spends the site's key or PHP's workers; whoever comes above that is told to come back.
  */
 final class Licences {
-	const FRESH = 60;
+	const FRESH  = 60;
+	/** Questions a second. */
+	const OF_ONE = 20;
+	const OF_ALL = 50;
+	/** Licences are counted under so many names, whose rows stay. */
+	const NAMES  = 64;
 
-	/** Whether the licence of the request opens the page. `$issuer`: who signs licences of this site; '' while that is unknown. */
-	public static function open( string $licence, string $resource, string $slug, string $issuer ): bool {
+	/**
+	 * What the licence of the request is worth: `good` opens the page, `none` does not, `busy` could not be looked at now. `$issuer`: who signs
+	 * licences of this site; '' while that is unknown.
+	 */
+	public static function judge( string $licence, string $resource, string $slug, string $issuer ): string {
 		$read  = Licence_Proof::read( $licence );
 		$grant = null === $read ? 'none' : self::prove( $read, $resource, $slug, $issuer );
 		$ends  = null === $read ? 0 : (int) ( $read['claims']['exp'] ?? 0 );
 		if ( 'none' === $grant || $ends <= time() ) {
-			return false;
+			return 'none';
 		}
 		$name = Settings::PREFIX . 'licence_' . md5( "$licence $resource" );
 		$seen = (int) get_transient( $name );
 		if ( $seen < 0 ) {
-			return false;
+			return 'none';
 		}
 		if ( $seen > 0 && time() - $seen <= self::FRESH ) {
-			return true;
+			return 'good';
 		}
-		$while_away = $seen > 0 || 'plain' === $grant;
+		$while_away = $seen > 0 || 'plain' === $grant ? 'good' : 'none';
 		if ( Breaker::is_open( Breaker::LICENCES ) ) {
 			return $while_away;
 		}
-		$answer = Service_Client::post( '/_svc/license/check', array( 'license' => $licence, 'resource' => $resource, 'slug' => $slug, 'kind' => 'read' ) );
+		// Not honoured as in an outage: too much is in one caller's hand, who may hold a licence that was revoked.
+		if ( ! self::may_ask( $read['claims'] ) || ! Places::take( Places::LICENCES ) ) {
+			return 'busy';
+		}
+		try {
+			$answer = Service_Client::post( '/_svc/license/check', array( 'license' => $licence, 'resource' => $resource, 'slug' => $slug, 'kind' => 'read' ) );
+		} finally {
+			Places::give_back();
+		}
 		Breaker::note( ! Service_Client::is_away( $answer ), Breaker::LICENCES );
 		if ( 200 !== $answer['status'] && 400 !== $answer['status'] ) {
 			return $while_away;
 		}
 		if ( true !== ( $answer['body']->entitled ?? false ) ) {
 			set_transient( $name, -1, self::FRESH );
-			return false;
+			return 'none';
 		}
 		set_transient( $name, time(), min( $ends - time(), DAY_IN_SECONDS ) );
-		return true;
+		return 'good';
+	}
+
+	/** Counts a question about the licence that was bought, which all of its tokens name. */
+	private static function may_ask( array $claims ): bool {
+		$bought = $claims['svc']['licence'] ?? $claims['jti'];
+		$name   = Settings::PREFIX . 'licence_';
+		return Rate::allows( $name . crc32( (string) wp_json_encode( $bought ) ) % self::NAMES, self::OF_ONE ) && Rate::allows( "{$name}all", self::OF_ALL );
 	}
 
 	/** As `Licence_Proof::grant`, or `unknown`: here it can be neither proven nor refused, so the service is asked. */

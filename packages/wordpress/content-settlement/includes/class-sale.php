@@ -51,7 +51,7 @@ final class Sale {
 	 * ends the request by itself; before priority 1, at which WordPress lets go of the buffers. False when too many pages are being sold.
 	 */
 	public function begin(): bool {
-		if ( ! Sale_Places::take() ) {
+		if ( ! Places::take( Places::SALES ) ) {
 			return false;
 		}
 		Answer::mark();
@@ -66,7 +66,7 @@ final class Sale {
 		try {
 			$this->decide();
 		} finally {
-			Sale_Places::give_back();
+			Places::give_back();
 		}
 	}
 

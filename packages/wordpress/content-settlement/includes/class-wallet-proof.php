@@ -15,14 +15,14 @@ final class Wallet_Proof {
 		if ( '' !== $refusal ) {
 			return array( 'state' => 'bad', 'error' => "unknown_credential: $refusal" );
 		}
-		if ( Breaker::is_open() || ! Sale_Places::take() ) {
+		if ( Breaker::is_open() || ! Places::take( Places::SALES ) ) {
 			return array( 'state' => 'busy' );
 		}
 		try {
 			$question = array( 'signInWithX' => $header, 'resource' => $resource, 'slug' => $slug, 'kind' => 'read' );
 			return self::read( Service_Client::post( '/_svc/license/proof', $question, self::SECONDS ) );
 		} finally {
-			Sale_Places::give_back();
+			Places::give_back();
 		}
 	}
 
