@@ -406,9 +406,7 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
     }),
     see(site, { atMs: at - 4, verdict: 'payment-failed', reason: 'insufficient_funds', micro: 400 }),
     see(site, { atMs: at - 5, agent: 'agent.example', verified: true, verifiedAgent: 'agent.example' }),
-    see(site, { atMs: at, verdict: 'paid', paymentId }),
-    see(site, { atMs: at, verdict: 'paid', paymentId, count: -1 }),
-    see(site, { atMs: at, verdict: 'paid', paymentId }),
+    ...([1, -1, 1] as const).map((count) => see(site, { atMs: at, verdict: 'paid', paymentId, count, verified: true })),
   ]);
   const { status, body } = await get(site, '/_svc/audit', { from: at - HOUR, compare: 1, groupBy: 'verdict', limit: 3 });
   expect(status).toBe(200);
@@ -430,7 +428,8 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
       network_unsupported: 0,
       settlement_failed: 0,
     },
-    verifiedHits: 1,
+    verifiedHits: 2,
+    verifiedEarnedMicroUsdc: 1_000,
     masqueradeAttempts: 1,
   };
   expect(body.totals).toEqual(totals);
@@ -454,9 +453,10 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
     paid: 0,
     missedMicroUsdc: 2_000,
     earnedMicroUsdc: 0,
+    verifiedEarnedMicroUsdc: 0,
   });
   expect(body.byAgent).toEqual([
-    { agent: 'gptbot', hits: 3, denied: 1, answered: 1, paid: 1 },
+    { agent: 'gptbot', hits: 3, denied: 1, answered: 1, paid: 1, verified: true },
     { agent: 'agent.example', hits: 1, denied: 1, answered: 0, paid: 0, verified: true },
     { agent: 'other', hits: 1, denied: 0, answered: 0, paid: 0 },
   ]);
@@ -468,6 +468,7 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
       verdict: 'paid',
       classifiedAs: 'agent',
       agentUa: 'GPTBot/1',
+      verified: true,
       micro: 1_000,
       at,
     },
@@ -496,11 +497,16 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
   expect(await count({ kind: 'read', verdict: 'blocked' })).toBe(1);
   const authors = (await get(site, '/_svc/audit', { groupBy: 'author' })).body.breakdown;
   expect(
-    authors.map((row: { label: string; paid: number; earnedMicroUsdc: number }) => [row.label, row.paid, row.earnedMicroUsdc]),
+    authors.map((row: Record<string, unknown>) => [
+      row['label'],
+      row['paid'],
+      row['earnedMicroUsdc'],
+      row['verifiedEarnedMicroUsdc'],
+    ]),
   ).toEqual([
-    ['No author known', 0, 0],
-    ['ann', 1, 700],
-    ['bob', 1, 300],
+    ['No author known', 0, 0, 0],
+    ['ann', 1, 700, 700],
+    ['bob', 1, 300, 300],
   ]);
 });
 
