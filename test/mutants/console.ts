@@ -165,6 +165,13 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/e2e/console-waiting.test.ts', name: 'no figure of the former answer' },
   },
   {
+    id: 'reversed-sales-look-earned',
+    rule: 5,
+    bug: 'a sale that was taken back is listed like any other',
+    edits: [{ file: 'console/screens/payments/words.ts', search: 'newest.sequence % 2 === 1', replace: 'newest.sequence < 0' }],
+    test: { file: 'test/integration/console-payments.test.ts', name: 'a sale that was taken back stays among the payments' },
+  },
+  {
     id: 'csv-names-a-former-source',
     rule: 23,
     bug: 'the CSV names a page as a credits API did that the site left',
