@@ -31,6 +31,7 @@ export const SITE_TABLES: ReadonlySet<string> = new Set([
   'endpoint_lease',
   'event_window',
   'facilitator_submission',
+  'former_credits',
   'gas_usage',
   'host_challenge',
   'host_liveness',

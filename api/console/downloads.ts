@@ -1,4 +1,4 @@
-/** Files of a site for its owner: those of the REST exports, to the byte. */
+/** Files of a site for its owner: those of the REST exports, to the byte; the CSV after a byte order mark, since a spreadsheet opens it. */
 
 import { ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
 import { ownedTenant } from '../../modules/identity/use/owners/ownedTenant.ts';
@@ -36,7 +36,7 @@ export async function answerDownload(call: ConsoleCall): Promise<void> {
   const params = readQuery(search, route);
   const { id: tenantId, hosts, plan } = await describeTenant(deps, ownedTenant(owner, named));
   const site = { tenantId, hosts, plan: plan as Plan | null, keyId: ownerKey(owner) };
-  await sendAnswer(request, response, await answer(deps, site, params, goneOf(request)));
+  await sendAnswer(request, response, await answer(deps, site, params, { gone: goneOf(request), hasMark: true }));
 }
 
 /** The site that a download is of, and the parameters of the export. */

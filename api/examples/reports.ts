@@ -23,6 +23,7 @@ const audit = {
     settlement_failed: 0,
   },
   verifiedHits: 2,
+  verifiedEarnedMicroUsdc: 6000,
   masqueradeAttempts: 0,
 };
 
@@ -109,6 +110,7 @@ export const reportExamples: Readonly<Record<string, OperationExamples>> = {
           paid: 2,
           missedMicroUsdc: 1000,
           earnedMicroUsdc: 6000,
+          verifiedEarnedMicroUsdc: 6000,
         },
       ],
       byAgent: [{ agent: 'reader.example', hits: 3, denied: 1, answered: 1, paid: 2, verified: true }],

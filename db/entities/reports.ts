@@ -67,7 +67,13 @@ const observed = {
   reason: p.text().primary(),
   agent: p.text().primary(),
 };
-const hits = { hits: p.bigint('string'), micro: p.bigint('string'), verified: p.bigint('string'), invalid: p.bigint('string') };
+const hits = {
+  hits: p.bigint('string'),
+  micro: p.bigint('string'),
+  verified: p.bigint('string'),
+  verifiedMicro: p.bigint('string'),
+  invalid: p.bigint('string'),
+};
 
 export const ObservationDay = defineEntity({
   name: 'ObservationDay',

@@ -68,6 +68,17 @@ export const ImportedPage = defineEntity({
   },
 });
 
+export const FormerCredits = defineEntity({
+  name: 'FormerCredits',
+  tableName: 'former_credits',
+  properties: {
+    tenantId: p.uuid().primary(),
+    path: p.text().primary(),
+    credits: p.json().nullable(),
+    endedAt: p.datetime(3),
+  },
+});
+
 export const Member = defineEntity({
   name: 'Member',
   tableName: 'member',

@@ -119,14 +119,55 @@ create table imported_page (
   slug text not null,
   path text not null, -- repeated slashes are one
   title text,
-  credits jsonb, -- null: nobody can be paid for it, so no scope with it is sold
+  credits jsonb, -- null: it names nobody; reads ask the credits API then, and no scope with it is sold
   imported_at timestamptz(3) not null default now(),
   primary key (tenant_id, slug),
   unique (tenant_id, path)
 );
 -- Catalogues are read in parts, in the order of the bytes of their paths, which is the order that scopes are looked up in.
 create index imported_page_in_order on imported_page (tenant_id, path collate "C");
+-- Whether a site has any with credits is read with every copy of the tenant.
+create index imported_page_with_credits on imported_page (tenant_id) where credits is not null;
 grant select, insert, update, delete on imported_page to svc_app;
+
+-- What the last import or removal of a page replaced, which a payment may still rest on for ten minutes (safety 17).
+create table former_credits (
+  tenant_id uuid not null references tenant,
+  path text not null, -- canonical
+  credits jsonb, -- null: it named nobody
+  ended_at timestamptz(3) not null,
+  primary key (tenant_id, path)
+);
+create index former_credits_by_end on former_credits (tenant_id, ended_at);
+grant select, insert, update, delete on former_credits to svc_app;
+
+create function keep_former_credits() returns trigger
+  language plpgsql set search_path = public, pg_temp
+as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into former_credits (tenant_id, path, credits, ended_at)
+      select tenant_id, path, null, now() from changed where credits is not null
+      on conflict (tenant_id, path) do update set credits = excluded.credits, ended_at = excluded.ended_at;
+  elsif tg_op = 'UPDATE' then
+    insert into former_credits (tenant_id, path, credits, ended_at)
+      select tenant_id, path, former.credits, now() from changed full join former using (tenant_id, path)
+       where former.credits is distinct from changed.credits
+      on conflict (tenant_id, path) do update set credits = excluded.credits, ended_at = excluded.ended_at;
+  else
+    insert into former_credits (tenant_id, path, credits, ended_at)
+      select tenant_id, path, credits, now() from former where credits is not null
+      on conflict (tenant_id, path) do update set credits = excluded.credits, ended_at = excluded.ended_at;
+  end if;
+  return null;
+end $$;
+
+create trigger former_credits_of_new after insert on imported_page referencing new table as changed
+  for each statement execute function keep_former_credits();
+create trigger former_credits_of_changed after update on imported_page referencing old table as former new table as changed
+  for each statement execute function keep_former_credits();
+create trigger former_credits_of_gone after delete on imported_page referencing old table as former
+  for each statement execute function keep_former_credits();
 
 -- ── people ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -79,7 +79,8 @@ create table crossing_month (
 grant select, insert, update, delete on crossing_month to svc_app;
 
 -- '' stands for no kind, no reason. Days hold every member under `full`, without the agent under `total`, and by agent alone under `label`
--- (agents only; the verdict is denied, paid or '', the reason that of a paid one).
+-- (agents only; the verdict is denied, paid or '', the reason that of a paid one). `verified` and `verified_micro` are the part of hits and micro
+-- whose signature verified.
 create table observation_day (
   tenant_id uuid not null,
   dimension text not null check (dimension in ('total', 'full', 'label')),
@@ -94,6 +95,7 @@ create table observation_day (
   hits bigint not null,
   micro bigint not null,
   verified bigint not null,
+  verified_micro bigint not null,
   invalid bigint not null,
   primary key (tenant_id, dimension, bucket, host, verdict, classified_as, kind, reason, agent, shard)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
@@ -114,6 +116,7 @@ create table observation_month (
   hits bigint not null,
   micro bigint not null,
   verified bigint not null,
+  verified_micro bigint not null,
   invalid bigint not null,
   primary key (tenant_id, dimension, bucket, host, verdict, classified_as, kind, reason, agent)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);

@@ -8,12 +8,17 @@ const MAX_PAGES = 5_000;
 const MAX_PATH_CHARS = 2_048;
 
 const Page = builder.inputType('PageInput', {
-  description: 'A page of the catalogue, from which licences over scopes of pages are sold.',
+  description:
+    'A page of the catalogue: read by itself if it is an article of the site, and sold within licences over scopes of pages.',
   fields: (t) => ({
     slug: t.string({ required: true, description: 'Names the page; an imported page of this slug is replaced.' }),
     path: t.string({ required: true, description: 'Its path on the site, decoded, beginning with a slash.' }),
     title: t.string({ description: 'Its title.' }),
-    credits: t.field({ type: Credits, description: 'Who is paid for it; without them no scope with this page is sold.' }),
+    credits: t.field({
+      type: Credits,
+      description:
+        'Who is paid for it, unless inline credits name the page. Without them the credits API is asked about a read, then the default payee is paid, and no scope with this page is sold.',
+    }),
   }),
 });
 

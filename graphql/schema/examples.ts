@@ -114,7 +114,7 @@ const list: Record<string, { question: string; query: string }> = {
     question: 'Who pretends to be somebody else?',
     query: `query masqueraders {
   tenant {
-    audit(window: { lastDays: 7 }) { totals { masqueradeAttempts verifiedHits agentHits } }
+    audit(window: { lastDays: 7 }) { totals { masqueradeAttempts verifiedHits agentHits verifiedEarnedMicro earnedMicro } }
     observations(filter: { sigInvalid: true, window: { lastDays: 7 } }, first: 10) {
       nodes { agent agentUa sigInvalid verdict slug at }
     }

@@ -95,7 +95,7 @@ const PricedPage = builder.objectRef<ListedPage & { readonly credits?: unknown }
     }),
     payees: t.field({
       type: [PagePayee],
-      description: 'Who is paid for one read; empty: nobody, or whom the credits API names.',
+      description: 'Who is paid for one read; empty: nobody, whom its import names (`pages`), or whom the credits API names.',
       resolve: ({ legs }) => [...legs],
     }),
   }),

@@ -38,6 +38,12 @@ async function answerWith(slug: string, body: unknown, more: object = {}): Promi
   await fetch(`${web.controlUrl}/pages`, { method: 'POST', body: JSON.stringify(page) });
 }
 
+/** A page as the book looks it up at a site that imported none. */
+const lookedUp = (tenantId: string, slug: string, apiUrl = PRICING.creditsApiUrl) => ({
+  ...{ tenantId, slug, apiUrl, path: `/articles/${slug}` },
+  catalogueVersion: null,
+});
+
 async function site(pricing: object = PRICING) {
   const { key, tenantId } = await api.site({ pricing: pricing as typeof PRICING });
   return { tenantId, key, quote: (slug: string) => api.request(`/_svc/quote?slug=${encodeURIComponent(slug)}`, { key }) };
@@ -95,7 +101,7 @@ test('where the credits API names nobody the default payee is paid, until it nam
   await answerWith('unsigned', PAGE);
   api.time.offsetMs = 301_000;
   expect(await paid('unsigned')).toBe(A);
-  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'unsigned' };
+  const key = lookedUp(tenantId, 'unsigned');
   expect(api.deps.credits.findPrevious(key)).toBe('none'); // whoever was offered the page for the default payee may still pay him
 });
 
@@ -121,8 +127,8 @@ test('an API is asked with its site’s token, which no redirect, no other origi
   const token = 'a-token-of-this-site';
   expect(await setCreditsToken({ database, secretBox }, call, token)).toEqual({ origin: 'https://credits.sandbox.example' });
   const ask = async (slug: string, apiUrl = PRICING.creditsApiUrl) => {
-    await book.load({ tenantId, apiUrl, slug });
-    return book.find({ tenantId, apiUrl, slug });
+    await book.load(lookedUp(tenantId, slug, apiUrl));
+    return book.find(lookedUp(tenantId, slug, apiUrl));
   };
   expect(await ask('one')).toMatchObject({ title: 'From the API' });
   expect(await ask('moved')).toBe('failed');
@@ -169,7 +175,7 @@ test('the last answer serves for a day while the API fails, also in a process th
   const { database, clock, log } = api.deps;
   const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const other = openCreditsBook({ database, outbound, clock, log, forbidden: [], secretBox: api.secretBox });
-  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'stale' };
+  const key = lookedUp(tenantId, 'stale');
   await other.load(key);
   expect(other.find(key)).toMatchObject({ title: 'From the API' });
   await outbound.close();
@@ -184,7 +190,7 @@ test('callers at once share one request', async () => {
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
   const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const book = openCreditsBook({ ...api.deps, outbound, secretBox: api.secretBox, forbidden: [] });
-  const key = { tenantId: (await site()).tenantId, apiUrl: 'https://none.sandbox.example', slug: 'x/../y' };
+  const key = lookedUp((await site()).tenantId, 'x/../y', 'https://none.sandbox.example');
   expect(book.load(key)).toBe(book.load(key));
   await book.load(key);
   expect(book.find(key)).toBe('none');
@@ -254,7 +260,7 @@ async function countedSite(answer: (slug: string) => { readonly status: number; 
     (await database.query<{ slug: string }>('select slug from credits_copy where tenant_id = $1 order by slug', [tenantId])).map(
       ({ slug }) => slug,
     );
-  const keyOf = (slug: string) => ({ tenantId, apiUrl: PRICING.creditsApiUrl, slug });
+  const keyOf = (slug: string) => lookedUp(tenantId, slug);
   const close = async (): Promise<void> => {
     await outbound.close();
     server.close();
@@ -285,7 +291,7 @@ test('pages that strangers invent leave no row, and take no more questions than 
 test('who asks the service itself for prices is a stranger to the site', async () => {
   const { tenantId } = await site();
   const [host] = await api.deps.database.query<{ host: string }>('select host from tenant_host where tenant_id = $1', [tenantId]);
-  const keyOf = (slug: string) => ({ tenantId, apiUrl: PRICING.creditsApiUrl, slug });
+  const keyOf = (slug: string) => lookedUp(tenantId, slug);
   // What strangers may ask at once; five more a second.
   await Promise.allSettled(Array.from({ length: 100 }, (_, at) => api.deps.credits.load(keyOf(`drained-${at}`), 'stranger')));
   const urls = Array.from({ length: 100 }, (_, at) => `https://${host?.host}/articles/asked-${at}`);
@@ -350,7 +356,7 @@ test.each(['.', '..', 'a/../b'])('the slug %s cannot lead out of the API', async
   const { tenantId } = await site();
   const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const book = openCreditsBook({ ...api.deps, outbound, secretBox: api.secretBox, forbidden: [] });
-  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug };
+  const key = lookedUp(tenantId, slug);
   await book.load(key);
   expect(['failed', 'none']).toContain(book.find(key));
   await outbound.close();
@@ -363,7 +369,7 @@ test('after a change of credits the answer before counts for ten minutes more', 
   await answerWith('edited', { contributors: [{ authorId: 'bob', wallet: B }] });
   api.time.offsetMs = 301_000;
   await quote('edited');
-  const key = { tenantId, apiUrl: PRICING.creditsApiUrl, slug: 'edited' };
+  const key = lookedUp(tenantId, 'edited');
   expect(api.deps.credits.findPrevious(key)).toMatchObject({ title: 'From the API' });
   api.time.offsetMs = 301_000 + 601_000;
   expect(api.deps.credits.findPrevious(key)).toBeUndefined();

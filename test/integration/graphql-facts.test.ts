@@ -202,9 +202,11 @@ test('each price of a site has what it was before, and for owners who set it', a
   ]).toEqual(['0.05', null, 'FORBIDDEN']);
 });
 
-const SUMS = 'hits paid denied paymentFailed servedFree verifiedHits masqueradeAttempts earnedMicro missedMicro failedMicro';
+const SUMS =
+  'hits paid denied paymentFailed servedFree verifiedHits masqueradeAttempts earnedMicro verifiedEarnedMicro missedMicro failedMicro';
 const PLAIN = `sum(count)::int as hits, coalesce(sum(count) filter (where verdict = 'paid'), 0)::int as paid, coalesce(sum(count) filter (where verdict = 'denied'), 0)::int as denied,
-  coalesce(sum(count * micro) filter (where verdict = 'paid'), 0)::text as "earnedMicro", coalesce(sum(count) filter (where sig_invalid), 0)::int as "masqueradeAttempts"`;
+  coalesce(sum(count * micro) filter (where verdict = 'paid'), 0)::text as "earnedMicro", coalesce(sum(count * micro) filter (where verdict = 'paid' and verified), 0)::text as "verifiedEarnedMicro",
+  coalesce(sum(count) filter (where sig_invalid), 0)::int as "masqueradeAttempts"`;
 
 test('an agent that signs is shown with what its directory says of it, and nobody else is', async () => {
   const host = 'bot.said.example';
@@ -229,6 +231,7 @@ test('operators have the sums of their agents, and all of them together those of
         micro: 1_000 + n,
         agent,
         agentUa: agent,
+        verified: n % 4 === 0,
         sigInvalid: n % 5 === 0,
         atMs: nowMs - n * DAY,
       },
@@ -254,7 +257,7 @@ test('operators have the sums of their agents, and all of them together those of
           mine.map(({ agent }) => agent).toSorted(),
           operatorOf(String(mine[0]!['agent'])) !== null,
         ]);
-        for (const measure of ['hits', 'paid', 'denied', 'masqueradeAttempts', 'earnedMicro'])
+        for (const measure of ['hits', 'paid', 'denied', 'masqueradeAttempts', 'earnedMicro', 'verifiedEarnedMicro'])
           expect(Number(sums[measure])).toBe(mine.reduce((sum, row) => sum + Number(row[measure]), 0));
       }
       expect(operators.nodes.reduce((sum: number, { hits }: { hits: number }) => sum + hits, 0)).toBe(audit.totals.agentHits);
@@ -299,6 +302,7 @@ test('the largest names inside `other` and the rest are what the label has; host
             micro: 500 + m,
             agent: m % 7 === 6 ? 'gptbot' : 'other',
             agentUa,
+            verified: m % 4 === 0,
             sigInvalid: m % 5 === 0,
             atMs: nowMs - m * 60_000,
           }),
@@ -313,12 +317,13 @@ test('the largest names inside `other` and the rest are what the label has; host
     [other.tenantId],
   );
   const shown = otherAgents.agents.map(
-    ({ name, hits, paid, denied, earnedMicro, masqueradeAttempts }: Record<string, unknown>) => ({
+    ({ name, hits, paid, denied, earnedMicro, verifiedEarnedMicro, masqueradeAttempts }: Record<string, unknown>) => ({
       name,
       hits,
       paid,
       denied,
       earnedMicro,
+      verifiedEarnedMicro,
       masqueradeAttempts,
     }),
   );

@@ -242,7 +242,9 @@ test('where the money of the newest payments is: evidence, batch, crossings and 
 test('who pretends to be somebody else: sums, and the newest requests with a false signature', async () => {
   const { audit, observations } = await ask('masqueraders');
   const [sums] = await sql(
-    `select ${hitsOf('sig_invalid')} as "masqueradeAttempts", ${hitsOf('verified')} as "verifiedHits", ${hitsOf("classified_as = 'agent'")} as "agentHits"
+    `select ${hitsOf('sig_invalid')} as "masqueradeAttempts", ${hitsOf('verified')} as "verifiedHits", ${hitsOf("classified_as = 'agent'")} as "agentHits",
+       coalesce(sum(count * micro) filter (where verdict = 'paid' and verified), 0)::text as "verifiedEarnedMicro",
+       coalesce(sum(count * micro) filter (where verdict = 'paid'), 0)::text as "earnedMicro"
      from observation where tenant_id = $1 and at >= now() - interval '7 days'`,
   );
   const rows = await sql(

@@ -165,7 +165,7 @@ test('reconciliation and its exceptions are those of REST over random windows', 
 
 test('the audit, its comparison, breakdowns and agents are those of REST over random windows', async () => {
   const totals =
-    '{ observations agentHits denied answered paid servedFree paymentFailed missedMicro failedMicro earnedMicro verifiedHits masqueradeAttempts failedByReason { reason count } }';
+    '{ observations agentHits denied answered paid servedFree paymentFailed missedMicro failedMicro earnedMicro verifiedEarnedMicro verifiedHits masqueradeAttempts failedByReason { reason count } }';
   const query = `query ($window: WindowInput, $host: String, $kind: CrossingKind, $by: AuditGroupBy) {
     tenant {
       audit(window: $window, host: $host, kind: $kind, groupBy: $by, compare: true) {
@@ -177,12 +177,13 @@ test('the audit, its comparison, breakdowns and agents are those of REST over ra
     }
   }`;
   const totalsOf = (mine: Record<string, unknown> & { failedByReason: { reason: string; count: number }[] }) => {
-    const { missedMicro, failedMicro, earnedMicro, failedByReason, ...counts } = mine;
+    const { missedMicro, failedMicro, earnedMicro, verifiedEarnedMicro, failedByReason, ...counts } = mine;
     return {
       ...counts,
       missedMicroUsdc: Number(missedMicro),
       failedMicroUsdc: Number(failedMicro),
       earnedMicroUsdc: Number(earnedMicro),
+      verifiedEarnedMicroUsdc: Number(verifiedEarnedMicro),
       failedByReason: Object.fromEntries(failedByReason.map(({ reason, count }) => [reason.toLowerCase(), count])),
     };
   };

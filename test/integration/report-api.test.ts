@@ -297,13 +297,35 @@ test('the CSV has one row a leg with every column, adds up to the totals, and st
       slug: 'a,b\r\nc',
       legs: [{ toAddress: ANN, amountMicro: 5_000 }, fee],
     }),
+    buy(site, { atMs: at - 3, slug: 'told' }),
   ]);
+  const { database } = api.deps;
+  const { tenantId } = site;
+  const named = JSON.stringify({ '=HYPERLINK("x")': { title: '=SUM(1)' } });
+  await database.query("update tenant set credits_inline = $2, credits_api_url = 'https://a.example' where tenant_id = $1", [
+    tenantId,
+    named,
+  ]);
+  await database.query("insert into imported_page (tenant_id, slug, path, title) values ($1, $2, '/abc', $3)", [
+    tenantId,
+    'a,b\r\nc',
+    'Ça, "ira"',
+  ]);
+  for (const [origin, title] of [
+    ['a', 'Told'],
+    ['b', 'Former'],
+  ]) {
+    await database.query(
+      "insert into credits_copy (tenant_id, api_url, slug, credits, fetched_at) values ($1, $2, 'told', $3, now())",
+      [tenantId, `https://${origin}.example`, JSON.stringify({ title })],
+    );
+  }
   const { status, headers, body } = await get(site, '/_svc/earnings/export.csv', { from: at - HOUR });
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   expect([status, headers.get('content-type'), headers.get('x-svc-row-count'), headers.get('x-svc-truncated')]).toEqual([
     200,
     'text/csv; charset=utf-8',
-    '4',
+    '6',
     null,
   ]);
   expect(headers.get('content-disposition')).toBe(
@@ -311,13 +333,25 @@ test('the CSV has one row a leg with every column, adds up to the totals, and st
   );
   const [first, second] = body.split('\r\n');
   expect(first).toBe(
-    'at_iso,at_ms,host,slug,kind,amount_micro,amount_usdc,author_id,wallet,share,role,settlement_ref,settlement_ref_kind,payer,agent,licence_jti',
+    'at_iso,at_ms,host,slug,kind,amount_micro,amount_usdc,author_id,wallet,share,role,settlement_ref,settlement_ref_kind,payer,agent,licence_jti,title,payment_id,crossing_id',
   );
   expect(second.toLowerCase()).toMatch(
     new RegExp(
       `^${new Date(at).toISOString().toLowerCase()},${at},${site.host},"'=hyperlink\\(""x""\\)",read,700,0.000700,ann,${ANN},0.7,author,` +
-        `0x[0-9a-f]{64},txhash,0x${'c4'.repeat(20)},gptbot,$`,
+        `0x[0-9a-f]{64},txhash,0x${'c4'.repeat(20)},gptbot,,'=sum\\(1\\),[0-9a-f-]{36},[0-9a-f-]{36}$`,
     ),
+  );
+  const rows = [...body.matchAll(/,([^,]*|"[^"]*(?:""[^"]*)*"),([0-9a-f-]{36}),([0-9a-f-]{36})\r\n/g)];
+  const [formula, comma] = ["'=SUM(1)", '"Ça, ""ira"""'];
+  expect(rows.map(([, title]) => title)).toEqual([formula, formula, comma, comma, 'Told', 'Told']);
+  const crossings = await database.query(
+    `select payment_id, crossing_id from crossing c where tenant_id = $1 and micro > 0 and not exists (
+       select from crossing later where later.tenant_id = c.tenant_id and later.payment_id = c.payment_id and later.sequence > c.sequence)
+     order by at desc`,
+    [tenantId],
+  );
+  expect([...new Set(rows.map(([, , ...ids]) => ids.join(' ')))]).toEqual(
+    crossings.map((row) => `${row['payment_id']} ${row['crossing_id']}`),
   );
   const amounts = [...body.matchAll(/,(?:read|citation),(\d+),/g)].map(([, micro]) => Number(micro));
   const { totals } = (await get(site, '/_svc/earnings')).body;
@@ -406,9 +440,7 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
     }),
     see(site, { atMs: at - 4, verdict: 'payment-failed', reason: 'insufficient_funds', micro: 400 }),
     see(site, { atMs: at - 5, agent: 'agent.example', verified: true, verifiedAgent: 'agent.example' }),
-    see(site, { atMs: at, verdict: 'paid', paymentId }),
-    see(site, { atMs: at, verdict: 'paid', paymentId, count: -1 }),
-    see(site, { atMs: at, verdict: 'paid', paymentId }),
+    ...([1, -1, 1] as const).map((count) => see(site, { atMs: at, verdict: 'paid', paymentId, count, verified: true })),
   ]);
   const { status, body } = await get(site, '/_svc/audit', { from: at - HOUR, compare: 1, groupBy: 'verdict', limit: 3 });
   expect(status).toBe(200);
@@ -430,7 +462,8 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
       network_unsupported: 0,
       settlement_failed: 0,
     },
-    verifiedHits: 1,
+    verifiedHits: 2,
+    verifiedEarnedMicroUsdc: 1_000,
     masqueradeAttempts: 1,
   };
   expect(body.totals).toEqual(totals);
@@ -454,9 +487,10 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
     paid: 0,
     missedMicroUsdc: 2_000,
     earnedMicroUsdc: 0,
+    verifiedEarnedMicroUsdc: 0,
   });
   expect(body.byAgent).toEqual([
-    { agent: 'gptbot', hits: 3, denied: 1, answered: 1, paid: 1 },
+    { agent: 'gptbot', hits: 3, denied: 1, answered: 1, paid: 1, verified: true },
     { agent: 'agent.example', hits: 1, denied: 1, answered: 0, paid: 0, verified: true },
     { agent: 'other', hits: 1, denied: 0, answered: 0, paid: 0 },
   ]);
@@ -468,6 +502,7 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
       verdict: 'paid',
       classifiedAs: 'agent',
       agentUa: 'GPTBot/1',
+      verified: true,
       micro: 1_000,
       at,
     },
@@ -496,11 +531,16 @@ test('the audit counts verdicts, money, reasons, masquerade and agents, net of w
   expect(await count({ kind: 'read', verdict: 'blocked' })).toBe(1);
   const authors = (await get(site, '/_svc/audit', { groupBy: 'author' })).body.breakdown;
   expect(
-    authors.map((row: { label: string; paid: number; earnedMicroUsdc: number }) => [row.label, row.paid, row.earnedMicroUsdc]),
+    authors.map((row: Record<string, unknown>) => [
+      row['label'],
+      row['paid'],
+      row['earnedMicroUsdc'],
+      row['verifiedEarnedMicroUsdc'],
+    ]),
   ).toEqual([
-    ['No author known', 0, 0],
-    ['ann', 1, 700],
-    ['bob', 1, 300],
+    ['No author known', 0, 0, 0],
+    ['ann', 1, 700, 700],
+    ['bob', 1, 300, 300],
   ]);
 });
 

@@ -231,7 +231,8 @@ async function plainAudit(w: Asked, group: AuditGroup) {
   const n = (condition: string) => `coalesce(sum(o.count) filter (where ${condition}), 0)::int`;
   const money = (condition: string) => `coalesce(sum(o.count * coalesce(o.micro, 0)) filter (where ${condition}), 0)::bigint`;
   const measures = `coalesce(sum(o.count), 0)::int as hits, ${n("verdict = 'denied'")} as denied, ${n("verdict = 'paid'")} as paid,
-    ${money("verdict in ('denied', 'blocked')")} as missed, ${money("verdict = 'paid'")} as earned`;
+    ${money("verdict in ('denied', 'blocked')")} as missed, ${money("verdict = 'paid'")} as earned,
+    ${money("verdict = 'paid' and verified")} as proven`;
   const [total] = await database.query(
     `select ${measures}, ${n("classified_as = 'agent'")} as agents, ${n('verified')} as verified, ${n('sig_invalid')} as invalid,
        ${n("verdict = 'payment-failed' and reason = 'settlement_failed'")} as failed, ${money("verdict = 'payment-failed'")} as lost
@@ -276,11 +277,20 @@ test('the audit from rollups is the plain aggregate, whatever the rows, windows,
             audit.totals.masqueradeAttempts,
             audit.totals.failedByReason.settlement_failed,
           ]).toEqual([total['verified'], total['invalid'], total['failed']]);
-          expect([audit.totals.missedMicro, audit.totals.earnedMicro, audit.totals.failedMicro]).toEqual(
-            ['missed', 'earned', 'lost'].map((name) => BigInt(total[name] as string)),
+          const { missedMicro, earnedMicro, verifiedEarnedMicro, failedMicro } = audit.totals;
+          expect([missedMicro, earnedMicro, verifiedEarnedMicro, failedMicro]).toEqual(
+            ['missed', 'earned', 'proven', 'lost'].map((name) => BigInt(total[name] as string)),
           );
           expect(
-            audit.breakdown!.map((row) => [row.key, row.hits, row.denied, row.paid, row.missedMicro, row.earnedMicro]),
+            audit.breakdown!.map((row) => [
+              row.key,
+              row.hits,
+              row.denied,
+              row.paid,
+              row.missedMicro,
+              row.earnedMicro,
+              row.verifiedEarnedMicro,
+            ]),
           ).toEqual(
             groups.map((row) => [
               row['key'],
@@ -289,6 +299,7 @@ test('the audit from rollups is the plain aggregate, whatever the rows, windows,
               row['paid'],
               BigInt(row['missed']),
               BigInt(row['earned']),
+              BigInt(row['proven']),
             ]),
           );
           expect(audit.byAgent.map(({ agent, hits, denied, paid }) => [agent, hits, denied, paid])).toEqual(
@@ -318,11 +329,14 @@ test('a check finds nothing in honest rollups; a changed one is found, told to t
   );
   expect(await database.query("select tenant_id from operator_alert where kind = 'rollup_mismatch'")).toHaveLength(1);
   expect(await checkRollups(deps(), { days: null, tenantId: null })).toEqual([]);
-  await database.query("update crossing_day set citations = citations + 1 where tenant_id = $1 and dimension = 'site-slug'", [
-    tenants[0],
-  ]);
-  expect(await checkRollups(deps(), { days: null, tenantId: null })).toMatchObject([{ tenantId: tenants[0] }]);
-  expect(await checkRollups(deps(), { days: null, tenantId: null })).toEqual([]);
+  for (const wrong of [
+    "update crossing_day set citations = citations + 1 where tenant_id = $1 and dimension = 'site-slug'",
+    'update observation_day set verified_micro = verified_micro + 1 where tenant_id = $1',
+  ]) {
+    await database.query(wrong, [tenants[0]]);
+    expect(await checkRollups(deps(), { days: null, tenantId: null })).toMatchObject([{ tenantId: tenants[0] }]);
+    expect(await checkRollups(deps(), { days: null, tenantId: null })).toEqual([]);
+  }
 });
 
 test('a rebuild while rows are written loses none and counts none twice', async () => {

@@ -341,6 +341,7 @@ test('payers who paid before alone fill the list behind those of now and displac
 test('the buckets of a series of the audit are the plain sums of their rows and add up to the totals, for every filter', async () => {
   const sums = `coalesce(sum(count), 0)::int as observations, coalesce(sum(count) filter (where verdict = 'denied'), 0)::int as denied,
     coalesce(sum(count) filter (where verified), 0)::int as verified, coalesce(sum(count * micro) filter (where verdict = 'paid'), 0)::text as earned,
+    coalesce(sum(count * micro) filter (where verdict = 'paid' and verified), 0)::text as proven,
     coalesce(sum(count * micro) filter (where verdict in ('denied', 'blocked')), 0)::text as missed`;
   const audits = [
     {},
@@ -384,17 +385,18 @@ test('the buckets of a series of the audit are the plain sums of their rows and 
       const buckets = found[0]!;
       const plain = buckets.length === 0 ? [] : await plainBuckets(rows, sums, buckets);
       expect(
-        buckets.map(({ totals: { observations, denied, verifiedHits, earnedMicro, missedMicro } }) => ({
+        buckets.map(({ totals: { observations, denied, verifiedHits, earnedMicro, verifiedEarnedMicro, missedMicro } }) => ({
           observations,
           denied,
           verified: verifiedHits,
           earned: String(earnedMicro),
+          proven: String(verifiedEarnedMicro),
           missed: String(missedMicro),
         })),
       ).toEqual(plain);
       const all = buckets.map((bucket) => bucket.totals);
       expect(all.reduce((sum, { observations }) => sum + observations, 0)).toBe(totals.observations);
-      for (const name of ['missedMicro', 'earnedMicro', 'failedMicro'] as const) {
+      for (const name of ['missedMicro', 'earnedMicro', 'verifiedEarnedMicro', 'failedMicro'] as const) {
         expect(all.reduce((sum, bucket) => sum + bucket[name], 0n)).toBe(totals[name]);
       }
       expect(all.reduce((sum, bucket) => sum + bucket.failedByReason.settlement_failed, 0)).toBe(

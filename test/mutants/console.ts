@@ -164,4 +164,24 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: 'test/e2e/console-waiting.test.ts', name: 'no figure of the former answer' },
   },
+  {
+    id: 'reversed-sales-look-earned',
+    rule: 5,
+    bug: 'a sale that was taken back is listed like any other',
+    edits: [{ file: 'console/screens/payments/words.ts', search: 'newest.sequence % 2 === 1', replace: 'newest.sequence < 0' }],
+    test: { file: 'test/integration/console-payments.test.ts', name: 'a sale that was taken back stays among the payments' },
+  },
+  {
+    id: 'csv-names-a-former-source',
+    rule: 23,
+    bug: 'the CSV names a page as a credits API did that the site left',
+    edits: [
+      {
+        file: 'modules/reports/store/earnings/exportLegs.ts',
+        search: 'join credits_copy k on k.api_url = named.credits_api_url',
+        replace: 'join credits_copy k on k.api_url <> named.credits_api_url',
+      },
+    ],
+    test: { file: 'test/integration/report-api.test.ts', name: 'the CSV has one row a leg with every column' },
+  },
 ];

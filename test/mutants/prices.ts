@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const rule = 'modules/pricing/rules/formerPrice.ts';
 const rules = 'test/unit/former-price.test.ts';
 const prices = 'test/integration/former-prices.test.ts';
+const imported = 'test/integration/imported-credits.test.ts';
 const shown = 'a payment that was taken for a former price keeps its answer when it is shown again with a later quote';
 
 /** Bugs of prices that change between offer and payment. */
@@ -155,6 +156,76 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
       file: 'test/integration/credits-api.test.ts',
       name: 'a quote does not wait for a slow credits API longer than gates wait for a quote, and has its answer the next time',
     },
+  },
+  {
+    id: 'imported-pages-are-free',
+    rule: 4,
+    bug: 'pages that were imported with authors are given away',
+    edits: [
+      {
+        file: 'modules/identity/use/tenantSnapshots.ts',
+        search: 'hasImportedCredits ? row.version : null',
+        replace: 'hasImportedCredits ? null : null',
+      },
+    ],
+    test: { file: imported, name: 'a page that is imported with authors is sold for them' },
+  },
+  {
+    id: 'unread-import-is-free',
+    rule: 15,
+    bug: 'while imported credits cannot be read, their page is free or sold for the default payee',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/imports.ts',
+        search: "return { known: 'failed', untilMs",
+        replace: "return { known: 'none', untilMs",
+      },
+    ],
+    test: { file: imported, name: 'an import that cannot be read makes its page an outage' },
+  },
+  {
+    id: 'former-import-is-forgotten',
+    rule: 17,
+    bug: 'a payment to the authors that a page had before an import is refused',
+    edits: [
+      {
+        file: 'db/migrations/0001_tenants.sql',
+        search: 'where former.credits is distinct from changed.credits',
+        replace: 'where false',
+      },
+    ],
+    test: { file: imported, name: 'after an import or a removal a payment to the former authors is theirs for ten minutes' },
+  },
+  {
+    id: 'removed-import-is-forgotten',
+    rule: 17,
+    bug: 'a payment to the authors of a page that was removed from the catalogue is refused',
+    edits: [
+      {
+        file: 'db/migrations/0001_tenants.sql',
+        search: 'now() from former where credits is not null',
+        replace: 'now() from former where false',
+      },
+    ],
+    test: { file: imported, name: 'after an import or a removal a payment to the former authors is theirs for ten minutes' },
+  },
+  {
+    id: 'import-of-another-version',
+    rule: 17,
+    bug: 'an import changes nothing until the process is started again',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/imports.ts',
+        search: 'held.get(nameOf(page));\n    return found && (',
+        replace: 'held.get(nameOf({ ...page, catalogueVersion: 0 }));\n    return found && (',
+      },
+      {
+        file: 'modules/quotes/use/credits/imports.ts',
+        search: 'held.set(nameOf(page), await read(page))',
+        replace: 'held.set(nameOf({ ...page, catalogueVersion: 0 }), await read(page))',
+      },
+    ],
+    test: { file: imported, name: 'after an import or a removal a payment to the former authors is theirs for ten minutes' },
   },
   {
     id: 'decided-by-a-version-that-is-gone',

@@ -106,4 +106,36 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
       name: 'the audit, its groups, its series and the lists of agents and operators count a paid 402 as answered',
     },
   },
+  {
+    id: 'unverified-money-is-verified',
+    rule: 23,
+    bug: 'what an agent paid that proved nothing counts as a verified agent’s',
+    edits: [
+      {
+        file: 'modules/rollups/store/rollups.ts',
+        search: 'coalesce(sum(count * coalesce(micro, 0)) filter (where verified), 0)::bigint as verified_micro',
+        replace: 'sum(count * coalesce(micro, 0))::bigint as verified_micro',
+      },
+    ],
+    test: {
+      file: 'test/integration/report-rollups.test.ts',
+      name: 'the audit from rollups is the plain aggregate, whatever the rows, windows, filters and groups',
+    },
+  },
+  {
+    id: 'authors-share-verified-money',
+    rule: 23,
+    bug: 'each author of a page is told the whole amount that a verified agent paid',
+    edits: [
+      {
+        file: 'modules/reports/store/audit/observations.ts',
+        search: "AS_ROLLED.replaceAll('coalesce(o.micro, 0)'",
+        replace: "AS_ROLLED.replace('coalesce(o.micro, 0)'",
+      },
+    ],
+    test: {
+      file: 'test/integration/report-api.test.ts',
+      name: 'the audit counts verdicts, money, reasons, masquerade and agents, net of what was taken back',
+    },
+  },
 ];

@@ -170,7 +170,7 @@ const PLACES: Readonly<Record<string, Told>> = {
   'what a scope is priced by': (pricing, asked) => pricing.outcome(asked),
   'the list of prices': (pricing, asked) => {
     if (!isNobody(asked)) return null;
-    const { price } = listPage(pricing, { path: asked.path, title: null, importedSlug: null }, asked.atMs);
+    const { price } = listPage(pricing, { path: asked.path, title: null, importedSlug: null, isCredited: false }, asked.atMs);
     if (price.state === 'free' || price.state === 'refused') return price.state;
     const micro = asked.kind === 'read' ? price.readMicro : price.citationMicro;
     return micro === null ? 'refused' : micro === 0n ? 'free' : priced(micro);

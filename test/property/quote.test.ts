@@ -106,7 +106,7 @@ test('with a default payee no page of the scope is free for want of authors, wha
       const house = pricing.defaultPayee && { authors: [{ authorId: 'house', wallet }] };
       const isNamed = Object.hasOwn(pricing.creditsInline ?? {}, asked);
       const nobody = house ? { kind: 'priced', credits: house } : { kind: 'free', because: 'no_credits' };
-      const asking = { kind: 'credits_api', otherwise: house };
+      const asking = { kind: 'looked_up', otherwise: house };
       const named = { kind: 'priced', credits: { authors: [{ authorId: 'ann' }] } };
       const sold = isNamed ? named : pricing.creditsApiUrl === null ? nobody : asking;
       const priced = pricing.priceUsdc === '0' ? { kind: 'free', because: 'no_price' } : sold;

@@ -52,7 +52,7 @@ const legs: fc.Arbitrary<Leg[]> = fc.array(
       fc.integer({ min: -86_400_001, max: 86_400_001 }),
       fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 }),
     ),
-    texts: fc.array(text, { minLength: 5, maxLength: 5 }),
+    texts: fc.array(text, { minLength: 6, maxLength: 6 }),
     micro: fc.bigInt({ min: -5n, max: 9_223_372_036_854_775_807n }),
     share: fc.oneof(fc.constantFrom(0, 1, 0.7, 0.00001, 0.000001, 1e-7, 1.5e-5), fc.double({ min: 0, max: 1, noNaN: true })),
     wallet,
@@ -68,7 +68,7 @@ const legs: fc.Arbitrary<Leg[]> = fc.array(
 /** What a leg's row says, cell by cell. */
 const shown = ({
   atMs,
-  texts: [host = '', slug = '', author = '', agent = '', jti = ''],
+  texts: [host = '', slug = '', author = '', agent = '', jti = '', title = ''],
   micro,
   share,
   ...leg
@@ -89,10 +89,13 @@ const shown = ({
   shownWallet(leg.payer),
   agent,
   jti,
+  title,
+  'payment',
+  'crossing',
 ];
 
 /** The leg as Postgres copies it out, a share with an exponent of two digits included. */
-const copied = ({ atMs, texts: [host = '', slug = '', author = '', agent = '', jti = ''], ...leg }: Leg): string => {
+const copied = ({ atMs, texts: [host = '', slug = '', author = '', agent = '', jti = '', title = ''], ...leg }: Leg): string => {
   const share = leg.share !== 0 && leg.share < 1e-4 ? leg.share.toExponential().replace(/e-(\d)$/, 'e-0$1') : String(leg.share);
   const cells = [
     String(atMs),
@@ -108,7 +111,7 @@ const copied = ({ atMs, texts: [host = '', slug = '', author = '', agent = '', j
     'live',
     leg.payer,
   ];
-  return copiedRow([...cells, agent, jti]);
+  return copiedRow([...cells, agent, jti, title, 'payment', 'crossing']);
 };
 
 async function exported(pieces: readonly string[]): Promise<Buffer[]> {

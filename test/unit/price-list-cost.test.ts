@@ -25,6 +25,7 @@ test('pricing each page of a catalogue below a thousand long prefixes ends long 
     slug: `${at}`,
     path: `${prefix}/${at}`,
     title: null,
+    isCredited: false,
   }));
   const pages = namedPages(imported, [before, after]);
   const start = process.threadCpuUsage();

@@ -59,6 +59,7 @@ function totalsBody({
   earnedMicro,
   failedByReason,
   verifiedHits,
+  verifiedEarnedMicro,
   masqueradeAttempts,
   ...counts
 }: AuditTotals) {
@@ -69,17 +70,22 @@ function totalsBody({
     earnedMicroUsdc: microToJson(earnedMicro),
     failedByReason,
     verifiedHits,
+    verifiedEarnedMicroUsdc: microToJson(verifiedEarnedMicro),
     masqueradeAttempts,
   };
 }
 
 function groupBody(
-  { authorId, missedMicro, earnedMicro, hits, denied, answered, paid, ...row }: AuditGroupRow,
+  { authorId, missedMicro, earnedMicro, verifiedEarnedMicro, hits, denied, answered, paid, ...row }: AuditGroupRow,
   groupBy: AuditGroup | null,
 ) {
   const key = groupBy === 'author' ? shownWallet(row.key) : row.key;
   const label = authorId ?? labelOf(key, groupBy);
-  const money = { missedMicroUsdc: microToJson(missedMicro), earnedMicroUsdc: microToJson(earnedMicro) };
+  const money = {
+    missedMicroUsdc: microToJson(missedMicro),
+    earnedMicroUsdc: microToJson(earnedMicro),
+    verifiedEarnedMicroUsdc: microToJson(verifiedEarnedMicro),
+  };
   return { key, label, hits, denied, answered, paid, ...money };
 }
 

@@ -38,22 +38,22 @@ export const exportCsvRoute: KeyRoute = {
       ...keyErrors(),
     },
   },
-  handle: ({ deps, caller, query, gone }: KeyCall) => answerCsv(deps, siteOf(caller), query, gone()),
+  handle: ({ deps, caller, query, gone }: KeyCall) => answerCsv(deps, siteOf(caller), query, { gone: gone() }),
 };
 
-/** The file of a site for whoever may read it. Throws what `exportCsv` throws, and invalid_parameter. */
+/** The file of a site for whoever may read it; `hasMark` as `exportCsv` has it. Throws what `exportCsv` throws, and invalid_parameter. */
 export async function answerCsv(
   deps: Pick<HandlerDeps, 'reports' | 'heavy'>,
   site: ReportSite & { readonly keyId: string },
   params: ReadonlyMap<string, string>,
-  gone: AbortSignal,
+  { gone, hasMark = false }: { readonly gone: AbortSignal; readonly hasMark?: boolean },
 ): Promise<Answer> {
   const { query, given } = parseReport(CsvParams, params);
   const zone = fileZone(given.timeZone);
   const { author: authorId, slug, agent, purpose } = given;
   const [payer, wallet] = [given.payer?.toLowerCase(), given.wallet?.toLowerCase()];
   const asked = { ...query, authorId: authorId ?? null, slug: slug ?? null, agent: agent ?? null, purpose: purpose ?? null };
-  const filtered = { ...asked, payer: payer ?? null, wallet: wallet ?? null };
+  const filtered = { ...asked, payer: payer ?? null, wallet: wallet ?? null, hasMark };
   const file = await exportCsv({ ...deps.reports, heavy: deps.heavy }, site, filtered, gone);
   const headers = {
     ...REPORT_HEADERS,

@@ -33,7 +33,7 @@ export const exportPdfRoute: KeyRoute = {
       '404': jsonResponse('No author of the site has this id', ErrorBody),
     },
   },
-  handle: ({ deps, caller, query, gone }: KeyCall) => answerPdf(deps, siteOf(caller), query, gone()),
+  handle: ({ deps, caller, query, gone }: KeyCall) => answerPdf(deps, siteOf(caller), query, { gone: gone() }),
 };
 
 /** The document of a site for whoever may read it. Throws what `exportPdf` throws, and invalid_parameter. */
@@ -41,7 +41,7 @@ export async function answerPdf(
   deps: Pick<HandlerDeps, 'reports' | 'heavy'>,
   site: ReportSite & { readonly keyId: string },
   params: ReadonlyMap<string, string>,
-  gone: AbortSignal,
+  { gone }: { readonly gone: AbortSignal },
 ): Promise<Answer> {
   const { query, given } = parseReport(PdfParams, params);
   const zone = fileZone(given.timeZone);

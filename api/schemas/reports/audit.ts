@@ -36,6 +36,11 @@ const answered = count.meta({
     'Paid requests that a gate had denied before, as x402 asks first. `missedMicroUsdc` counts what they were asked for all the same.',
 });
 
+const verifiedEarned = netMicro.meta({
+  description:
+    'Of `earnedMicroUsdc`, what requests paid whose signature verified. The rest was paid by agents that proved nothing.',
+});
+
 const AuditTotals = z
   .object({
     observations: count,
@@ -50,6 +55,7 @@ const AuditTotals = z
     earnedMicroUsdc: netMicro,
     failedByReason: z.object(reasons),
     verifiedHits: count,
+    verifiedEarnedMicroUsdc: verifiedEarned,
     masqueradeAttempts: count,
   })
   .meta({ id: 'AuditTotals' });
@@ -70,7 +76,14 @@ export const PublisherAudit = z
     breakdown: z.exactOptional(
       z.array(
         z
-          .object({ key: z.string(), label: z.string(), ...hits, missedMicroUsdc: netMicro, earnedMicroUsdc: netMicro })
+          .object({
+            key: z.string(),
+            label: z.string(),
+            ...hits,
+            missedMicroUsdc: netMicro,
+            earnedMicroUsdc: netMicro,
+            verifiedEarnedMicroUsdc: verifiedEarned,
+          })
           .meta({ id: 'AuditBreakdownRow' }),
       ),
     ),

@@ -5,7 +5,7 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
   $agentName: String, $seen: ObservationFilter, $price: String!, $asksPrice: Boolean!, $after: String) {
   tenant(tenantId: $tenantId) {
     audit(window: $window, compare: true, agent: $agent, agentName: $agentName) {
-      totals { observations agentHits peopleHits verifiedHits paid servedFree conversion unanswered unansweredMicro earnedMicro paymentFailed failedMicro masqueradeAttempts }
+      totals { observations agentHits peopleHits verifiedHits paid servedFree conversion unanswered unansweredMicro earnedMicro verifiedEarnedMicro paymentFailed failedMicro masqueradeAttempts }
       previous { agentHits paid unanswered masqueradeAttempts earnedMicro unansweredMicro }
       series(every: $every, timeZone: $timeZone) { from totals { agentHits paid unanswered } }
     }
@@ -97,6 +97,8 @@ export interface Agents {
       readonly peopleHits: number;
       /** Which part of the requests that were told a price paid it, 0 … 1. */
       readonly conversion: number | null;
+      /** Of `earnedMicro`, what verified agents paid. */
+      readonly verifiedEarnedMicro: string;
     };
     readonly previous: {
       readonly agentHits: number;

@@ -95,7 +95,8 @@ function Sums({ site: { audit }, agent }: { readonly site: Site; readonly agent:
         <${Figure} label="Spoofed" value=${count(totals.masqueradeAttempts)} exact=${exactCount(totals.masqueradeAttempts)} good="down"
           change=${difference(totals.masqueradeAttempts, previous?.masqueradeAttempts)} />
         <${Figure} label="Earned" value=${usd(totals.earnedMicro)} exact=${exactUsd(totals.earnedMicro)}
-          change=${difference(totals.earnedMicro, previous?.earnedMicro)} />
+          change=${difference(totals.earnedMicro, previous?.earnedMicro)}
+          note=${html`<span title=${exactUsd(totals.verifiedEarnedMicro)}>${usd(totals.verifiedEarnedMicro)} from verified agents</span>`} />
         <${Figure} label="Missed" value=${usd(totals.unansweredMicro)} exact=${exactUsd(totals.unansweredMicro)} good="down"
           change=${difference(totals.unansweredMicro, previous?.unansweredMicro)} />
       <//>

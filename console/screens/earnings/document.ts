@@ -29,7 +29,7 @@ export const PAYMENTS_DOCUMENT = `query payments($tenantId: ID, $filter: Payment
   tenant(tenantId: $tenantId) {
     payments(filter: $filter, orderBy: $orderBy, first: 25, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { paymentId mode slug title host state micro acceptedAt reason payer }
+      nodes { paymentId mode slug title host state micro acceptedAt reason payer crossings { sequence recordedAt } }
     }
   }
 }`;

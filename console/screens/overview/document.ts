@@ -34,7 +34,7 @@ export const OVERVIEW_DOCUMENT = `query overview($tenantId: ID, $window: WindowI
     settlementTimes(window: $window) { settled { p50Ms p95Ms } final { p50Ms p95Ms } }
     pages: earnings(window: $window, groupBy: SLUG) { breakdown(first: 8) { nodes { key title grossMicro events } } }
     agents(window: $window, first: 8) { nodes { agent earnedMicro unansweredMicro hits } }
-    payments(first: 6) { nodes { paymentId mode slug title host state micro acceptedAt reason } }
+    payments(first: 6) { nodes { paymentId mode slug title host state micro acceptedAt reason crossings { sequence recordedAt } } }
   }
 }`;
 

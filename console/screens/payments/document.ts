@@ -6,7 +6,7 @@ export const PAYMENT_DOCUMENT = `query payment($tenantId: ID, $paymentId: ID!) {
       acceptedAt decidedAt reviewClosedAt reason rawReason sentence x402Version validBefore
       evidence { txHash blockNumber blockTime finalAt explorerUrl network }
       batch { batchId workflowId relayer nonce state createdAt closedAt txHashes }
-      crossings { crossingId sequence micro at agent legs { toAddress authorId role share micro } }
+      crossings { crossingId sequence micro at recordedAt agent legs { toAddress authorId role share micro } }
       licence { jti until revokedAt pages }
       successor { paymentId state }
       observations { observationId verdict agent verified sigInvalid at reason }
@@ -64,6 +64,7 @@ export interface Payment {
     readonly sequence: number;
     readonly micro: string;
     readonly at: number;
+    readonly recordedAt: number;
     readonly agent: string;
     readonly legs: readonly Leg[];
   }[];

@@ -12,7 +12,7 @@ import { Table } from '../../parts/table.ts';
 import { networkName } from '../settings/words.ts';
 import type { Leg, Payment as Row } from './document.ts';
 import { PAYMENT_DOCUMENT } from './document.ts';
-import { pageName, StateBadge } from './table.ts';
+import { pageName, Reversal, StateBadge } from './table.ts';
 
 type Answer = { readonly tenant: { readonly payment: Row | null } | null };
 
@@ -24,7 +24,7 @@ export function Payment(): View {
   const back = html`<${Empty} action=${html`<${Button} href=${href('/earnings', { by: 'payments' })}>All payments<//>`}>The site has no payment with this id.<//>`;
   return html`<nav class="crumbs" aria-label="Where this is"><a href=${href('/earnings', { by: 'payments' })}>Payments</a></nav>
     <${Head} title=${payment ? html`<span title=${exactUsd(payment.micro)}>${usd(payment.micro)}</span> for ${pageName(payment.slug, payment.title)}` : 'Payment'}>
-      ${payment ? html`<${StateBadge} state=${payment.state} reason=${payment.reason} />` : null}
+      ${payment ? html`<${StateBadge} state=${payment.state} reason=${payment.reason} /> <${Reversal} crossings=${payment.crossings} />` : null}
     <//>
     <${Await} of=${query} rows=${8} empty=${({ tenant }: Answer) => !tenant?.payment} nothing=${html`<${Panel}>${back}<//>`}>
       ${({ tenant }: { readonly tenant: { readonly payment: Row } }) => html`<${Details} payment=${tenant.payment} />`}
@@ -86,7 +86,7 @@ function Paid({ payment: { crossings } }: { readonly payment: Row }): View {
   return crossings.map((crossing, place) => {
     const title = place === 0 ? 'Who was paid' : BigInt(crossing.micro) < 0n ? 'Taken back' : 'Settled again';
     const total = ['Total', '', '', '', html`<${Money} micro=${crossing.micro} />`];
-    return html`<${Panel} key=${crossing.crossingId} title=${title} about=${html`<${Time} at=${crossing.at} />`} flush>
+    return html`<${Panel} key=${crossing.crossingId} title=${title} about=${html`<${Time} at=${place === 0 ? crossing.at : crossing.recordedAt} />`} flush>
       <${Table} label=${title} columns=${columns} rows=${crossing.legs} total=${total} />
     <//>`;
   });

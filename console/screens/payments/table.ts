@@ -1,5 +1,5 @@
 import type { More } from '../../core/data.ts';
-import { placesOf, short, words } from '../../core/format.ts';
+import { exactMoment, placesOf, short, words } from '../../core/format.ts';
 import type { View } from '../../core/html.ts';
 import { html } from '../../core/html.ts';
 import { href, routeNow } from '../../core/router.ts';
@@ -8,6 +8,8 @@ import type { Tone } from '../../parts/panel.ts';
 import { Badge } from '../../parts/panel.ts';
 import type { Column } from '../../parts/table.ts';
 import { Table } from '../../parts/table.ts';
+import type { LedgerEntry } from './words.ts';
+import { reversedAt } from './words.ts';
 
 /** A payment of a list. */
 export interface PaymentRow {
@@ -22,6 +24,8 @@ export interface PaymentRow {
   readonly acceptedAt: number;
   readonly reason: string | null;
   readonly payer?: string;
+  /** What it wrote into the ledger, in no order. */
+  readonly crossings: readonly LedgerEntry[];
 }
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -38,6 +42,13 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** Where a payment stands. */
 export function StateBadge({ state, reason }: { readonly state: string; readonly reason?: string | null }): View {
   return html`<${Badge} tone=${TONES[state] ?? 'plain'} title=${reason ? words(reason) : undefined}>${words(state)}<//>`;
+}
+
+/** That a sale was taken back, and when the ledger says so; its own screen has the correction. */
+export function Reversal({ crossings }: Pick<PaymentRow, 'crossings'>): View {
+  const at = reversedAt(crossings);
+  if (at === null) return null;
+  return html`<${Badge} tone="bad" title=${`Taken back ${exactMoment(at)}`}>Reversed<//>`;
 }
 
 /** A page by its title, or where that is unknown by its slug; a licence is no page. */
@@ -81,8 +92,8 @@ export function PaymentsTable({
     },
     {
       head: 'State',
-      cell: ({ state, reason, mode }) =>
-        html`<${StateBadge} state=${state} reason=${reason} />${mode === 'MOCK' ? html` <${Badge} title="Bought with a test key: no money moved">Test<//>` : null}`,
+      cell: ({ state, reason, mode, crossings }) =>
+        html`<${StateBadge} state=${state} reason=${reason} /> <${Reversal} crossings=${crossings} />${mode === 'MOCK' ? html` <${Badge} title="Bought with a test key: no money moved">Test<//>` : null}`,
     },
     {
       head: 'Buyer',

@@ -29,6 +29,9 @@ const FailureCount = builder
     }),
   });
 
+const VERIFIED_EARNED =
+  'Of `earnedMicro`, what requests paid whose signature verified. The rest was paid by agents that proved nothing.';
+
 const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement({
   description: 'Net sums of observations.',
   interfaces: [AnsweredType],
@@ -57,6 +60,11 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
       resolve: ({ failedMicro }) => failedMicro,
     }),
     earnedMicro: t.field({ type: 'Micro', description: 'What paid requests paid.', resolve: ({ earnedMicro }) => earnedMicro }),
+    verifiedEarnedMicro: t.field({
+      type: 'Micro',
+      description: VERIFIED_EARNED,
+      resolve: ({ verifiedEarnedMicro }) => verifiedEarnedMicro,
+    }),
     failedByReason: t.field({
       type: [FailureCount],
       description: 'Failed payments by reason; every reason is listed.',
@@ -79,6 +87,11 @@ const AuditGroup = builder.objectRef<AuditGroupRow & OfPage>('AuditGroup').imple
     paid: t.exposeInt('paid', { description: 'Requests that were paid.' }),
     missedMicro: t.field({ type: 'Micro', description: 'What was missed.', resolve: ({ missedMicro }) => missedMicro }),
     earnedMicro: t.field({ type: 'Micro', description: 'What was earned.', resolve: ({ earnedMicro }) => earnedMicro }),
+    verifiedEarnedMicro: t.field({
+      type: 'Micro',
+      description: VERIFIED_EARNED,
+      resolve: ({ verifiedEarnedMicro }) => verifiedEarnedMicro,
+    }),
   }),
 });
 
@@ -204,6 +217,11 @@ export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implem
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
     masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
     earnedMicro: t.field({ type: 'Micro', description: 'What they paid.', resolve: ({ earnedMicro }) => earnedMicro }),
+    verifiedEarnedMicro: t.field({
+      type: 'Micro',
+      description: VERIFIED_EARNED,
+      resolve: ({ verifiedEarnedMicro }) => verifiedEarnedMicro,
+    }),
     missedMicro: t.field({ type: 'Micro', description: 'What they would have paid.', resolve: ({ missedMicro }) => missedMicro }),
     failedMicro: t.field({
       type: 'Micro',

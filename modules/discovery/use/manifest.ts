@@ -38,7 +38,7 @@ export function unnamedDestinations(
 ): readonly ManifestDestination[] | null {
   const credits = pricing.unnamed();
   if (credits === null) return null;
-  return siteNetworks(deps, tenant).map((network) => destinationOf(network, credits === 'credits_api' ? null : credits));
+  return siteNetworks(deps, tenant).map((network) => destinationOf(network, credits === 'looked_up' ? null : credits));
 }
 
 /** Since when prices are as they are: set, or begun by a rule's own time. */

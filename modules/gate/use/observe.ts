@@ -175,17 +175,18 @@ function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationRepor
 }
 
 /**
- * True when a page is free because nobody is named who could be paid, by the pricing of this site and what memory knows of its credits API:
+ * True when a page is free because nobody is named who could be paid, by the pricing of this site and what memory knows of its imported pages and its credits API:
  * no report asks anybody.
  */
 function isUnnamed({ tenant, find, nowMs }: Omit<Reading, 'pages'>, { path, slug }: Pick<Asked, 'path' | 'slug'>): boolean {
   if (slug === null || tenant.status === 'pending') return false;
   try {
-    const price = presentPricing(tenant).resolve({ ...NOBODY, path: canonicalPath(path), slug, kind: 'read', atMs: nowMs });
+    const page = { path: canonicalPath(path), slug };
+    const price = presentPricing(tenant).resolve({ ...NOBODY, ...page, kind: 'read', atMs: nowMs });
     if (price.kind === 'refused') return false;
     if (price.kind === 'free') return price.because === NO_CREDITS;
-    if (price.kind !== 'credits_api' || price.otherwise) return false;
-    return find({ tenantId: tenant.tenantId, apiUrl: price.apiUrl, slug }) === 'none';
+    if (price.kind !== 'looked_up' || price.otherwise) return false;
+    return find({ tenantId: tenant.tenantId, ...page, ...price.source }) === 'none';
   } catch (error) {
     if (isServiceError(error)) return false; // inline credits that cannot be read name somebody
     throw error;

@@ -17,6 +17,8 @@ export interface TenantSnapshot {
   /** CAIP-2 ids that its owner chose; null: never chosen. */
   readonly networks: readonly string[] | null;
   readonly hosts: readonly string[];
+  /** True when some imported page names who is paid for it, or one did lately, so that payments may rest on it. */
+  readonly hasImportedCredits: boolean;
   readonly pricings: readonly {
     readonly version: number;
     readonly pricing: Pricing;
@@ -26,6 +28,8 @@ export interface TenantSnapshot {
 }
 
 const HEAD = columnsOf('tenant tenant', ['tenantId', 'version', 'status', 'plan', 'licenseIssuer', 'networks']);
+const HAS_IMPORTED_CREDITS = `(exists (select from imported_page as page where page.tenant_id = tenant.tenant_id and page.credits is not null)
+         or exists (select from former_credits as former where former.tenant_id = tenant.tenant_id and former.ended_at >= $2))`;
 /** Times are text, since they come in JSON. */
 type StoredPricing = Omit<TenantSnapshot['pricings'][number], 'validFrom' | 'validUntil'> & {
   readonly validFrom: string;
@@ -34,8 +38,10 @@ type StoredPricing = Omit<TenantSnapshot['pricings'][number], 'validFrom' | 'val
 
 /** Reads a tenant with the pricing versions that were in force at or after `since`; null when there is none. */
 export async function findTenant(sql: Sql, tenantId: string, since: Date): Promise<TenantSnapshot | null> {
-  const rows = await sql.query<RowOf<typeof HEAD> & { hosts: string[]; pricings: StoredPricing[] }>(
-    `select ${HEAD.text},
+  const rows = await sql.query<
+    RowOf<typeof HEAD> & Pick<TenantSnapshot, 'hasImportedCredits'> & { hosts: string[]; pricings: StoredPricing[] }
+  >(
+    `select ${HEAD.text}, ${HAS_IMPORTED_CREDITS} as "hasImportedCredits",
        array(select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
          order by position, host) as hosts,
        (select coalesce(jsonb_agg(jsonb_build_object('version', p.version, 'pricing', p.pricing,

@@ -206,11 +206,13 @@ class HeldSnapshots implements Snapshots {
 
   async #readTenant(tenantId: string, nowMs: number): Promise<TenantSnapshot | null> {
     const { database, priceFloorMicro } = this.#options;
-    const row = await findTenant(database, tenantId, new Date(nowMs - PRICING_GRACE_MS));
-    if (!row) return null;
+    const found = await findTenant(database, tenantId, new Date(nowMs - PRICING_GRACE_MS));
+    if (!found) return null;
+    const { hasImportedCredits, ...row } = found;
+    const catalogueVersion = hasImportedCredits ? row.version : null;
     const pricings = row.pricings.map(({ version, pricing, validFrom, validUntil }) => ({
       version,
-      pricing: compilePricing(pricing, priceFloorMicro),
+      pricing: compilePricing(pricing, priceFloorMicro, catalogueVersion),
       validFromMs: validFrom.getTime(),
       validUntilMs: validUntil?.getTime() ?? null,
     }));

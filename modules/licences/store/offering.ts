@@ -2,6 +2,7 @@ import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
 import { anyOf, json, run, statement, tables } from '../../../db/statement.ts';
 import type { PeriodFactor } from '../../kernel/licence/period.ts';
+import type { CataloguedPage } from '../../pricing/rules/priceList.ts';
 import { moveTenantVersion } from '../../tenants/store/tenants.ts';
 
 /** Which site a host is of. */
@@ -88,13 +89,10 @@ export async function readOfferedPages(
   );
 }
 
-/** The first imported pages of a site by the bytes of their path, with their titles. */
-export async function readCataloguedPages(
-  sql: Sql,
-  tenantId: string,
-  limit: number,
-): Promise<{ readonly slug: string; readonly path: string; readonly title: string | null }[]> {
-  return run(sql, firstPages(tenantId, limit).select(['slug', 'path', 'title']));
+/** The first imported pages of a site by the bytes of their path, with their titles, and whether each names who is paid for it. */
+export async function readCataloguedPages(sql: Sql, tenantId: string, limit: number): Promise<CataloguedPage[]> {
+  const isCredited = text<boolean>`credits is not null`.as('isCredited');
+  return run(sql, firstPages(tenantId, limit).select(['slug', 'path', 'title', isCredited]));
 }
 
 /** Sets what a site says about selling scopes; false when there is no such site. */

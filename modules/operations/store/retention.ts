@@ -57,6 +57,9 @@ export const AGENT_DIRECTORIES: Ending = { kind: 'agent_directory', table: 'agen
 /** What credits APIs said of pages that nobody asked about since; titles of reports come from them, too. */
 export const CREDITS_COPIES: Ending = { kind: 'credits_copy', table: 'credits_copy', ended: 'fetched_at < $1' };
 
+/** Credits that imports replaced: payments rest on them for ten minutes. */
+export const FORMER_CREDITS: Ending = { kind: 'former_credits', table: 'former_credits', ended: 'ended_at < $1' };
+
 /** Deletes up to `most` rows that ended before `before`; how many. Again: the next ones. Request keys are found by index, the small tables read. */
 export async function forgetSlice(sql: Sql, { table, ended }: Ending, before: Date, most: number): Promise<number> {
   const rows = await sql.query(

@@ -11,6 +11,7 @@ import {
   BUDGET_ALERTS,
   CREDENTIALS,
   CREDITS_COPIES,
+  FORMER_CREDITS,
   findProgress,
   forgetEvents,
   forgetSlice,
@@ -64,7 +65,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
     return gone;
   };
   const gone = [
-    await ended(SHORT_LIVED, before(HOUR_MS)),
+    await ended([...SHORT_LIVED, FORMER_CREDITS], before(HOUR_MS)),
     await ended([REQUEST_KEYS], before(48 * HOUR_MS)),
     await ended([USAGE_REPORTS, CREDITS_COPIES], before(KEPT_OBSERVATIONS_DAYS * DAY_MS)),
     await ended([STRIKES], before(2 * HOUR_MS)),

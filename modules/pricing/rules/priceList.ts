@@ -2,6 +2,7 @@
 import type { Leg } from '../../kernel/money/legs.ts';
 import { normalisePrefix, slugOf } from '../../kernel/pages/resource.ts';
 import { canonicalPath } from '../../kernel/pages/scope.ts';
+import type { CrossingKind } from '../../kernel/terms.ts';
 import { NOBODY } from './compiled.ts';
 import type { CompiledPricing, FreeBecause, Price } from './pricing.ts';
 import { legsOf } from './quote.ts';
@@ -11,6 +12,8 @@ export interface CataloguedPage {
   readonly slug: string;
   readonly path: string;
   readonly title: string | null;
+  /** True when it was imported with credits: these are paid unless inline credits name the page. */
+  readonly isCredited: boolean;
 }
 
 /** A page that the site names, in its catalogue or by inline credits. */
@@ -19,6 +22,8 @@ export interface NamedPage {
   readonly title: string | null;
   /** The slug it was imported by; null: inline credits alone name it. */
   readonly importedSlug: string | null;
+  /** As of its import; false: it was not imported. */
+  readonly isCredited: boolean;
 }
 
 /**
@@ -65,20 +70,20 @@ export function namedPages(imported: readonly CataloguedPage[], versions: readon
     for (const slug of pricing.inlineSlugs) {
       const path = canonicalPath(`${normalisePrefix(prefix)}${slug}`);
       const title = pricing.inlineCredits(slug)?.title ?? null;
-      if (!pages.has(path)) pages.set(path, { path, title, importedSlug: null });
+      if (!pages.has(path)) pages.set(path, { path, title, importedSlug: null, isCredited: false });
     }
   }
-  for (const { path, title, slug } of imported) {
-    pages.set(path, { path, title: title ?? pages.get(path)?.title ?? null, importedSlug: slug });
+  for (const { path, title, slug, isCredited } of imported) {
+    pages.set(path, { path, title: title ?? pages.get(path)?.title ?? null, importedSlug: slug, isCredited });
   }
   return [...pages.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** A page as a version prices it at a moment. */
 export function listPage(pricing: CompiledPricing, page: NamedPage, atMs: number): ListedPage {
-  const { slug, read, citation } = pricesOf(pricing, page.path, atMs);
+  const { slug, read, citation } = pricesOf(pricing, page, atMs);
   const legs = read.kind === 'priced' ? legsOf(read.micro, read.credits.authors) : [];
-  return { ...page, slug, price: pagePrice(read, citation), legs };
+  return { ...page, slug, price: pagePrice(read, citation, page), legs };
 }
 
 /** What becomes of the pages when one version follows another at a moment: one step for each pair of prices, those of most pages first. */
@@ -87,10 +92,10 @@ export function priceSteps(
   { before, after, atMs }: { readonly before: CompiledPricing; readonly after: CompiledPricing; readonly atMs: number },
 ): readonly PriceStep[] {
   const steps = new Map<string, { before: PagePrice; after: PagePrice; pages: number; paths: string[] }>();
-  for (const { path } of pages) {
+  for (const page of pages) {
     const [from, to] = [before, after].map((pricing) => {
-      const { read, citation } = pricesOf(pricing, path, atMs);
-      return pagePrice(read, citation);
+      const { read, citation } = pricesOf(pricing, page, atMs);
+      return pagePrice(read, citation, page);
     });
     if (from === undefined || to === undefined) continue;
     const key = [from, to]
@@ -98,26 +103,34 @@ export function priceSteps(
       .join(' ');
     const step = steps.get(key) ?? { before: from, after: to, pages: 0, paths: [] };
     step.pages++;
-    if (step.paths.length < MAX_STEP_PATHS) step.paths.push(path);
+    if (step.paths.length < MAX_STEP_PATHS) step.paths.push(page.path);
     steps.set(key, step);
   }
   return [...steps.values()].sort((a, b) => b.pages - a.pages);
 }
 
-function pricesOf(pricing: CompiledPricing, path: string, atMs: number) {
+function pricesOf(pricing: CompiledPricing, { path, isCredited }: Pick<NamedPage, 'path' | 'isCredited'>, atMs: number) {
   const slug = slugOf(pricing.articlePrefixes, decoded(path));
-  const asked = { ...NOBODY, path, slug, atMs };
-  return { slug, read: pricing.resolve({ ...asked, kind: 'read' }), citation: pricing.resolve({ ...asked, kind: 'citation' }) };
+  const priceOf = (kind: CrossingKind): Price => listed(pricing.resolve({ ...NOBODY, path, slug, atMs, kind }), isCredited);
+  return { slug, read: priceOf('read'), citation: priceOf('citation') };
 }
 
-function pagePrice(read: Price, citation: Price): PagePrice {
+/** A price as far as the list knows the authors: what its import does not name, and no credits API is asked about, stays with the default payee. */
+function listed(price: Price, isCredited: boolean): Price {
+  if (price.kind !== 'looked_up' || isCredited || price.source.apiUrl !== null) return price;
+  const { micro, otherwise: credits, ruleId } = price;
+  return credits ? { kind: 'priced', micro, credits, ruleId } : { kind: 'free', because: 'no_credits', ruleId };
+}
+
+function pagePrice(read: Price, citation: Price, { isCredited }: Pick<NamedPage, 'isCredited'>): PagePrice {
   if (read.kind === 'free' && citation.kind === 'free') {
     return { state: 'free', readMicro: null, citationMicro: null, freeBecause: read.because };
   }
   if (read.kind === 'refused' && citation.kind === 'refused') {
     return { state: 'refused', readMicro: null, citationMicro: null, freeBecause: null };
   }
-  const state = read.kind === 'credits_api' || citation.kind === 'credits_api' ? 'asked' : 'priced';
+  const isAsked = !isCredited && [read, citation].some(({ kind }) => kind === 'looked_up');
+  const state = isAsked ? 'asked' : 'priced';
   return { state, readMicro: microOf(read), citationMicro: microOf(citation), freeBecause: null };
 }
 

@@ -66,8 +66,16 @@ export type Prices = Pick<Pricing, 'priceUsdc' | 'citationMultiplier'>;
 /** The reason of a report about such a page, as observations and their sums keep it. */
 export const NO_CREDITS = 'no_credits' satisfies FreeBecause;
 
+/** Where the authors of pages that inline credits do not name are looked up: first in the pages that the site imported, then at its credits API. */
+export interface CreditsSource {
+  /** The version of the tenant whose imported pages are meant; null: none of them names an author. */
+  readonly catalogueVersion: number | null;
+  /** Null: the site has no credits API. */
+  readonly apiUrl: string | null;
+}
+
 /**
- * A price found: refused, free, so much for these authors, or to be asked at the tenant's credits API; `otherwise` when that names nobody.
+ * A price found: refused, free, so much for these authors, or for authors who are looked up; `otherwise` when that finds nobody.
  * `ruleId`: the rule that decided; null: none did.
  */
 export type Price =
@@ -75,9 +83,9 @@ export type Price =
   | { readonly kind: 'free'; readonly because: FreeBecause; readonly ruleId: string | null }
   | { readonly kind: 'priced'; readonly micro: bigint; readonly credits: PageCredits; readonly ruleId: string | null }
   | {
-      readonly kind: 'credits_api';
+      readonly kind: 'looked_up';
       readonly micro: bigint;
-      readonly apiUrl: string;
+      readonly source: CreditsSource;
       readonly otherwise: PageCredits | null;
       readonly ruleId: string | null;
     };
@@ -99,8 +107,8 @@ export interface CompiledPricing {
   readonly freeSlugs: readonly string[];
   /** Operators, categories and terms that some rule names; whatever else an asker says changes no price. */
   readonly namedByRules: ReadonlySet<string>;
-  /** Who is paid for a page that names nobody: these, whomever the credits API names, or nobody, and then such pages are free. */
-  unnamed(): PageCredits | 'credits_api' | null;
+  /** Who is paid for a page that inline credits do not name: these, whomever a lookup finds, or nobody, and then such pages are free. */
+  unnamed(): PageCredits | 'looked_up' | null;
   /** What a page costs whoever asks. Throws invalid_parameter for broken stored credits. */
   resolve(asked: Asked): Price;
   /** The same before anybody's credits are asked for: what the page costs if it has authors. */
@@ -199,14 +207,17 @@ export function chargedPrices(pricing: Prices, floorMicro: bigint): Prices {
   return { priceUsdc: formatUsdc(readMicro), citationMultiplier: multiplier };
 }
 
-/** Compiles a version; `floorMicro` is the lowest price of anything that is not free. A price of 0 is free. */
-export function compilePricing(pricing: Pricing, floorMicro: bigint): CompiledPricing {
+/**
+ * Compiles a version; `floorMicro` is the lowest price of anything that is not free. A price of 0 is free. `catalogueVersion` as in CreditsSource:
+ * the tenant's version where some page that it imported names authors.
+ */
+export function compilePricing(pricing: Pricing, floorMicro: bigint, catalogueVersion: number | null = null): CompiledPricing {
   const micro = { read: chargedMicro(pricing, 'read', floorMicro), citation: chargedMicro(pricing, 'citation', floorMicro) };
   const isFree = isPriceZero(pricing);
   const freeSlugs = new Set((pricing.creditsFreeSlugs ?? []).map(plainSlug));
   const rules = compileRules(pricing.rules ?? [], rulePrices(pricing), floorMicro);
   const base: Settable = isFree ? FREE : { read: { priceMicro: micro.read }, citation: { priceMicro: micro.citation } };
-  const credits = openCredits(pricing);
+  const credits = openCredits(pricing, { catalogueVersion, apiUrl: pricing.creditsApiUrl });
   const otherwise = (slug: string): Settable => (freeSlugs.has(slug) ? FREE : base);
   const priceAt = (slug: string, outcome: Exclude<Outcome, 'refused'>, ruleId: string | null) => {
     if (outcome !== 'free') return { ...credits.of(slug, outcome.priceMicro), ruleId };
@@ -260,7 +271,7 @@ type Settable = Readonly<Record<CrossingKind, Exclude<Outcome, 'refused'>>>;
 const FREE: Settable = { read: 'free', citation: 'free' };
 
 /** Who is paid for a page that has a price; credits are flattened at the first question. */
-function openCredits(pricing: Pricing) {
+function openCredits(pricing: Pricing, source: CreditsSource) {
   const inline = new Map(Object.entries(pricing.creditsInline ?? {}).map(([slug, entry]) => [plainSlug(slug), entry] as const));
   const flattened = new Map<string, PageCredits>();
   let defaultCredits: PageCredits | null | undefined;
@@ -269,9 +280,10 @@ function openCredits(pricing: Pricing) {
     flattened.set(slug, credits);
     return credits;
   };
-  const ofUnnamed = (): PageCredits | 'credits_api' | null => {
+  const isLookedUp = source.apiUrl !== null || source.catalogueVersion !== null;
+  const ofUnnamed = (): PageCredits | 'looked_up' | null => {
     defaultCredits ??= defaultCreditsOf(pricing);
-    return defaultCredits ?? (pricing.creditsApiUrl === null ? null : 'credits_api');
+    return defaultCredits ?? (isLookedUp ? 'looked_up' : null);
   };
   return {
     slugs: [...inline.keys()],
@@ -280,8 +292,7 @@ function openCredits(pricing: Pricing) {
     of: (slug: string, micro: bigint) => {
       if (inline.has(slug)) return { kind: 'priced', micro, credits: creditsOf(slug) } as const;
       defaultCredits ??= defaultCreditsOf(pricing);
-      const { creditsApiUrl: apiUrl } = pricing;
-      if (apiUrl !== null) return { kind: 'credits_api', micro, apiUrl, otherwise: defaultCredits } as const;
+      if (isLookedUp) return { kind: 'looked_up', micro, source, otherwise: defaultCredits } as const;
       if (defaultCredits) return { kind: 'priced', micro, credits: defaultCredits } as const;
       return { kind: 'free', because: 'no_credits' } as const;
     },

@@ -114,15 +114,15 @@ interface IssuedPart {
 const PREPARED_PAGES = 5_000;
 const PREPARED_SPELLINGS = 20;
 const prepared = new WeakMap<CompiledPricing, LRUCache<string, PreparedQuote>>();
-/** Quotes of credits that came from an API live as long as these credits do in memory. */
+/** Quotes of credits that were looked up live as long as these credits do in memory. */
 const preparedOfCredits = new WeakMap<PageCredits, LRUCache<string, PreparedQuote>>();
 /** The same quotes without the networks that cannot be offered for the moment, by those that can: a few combinations. */
 const narrowed = new WeakMap<PreparedQuote, Map<string, PreparedQuote>>();
 
 /**
  * The page a request is about and what it takes to quote it, from the tenant's copy in memory alone. Throws invalid_parameter,
- * invalid_resource (400), resource_not_owned (403), credits_unavailable (503); a page whose authors stand behind a credits API is
- * looked for inside `withCredits`.
+ * invalid_resource (400), resource_not_owned (403), credits_unavailable (503); a page whose authors are looked up is looked for inside
+ * `withCredits`.
  */
 export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits' | 'clock'>, request: PageRequest): FoundPage {
   const { tenant, kind } = request;
@@ -207,8 +207,8 @@ function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
 
 /**
  * The quote of a page under one pricing version; why it has none when it has none. It is made once a page, kind, price and asker: the price is part
- * of the name it is kept by, so that no memory can mix what two agents or two moments pay. Throws CreditsNeeded when the authors stand behind the
- * tenant's credits API and no answer of it is in memory, credits_unavailable when there is none to be had, and invalid_resource for a page with a
+ * of the name it is kept by, so that no memory can mix what two agents or two moments pay. Throws CreditsNeeded when the authors are looked up
+ * (CreditsSource) and no answer is in memory, credits_unavailable when there is none to be had, and invalid_resource for a page with a
  * price and a longer URL than may be sold. `find` says which answer counts: the present one unless told. `isLasting` as of a found page.
  */
 export function prepareQuote(
@@ -217,7 +217,8 @@ export function prepareQuote(
   { pricing, resource, slug, kind, asker, atMs }: AskedPage,
   find: CreditsBook['find'] = deps.credits.find,
 ): Pick<FoundPage, 'found' | 'isLasting'> {
-  const price = pricing.resolve({ ...asker, path: canonicalPath(resource.path), slug, kind, atMs });
+  const path = canonicalPath(resource.path);
+  const price = pricing.resolve({ ...asker, path, slug, kind, atMs });
   if (price.kind === 'refused') return { found: 'refused', isLasting: true };
   if (price.kind === 'free') return { found: price.because, isLasting: true };
   requireSellable(resource);
@@ -231,7 +232,7 @@ export function prepareQuote(
   };
   const ofVersion = preparedOf(pricing);
   if (price.kind === 'priced') return { found: made(ofVersion, name, price.credits), isLasting: true };
-  const key = { tenantId, apiUrl: price.apiUrl, slug };
+  const key = { tenantId, path, slug, ...price.source };
   const credits = requireCredits(find(key), key);
   if (credits === 'free') return { found: 'free_slug', isLasting: false };
   const { otherwise } = price;

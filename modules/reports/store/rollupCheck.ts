@@ -45,7 +45,7 @@ const BY_HOST = { keys: CROSSING, measures: ['events', 'micro'] };
 const ALL_HOSTS = { keys: CROSSING, measures: ['events', 'micro', 'citations'] };
 const OF_OBSERVATIONS = {
   keys: ['dimension', 'bucket', 'host', 'verdict', 'classified_as', 'kind', 'reason', 'agent'],
-  measures: ['hits', 'micro', 'verified', 'invalid'],
+  measures: ['hits', 'micro', 'verified', 'verified_micro', 'invalid'],
 };
 const IS_OF_ALL_HOSTS = "dimension in ('site-slug', 'site-author')";
 /** By agent and everything else at once, a month would be nearly as many rows as its days. */

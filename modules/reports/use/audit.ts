@@ -46,6 +46,8 @@ export interface AuditTotals extends Answered {
   readonly earnedMicro: bigint;
   readonly failedByReason: Readonly<Record<FailureReason, number>>;
   readonly verifiedHits: number;
+  /** Of what was earned, what agents paid whose signature verified; the rest is of agents that proved nothing. */
+  readonly verifiedEarnedMicro: bigint;
   /** Requests whose presented signature failed. */
   readonly masqueradeAttempts: number;
 }
@@ -59,6 +61,8 @@ export interface AuditGroupRow extends Answered {
   readonly paid: number;
   readonly missedMicro: bigint;
   readonly earnedMicro: bigint;
+  /** As in `AuditTotals`. */
+  readonly verifiedEarnedMicro: bigint;
 }
 
 /** One agent, by its label. */
@@ -190,8 +194,8 @@ async function breakDown(
 }
 
 function groupOf(rows: readonly ObservationSum[]) {
-  const { observations: hits, denied, paid, missedMicro, earnedMicro } = totalsOf(rows);
-  return { hits, denied, paid, missedMicro, earnedMicro, ...answeredOf(rows) };
+  const { observations: hits, denied, paid, missedMicro, earnedMicro, verifiedEarnedMicro } = totalsOf(rows);
+  return { hits, denied, paid, missedMicro, earnedMicro, verifiedEarnedMicro, ...answeredOf(rows) };
 }
 
 function agentRows(rows: readonly ObservationSum[]): AgentRow[] {
@@ -229,6 +233,7 @@ export function totalsOf(rows: readonly ObservationSum[]): AuditTotals {
     earnedMicro: micro('paid'),
     failedByReason: Object.fromEntries(reasons) as Record<FailureReason, number>,
     verifiedHits: rows.reduce((sum, row) => sum + row.verified, 0),
+    verifiedEarnedMicro: rows.reduce((sum, row) => (row.verdict === 'paid' ? sum + row.verifiedMicro : sum), 0n),
     masqueradeAttempts: rows.reduce((sum, row) => sum + row.invalid, 0),
   };
 }

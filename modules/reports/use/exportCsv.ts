@@ -27,6 +27,9 @@ const MAX_DOWNLOAD_MS = 600_000;
  */
 const MAX_TURN_MS = 2_000;
 
+/** A spreadsheet takes a file without it for another encoding; programs take it for a part of the first column's name. */
+const BYTE_ORDER_MARK = '\ufeff';
+
 /** Which rows a CSV holds besides the window: the filters of earnings, each null or left out where there is none. */
 export interface CsvFilters extends Omit<ExportScope, 'tenantId' | 'wallets' | 'host' | 'kind'> {
   readonly host?: string | null;
@@ -50,13 +53,13 @@ export interface CsvExport extends ReportFrame {
 }
 
 /**
- * The legs of a window under filters as CSV, one row a leg, newest first; rows and their count come from one snapshot. Throws throttled,
- * overloaded and database_unavailable before anything is read. `gone`: its client is.
+ * The legs of a window under filters as CSV, one row a leg, newest first; rows and their count come from one snapshot. `hasMark`: with a byte order
+ * mark, for spreadsheets. Throws throttled, overloaded and database_unavailable before anything is read. `gone`: its client is.
  */
 export async function exportCsv(
   deps: ReportDeps & { readonly heavy: HeavyWork },
   site: ReportSite & { readonly keyId: string },
-  asked: AskedWindow & CsvFilters,
+  asked: AskedWindow & CsvFilters & { readonly hasMark?: boolean },
   gone?: AbortSignal,
 ): Promise<CsvExport> {
   const place = await deps.heavy.beginFile(site, gone);
@@ -75,7 +78,10 @@ export async function exportCsv(
       const scope = await atDatabase(() => scopeOf(snapshot, site.tenantId, asked));
       const found = await atDatabase(() => countLegs(snapshot, scope, window, MAX_EXPORT_ROWS));
       const rowCount = Math.min(found, MAX_EXPORT_ROWS);
-      const chunks = place.readAtPace(closeAtEnd(csvChunks(snapshot, scope, window), close), close);
+      const chunks = place.readAtPace(
+        closeAtEnd(csvChunks(snapshot, scope, window, asked.hasMark ? BYTE_ORDER_MARK : ''), close),
+        close,
+      );
       return { ...frame, rowCount, isCut: found > MAX_EXPORT_ROWS, chunks, cut: place.cut, close };
     } catch (error) {
       await close();
@@ -109,9 +115,14 @@ async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<voi
   await close();
 }
 
-/** The file, header first. */
-async function* csvChunks(snapshot: ReadSnapshot, scope: ExportScope, window: Span): AsyncGenerator<string | Uint8Array> {
-  yield csvHeader();
+/** The file, header first, after what may stand before it. */
+async function* csvChunks(
+  snapshot: ReadSnapshot,
+  scope: ExportScope,
+  window: Span,
+  mark: string,
+): AsyncGenerator<string | Uint8Array> {
+  yield `${mark}${csvHeader()}`;
   yield* exportRows(streamLegs(snapshot, scope, window, { most: MAX_EXPORT_ROWS, limitMs: MAX_DOWNLOAD_MS }));
 }
 

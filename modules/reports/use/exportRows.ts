@@ -24,6 +24,9 @@ const COLUMNS = [
   'payer',
   'agent',
   'licence_jti',
+  'title',
+  'payment_id',
+  'crossing_id',
 ];
 
 /** The file is made and sent in pieces of about this size. */
@@ -124,7 +127,7 @@ function plainRow(rows: string, starts: Int32Array, shown: Shown): string {
 
 function specialRow(copied: string, shown: Shown): string {
   const leg = cellsOfRow(Buffer.from(copied, 'latin1').toString('utf8')) as unknown as ExportedLeg;
-  const [at, host, slug, kind, amount, author, to, part, as, ref, how, from, by, jti] = leg;
+  const [at, host, slug, kind, amount, author, to, part, as, ref, how, from, by, ...ids] = leg;
   const row = [
     shown.time(at),
     at,
@@ -141,7 +144,7 @@ function specialRow(copied: string, shown: Shown): string {
     settlementRefKind(ref, how),
     shown.wallet(from),
     by,
-    jti,
+    ...ids,
   ];
   return Buffer.from(csvRows([row]), 'utf8').toString('latin1');
 }

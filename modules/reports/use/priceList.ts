@@ -9,7 +9,7 @@ import { listPage, namedPages, priceSteps } from '../../pricing/rules/priceList.
 import type { Pricing } from '../../pricing/rules/pricing.ts';
 import { compilePricing, PRICING_GRACE_MS } from '../../pricing/rules/pricing.ts';
 import { withoutPageCredits, withPageCredits } from '../../quotes/use/managePrices.ts';
-import { findPricing, findVersion } from '../../tenants/store/tenants.ts';
+import { findPricing, findVersion, hasImportedCredits } from '../../tenants/store/tenants.ts';
 import { completePricing, requirePricing } from '../../tenants/use/tenants.ts';
 
 /** What reading price lists needs. */
@@ -49,8 +49,8 @@ export interface PlannedChange {
 
 /** Reads what every page that a site names costs, and who is paid. Throws not_found, database_unavailable. */
 export async function readPriceList(deps: PriceListDeps, tenantId: string): Promise<PriceList> {
-  const { pricing, version, imported, isWhole } = await readPrices(deps, tenantId);
-  const compiled = compilePricing(pricing, deps.priceFloorMicro);
+  const { pricing, version, catalogueVersion, imported, isWhole } = await readPrices(deps, tenantId);
+  const compiled = compilePricing(pricing, deps.priceFloorMicro, catalogueVersion);
   const atMs = deps.clock();
   const inline = new Map(
     Object.entries(pricing.creditsInline ?? {}).map(([slug, credits]) => [plainSlug(slug), credits] as const),
@@ -67,10 +67,11 @@ export async function readPriceList(deps: PriceListDeps, tenantId: string): Prom
  * would for its input (invalid_parameter, not_found), and database_unavailable. What the network's contracts refuse is told by the change alone.
  */
 export async function readPriceEffect(deps: PriceListDeps, tenantId: string, change: PlannedChange): Promise<PriceEffect> {
-  const { pricing, version, imported, isWhole } = await readPrices(deps, tenantId);
+  const { pricing, version, catalogueVersion, imported, isWhole } = await readPrices(deps, tenantId);
   const next = completePricing({ ...pricing, ...change.pricing, ...creditsOf(pricing, change) });
   requirePricing({ priceFloorMicro: deps.priceFloorMicro }, next, change.pricing);
-  const [before, after] = [compilePricing(pricing, deps.priceFloorMicro), compilePricing(next, deps.priceFloorMicro)];
+  const compile = (one: Pricing) => compilePricing(one, deps.priceFloorMicro, catalogueVersion);
+  const [before, after] = [compile(pricing), compile(next)];
   const atMs = deps.clock();
   const pages = namedPages(imported, [before, after]);
   const slug = change.page?.slug;
@@ -96,8 +97,10 @@ async function readPrices({ reading }: PriceListDeps, tenantId: string) {
     reading.transaction(async (sql: Sql) => {
       const [pricing, version] = [await findPricing(sql, tenantId), await findVersion(sql, tenantId)];
       if (pricing === null || version === null) throw new ServiceError('not_found', 'there is no such site');
-      const imported = await readCataloguedPages(sql, tenantId, LISTED_PAGES + 1);
-      return { pricing, version, imported: imported.slice(0, LISTED_PAGES), isWhole: imported.length <= LISTED_PAGES };
+      const catalogueVersion = (await hasImportedCredits(sql, tenantId)) ? version : null;
+      const found = await readCataloguedPages(sql, tenantId, LISTED_PAGES + 1);
+      const isWhole = found.length <= LISTED_PAGES;
+      return { pricing, version, catalogueVersion, imported: found.slice(0, LISTED_PAGES), isWhole };
     }, 'repeatable read read only'),
   );
 }

@@ -11,7 +11,7 @@ import { compilePricing } from '../../pricing/rules/pricing.ts';
 import type { Fate, Replay, Said, SeenRequests } from '../../pricing/rules/replay.ts';
 import { replay } from '../../pricing/rules/replay.ts';
 import type { PriceRule } from '../../pricing/rules/rule.ts';
-import { findPricing, findVersion } from '../../tenants/store/tenants.ts';
+import { findPricing, findVersion, hasImportedCredits } from '../../tenants/store/tenants.ts';
 import { completePricing, requirePricing } from '../../tenants/use/tenants.ts';
 import type { AskedGroup, AskedScope } from '../store/audit/askedGroups.ts';
 import { readAskedGroups } from '../store/audit/askedGroups.ts';
@@ -74,10 +74,11 @@ async function pricingWith(
   { rules, priceFloorMicro }: { readonly rules: readonly PriceRule[]; readonly priceFloorMicro: bigint },
 ): Promise<{ readonly pricing: CompiledPricing; readonly version: number }> {
   const [stored, version] = [await findPricing(sql, tenantId), await findVersion(sql, tenantId)];
+  const catalogueVersion = (await hasImportedCredits(sql, tenantId)) ? version : null;
   if (stored === null || version === null) throw new ServiceError('not_found', 'there is no such site');
   const next = completePricing({ ...stored, rules });
   requirePricing({ priceFloorMicro }, next, { rules });
-  return { pricing: compilePricing(next, priceFloorMicro), version };
+  return { pricing: compilePricing(next, priceFloorMicro, catalogueVersion), version };
 }
 
 /** Requests that were alike, with what they are asked again by. */
@@ -138,7 +139,7 @@ function saidOf(pricing: CompiledPricing, { asked, isUnnamed }: Placed): Said {
   const price: Price = pricing.resolve(asked);
   const { ruleId } = price;
   if (price.kind === 'refused') return { kind: 'refuse', ruleId };
-  const isForNobody = price.kind === 'credits_api' && isUnnamed && price.otherwise === null;
+  const isForNobody = price.kind === 'looked_up' && isUnnamed && price.otherwise === null;
   if (price.kind === 'free' || isForNobody) return { kind: 'free', ruleId };
   return { kind: 'price', micro: price.micro, ruleId };
 }

@@ -79,7 +79,7 @@ const OBSERVATION_COLUMNS =
   'tenant_id, at, host, verdict, classified_as, kind, reason, agent, count, micro, verified, sig_invalid';
 
 const COLUMNS = 'host, verdict, classified_as, kind, reason, agent';
-const MEASURES = 'hits, micro, verified, invalid';
+const MEASURES = 'hits, micro, verified, verified_micro, invalid';
 const TOTALS = MEASURES.replace(/\w+/g, 'sum($&)::bigint as $&');
 
 /** Net sums of the rows of `from` (a relation with the columns of an observation, and its conditions), day by day. */
@@ -87,6 +87,7 @@ function fullSums(from: string): string {
   return `select tenant_id, ${bucketOf('day', 'at')} as bucket, host, verdict, classified_as, coalesce(kind, '') as kind,
       coalesce(reason, '') as reason, agent, sum(count)::bigint as hits, sum(count * coalesce(micro, 0))::bigint as micro,
       coalesce(sum(count) filter (where verified), 0)::bigint as verified,
+      coalesce(sum(count * coalesce(micro, 0)) filter (where verified), 0)::bigint as verified_micro,
       coalesce(sum(count) filter (where sig_invalid), 0)::bigint as invalid
     from ${from} group by 1, 2, 3, 4, 5, 6, 7, 8`;
 }
@@ -127,7 +128,8 @@ export async function insertAndRollUp(sql: Sql, insert: string, values: readonly
        insert into observation_day as rolled ${rowsOf(`(${DAY_SUMS}) by_day`, SHARD)}
        on conflict (tenant_id, dimension, bucket, ${COLUMNS}, shard) do update set
          hits = rolled.hits + excluded.hits, micro = rolled.micro + excluded.micro,
-         verified = rolled.verified + excluded.verified, invalid = rolled.invalid + excluded.invalid)
+         verified = rolled.verified + excluded.verified, verified_micro = rolled.verified_micro + excluded.verified_micro,
+         invalid = rolled.invalid + excluded.invalid)
      select`,
     values,
     name,

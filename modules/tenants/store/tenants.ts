@@ -125,6 +125,12 @@ export async function findVersion(sql: Sql, tenantId: string): Promise<number | 
   return row?.version ?? null;
 }
 
+/** True when some page that the tenant imported names who is paid for it. */
+export async function hasImportedCredits(sql: Sql, tenantId: string): Promise<boolean> {
+  const pages = tables.selectFrom('imported_page').select('slug').where('tenantId', '=', tenantId);
+  return (await run(sql, pages.where('credits', 'is not', null).limit(1))).length > 0;
+}
+
 /** What of a tenant its operator sets: as the audit log shows it. */
 export async function findStanding(sql: Sql, tenantId: string): Promise<{ status: TenantStatus; plan: Plan | null } | null> {
   const [row] = await run(sql, tenantOf(tenantId).select(['status', 'plan']));

@@ -8,12 +8,14 @@ import type { Log } from '../../../kernel/log.ts';
 import type { PageCredits } from '../../../kernel/money/credits.ts';
 import type { Rate } from '../../../kernel/rate.ts';
 import { spend } from '../../../kernel/rate.ts';
+import type { CreditsSource } from '../../../pricing/rules/pricing.ts';
 import { PRICING_GRACE_MS } from '../../../pricing/rules/pricing.ts';
 import { payeeRule } from '../../../tenants/use/payees.ts';
 import { readCredits } from '../../rules/creditsContract.ts';
 import type { CreditsKey } from '../../store/creditsCopies.ts';
 import { findCreditsCopy, storeCreditsCopy } from '../../store/creditsCopies.ts';
 import { fetchCredits } from './client.ts';
+import { openImports } from './imports.ts';
 import { openCreditsToken } from './token.ts';
 
 /**
@@ -23,8 +25,8 @@ import { openCreditsToken } from './token.ts';
 export const CREDITS_PATIENCE_MS = 1_200;
 
 /**
- * What is known of a page: its credits, `none` when the API names nobody, `free` when it says so, or `failed` when neither the API nor a copy
- * can say.
+ * What is known of a page: its credits, `none` when neither its import nor the API names anybody, `free` when the API says so, or `failed` when
+ * nobody can say it now.
  */
 export type KnownCredits = PageCredits | 'none' | 'free' | 'failed';
 
@@ -40,17 +42,26 @@ const UNKNOWN_PAGES: Readonly<Record<LookedUpFor, Rate>> = {
   stranger: { perSecond: 5, burst: 100 },
 };
 
-/** The credits of pages whose authors stand behind a tenant's credits API. */
+/** Whose authors are looked up, and where. */
+export interface LookedUpPage extends CreditsSource {
+  readonly tenantId: string;
+  /** Canonical: pages are imported by it. */
+  readonly path: string;
+  /** The API is asked by it. */
+  readonly slug: string;
+}
+
+/** The credits of pages that inline credits do not name: as the site imported them, else as its credits API says. */
 export interface CreditsBook {
   /** What is known now, from memory alone; undefined: ask `load` first. */
-  find(key: CreditsKey): KnownCredits | undefined;
+  find(page: LookedUpPage): KnownCredits | undefined;
   /** What was known before the present answer, while a payment may rest on it (safety 17). */
-  findPrevious(key: CreditsKey): KnownCredits | undefined;
+  findPrevious(page: LookedUpPage): KnownCredits | undefined;
   /**
-   * Gets an answer into memory: from the shared copies, else from the API. Callers at once share one request. Rejects with CreditsNeeded, and asks
-   * nobody, where too many pages that no copy knows were asked about; of `site` unless told.
+   * Gets an answer into memory: what was imported, else what the shared copies have, else what the API says. Callers at once share one request.
+   * Rejects with CreditsNeeded, and asks nobody, where too many pages that no copy knows were asked about; of `site` unless told.
    */
-  load(key: CreditsKey, by?: LookedUpFor): Promise<void>;
+  load(page: LookedUpPage, by?: LookedUpFor): Promise<void>;
 }
 
 /** What a book is made from. */
@@ -67,7 +78,7 @@ export interface CreditsBookOptions {
   readonly freshMs?: number;
   /** How long it serves while the API fails; 24 hours unless told. */
   readonly staleMs?: number;
-  /** After a failure: how long nobody asks again; 10 s unless told. */
+  /** After a failure of the API or the database: how long nobody asks again; 10 s unless told. */
   readonly pauseMs?: number;
 }
 
@@ -80,19 +91,65 @@ interface Held {
 }
 
 const MAX_HELD = 50_000;
+const PAUSE_MS = 10_000;
 const MAX_SITES = 10_000;
 
-/** Opens a book; memory is this process's, the copies behind it are everybody's and outlive a restart. */
+/** Opens a book; memory is this process's, the rows behind it are everybody's and outlive a restart. */
 export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
+  const imports = openImports({ ...options, pauseMs: options.pauseMs ?? PAUSE_MS, mostHeld: MAX_HELD });
+  const answers = openAnswers(options);
+  const loading = new Map<string, Promise<void>>();
+  const find = (page: LookedUpPage): KnownCredits | undefined => {
+    const imported = imports.find(page);
+    if (imported !== 'none') return imported;
+    return hasApi(page) ? answers.find(page) : 'none';
+  };
+  const load = async (page: LookedUpPage, by: LookedUpFor): Promise<void> => {
+    await imports.load(page);
+    if (imports.find(page) === 'none' && hasApi(page)) await answers.load(page, by);
+  };
+  return {
+    find,
+    findPrevious: (page) => {
+      const former = imports.findPrevious(page);
+      if (former !== undefined && former !== 'none') return former;
+      if (former === 'none') return hasApi(page) ? answers.find(page) : 'none';
+      return imports.find(page) === 'none' && hasApi(page) ? answers.findPrevious(page) : undefined;
+    },
+    load: (page, by = 'site') => {
+      const name = `${by} ${page.catalogueVersion} ${page.path} ${page.apiUrl} ${page.slug} ${page.tenantId}`;
+      const running = loading.get(name);
+      if (running !== undefined) return running;
+      const work = load(page, by).finally(() => loading.delete(name));
+      loading.set(name, work);
+      return work;
+    },
+  };
+}
+
+/** A page of a site that has a credits API. */
+type ApiPage = LookedUpPage & CreditsKey;
+
+function hasApi(page: LookedUpPage): page is ApiPage {
+  return page.apiUrl !== null;
+}
+
+/** What credits APIs say, as `CreditsBook` has it. */
+interface Answers {
+  find(key: ApiPage): KnownCredits | undefined;
+  findPrevious(key: ApiPage): KnownCredits | undefined;
+  load(key: ApiPage, by: LookedUpFor): Promise<void>;
+}
+
+function openAnswers(options: CreditsBookOptions): Answers {
   const { database, outbound, secretBox, clock, log } = options;
   const rule = payeeRule(options.forbidden);
   const freshMs = options.freshMs ?? 300_000;
   const staleMs = options.staleMs ?? 86_400_000;
-  const pauseMs = options.pauseMs ?? 10_000;
+  const pauseMs = options.pauseMs ?? PAUSE_MS;
   const held = new LRUCache<string, Held>({ max: MAX_HELD });
-  const loading = new Map<string, Promise<void>>();
   const fullAtMs = new LRUCache<string, number>({ max: 2 * MAX_SITES });
-  const spendOne = (key: CreditsKey, by: LookedUpFor): void => {
+  const spendOne = (key: ApiPage, by: LookedUpFor): void => {
     const name = `${by} ${key.tenantId}`;
     const spent = spend(fullAtMs.get(name) ?? 0, 1, UNKNOWN_PAGES[by], clock());
     if (spent.waitMs > 0) throw new CreditsNeeded(key, Math.max(SOON_SECONDS, Math.ceil(spent.waitMs / 1_000)));
@@ -111,7 +168,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
     const previous = before && { known: readKept(before.credits, page), untilMs: before.until.getTime() };
     return { known: readKept(copy.credits, page), atMs: copy.fetchedAt.getTime(), untilMs, ...(previous ? { previous } : {}) };
   };
-  const ask = async (key: CreditsKey, by: LookedUpFor): Promise<Held> => {
+  const ask = async (key: ApiPage, by: LookedUpFor): Promise<Held> => {
     const nowMs = clock();
     const before = held.get(nameOf(key));
     const copy = await findCreditsCopy(database, key).catch(() => null);
@@ -152,16 +209,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
       const previous = held.get(nameOf(key))?.previous;
       return previous && clock() - previous.untilMs <= PRICING_GRACE_MS ? previous.known : undefined;
     },
-    load: (key, by = 'site') => {
-      const name = `${by} ${nameOf(key)}`;
-      const running = loading.get(name);
-      if (running !== undefined) return running;
-      const work = ask(key, by)
-        .then((found) => void held.set(nameOf(key), found))
-        .finally(() => loading.delete(name));
-      loading.set(name, work);
-      return work;
-    },
+    load: async (key, by) => void held.set(nameOf(key), await ask(key, by)),
   };
 }
 
@@ -171,9 +219,9 @@ function nameOf({ tenantId, apiUrl, slug }: CreditsKey): string {
 
 /** A page's credits are not in memory; `key` says which. To whoever does not load them it is an outage. */
 export class CreditsNeeded extends ServiceError {
-  readonly key: CreditsKey;
+  readonly key: LookedUpPage;
 
-  constructor(key: CreditsKey, retryAfterSeconds = 30) {
+  constructor(key: LookedUpPage, retryAfterSeconds = 30) {
     super('credits_unavailable', 'the authors of this page are not known right now', { retryAfterSeconds });
     this.key = key;
   }

@@ -31,6 +31,8 @@ export interface ObservationSum {
   readonly hits: number;
   readonly micro: bigint;
   readonly verified: number;
+  /** Of `micro`, what requests stand behind whose signature verified. */
+  readonly verifiedMicro: bigint;
   readonly invalid: number;
 }
 
@@ -40,6 +42,7 @@ export const AGENT_NAME = "coalesce(case when o.verified then o.verified_agent e
 /** A row of the ledger in the columns of the rollups. */
 const AS_ROLLED = `o.host, o.verdict, o.classified_as, coalesce(o.kind, '') as kind, coalesce(o.reason, '') as reason, o.agent,
     o.count as hits, o.count * coalesce(o.micro, 0) as micro, case when o.verified then o.count else 0 end as verified,
+    case when o.verified then o.count * coalesce(o.micro, 0) else 0 end as verified_micro,
     case when o.sig_invalid then o.count else 0 end as invalid`;
 
 /** The scope as a condition on observations `o`. */
@@ -81,7 +84,7 @@ function plainRows(binder: Binder, scope: ObservationScope, at: string, key: 'no
   const where = (isOf: ObservationScope): string => `where ${observationConditions(binder, isOf)} and ${at}`;
   if (key !== 'wallet' && !wallets) return `select ${of}${AS_ROLLED} from observation o ${where(scope)}`;
   const mine = wallets ? ` and leg.wallet = any(${binder.bind(wallets)}::text[])` : '';
-  return `select ${of}${AS_ROLLED.replace('coalesce(o.micro, 0)', 'coalesce(leg.micro, o.micro, 0)')}
+  return `select ${of}${AS_ROLLED.replaceAll('coalesce(o.micro, 0)', 'coalesce(leg.micro, o.micro, 0)')}
       from observation o left join ledger.payment_intake p on ${BEHIND} left join ${LEGS_OF_PAYMENT} on true ${where(rest)}${mine}`;
 }
 
@@ -96,7 +99,7 @@ function readablePieces(scope: ObservationScope, window: Span, detail: Observati
 
 const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
 
-const MEASURES = ['hits', 'micro', 'verified', 'invalid'];
+const MEASURES = ['hits', 'micro', 'verified', 'verified_micro', 'invalid'];
 const measures = (sign: 1 | -1): string => MEASURES.map((name) => `${sign} * o.${name} as ${name}`).join(', ');
 
 /**
@@ -241,8 +244,8 @@ export function sumAsked(
     const key = by === 'agent' ? 'agent' : "''";
     const rolled = (): string => {
       const source = sourceOf(binder, scope, window, { detail: by === 'agent' ? 'full' : 'total' });
-      return `select verdict, kind, reason, ${key} as key, hits, micro, verified, invalid from (${source}) part
-        union all select verdict, kind, reason, ${key}, -hits, -micro, -verified, -invalid from (${licencesObserved(binder, scope, window)}) licence`;
+      return `select verdict, kind, reason, ${key} as key, ${MEASURES.join(', ')} from (${source}) part
+        union all select verdict, kind, reason, ${key}, ${MEASURES.map((name) => `-${name}`).join(', ')} from (${licencesObserved(binder, scope, window)}) licence`;
     };
     const rows = (): string =>
       `select * from (${plainRows(binder, scope, within(binder, 'o.at', window), 'slug')}) one where ${isBought('key', 'page')}`;
@@ -312,8 +315,7 @@ export async function sumEachWindow(
 }
 
 /** Sums are text, so that they survive JSON. */
-export const SUMS =
-  'sum(hits)::text as hits, sum(micro)::text as micro, sum(verified)::text as verified, sum(invalid)::text as invalid';
+export const SUMS = MEASURES.map((name) => `sum(${name})::text as ${name}`).join(', ');
 
 /** A group as Postgres sends it. */
 export interface SumRow {
@@ -327,6 +329,7 @@ export interface SumRow {
   readonly hits: string;
   readonly micro: string;
   readonly verified: string;
+  readonly verified_micro: string;
   readonly invalid: string;
 }
 
@@ -340,7 +343,8 @@ async function sumUp(sql: Sql, window: Span, build: (binder: Binder) => string):
 
 /** A group as reports take it. */
 export function sumFromRow(row: SumRow): ObservationSum {
-  const { classified_as: classifiedAs, hits, micro, verified, invalid, host, verdict, kind, reason, agent, key } = row;
+  const { classified_as: classifiedAs, verified_micro: verifiedMicro, hits, micro, verified, invalid } = row;
+  const { host, verdict, kind, reason, agent, key } = row;
   return {
     host,
     verdict,
@@ -352,6 +356,7 @@ export function sumFromRow(row: SumRow): ObservationSum {
     hits: Number(hits),
     micro: BigInt(micro),
     verified: Number(verified),
+    verifiedMicro: BigInt(verifiedMicro),
     invalid: Number(invalid),
   };
 }

@@ -36,7 +36,9 @@ export async function sumOtherNames(
   const rows = await sql.query<SumRow & { readonly is_named: boolean; readonly names: number } & Record<string, unknown>>(
     `with seen as (
        select ${NAME} as name, o.verdict, coalesce(o.reason, '') as reason, sum(o.count) as hits, sum(o.count * coalesce(o.micro, 0)) as micro,
-         coalesce(sum(o.count) filter (where o.verified), 0) as verified, coalesce(sum(o.count) filter (where o.sig_invalid), 0) as invalid
+         coalesce(sum(o.count) filter (where o.verified), 0) as verified,
+         coalesce(sum(o.count * coalesce(o.micro, 0)) filter (where o.verified), 0) as verified_micro,
+         coalesce(sum(o.count) filter (where o.sig_invalid), 0) as invalid
        from observation o where ${where} group by 1, 2, 3
      ), ranked as (
        select name, row_number() over (order by sum(hits) desc, name) as place from seen group by name

@@ -30,6 +30,10 @@ export type ExportedLeg = readonly [
   agent: string,
   /** Empty: none. */
   licenceJti: string,
+  /** Of the page as it is called now; empty: unknown. */
+  title: string,
+  paymentId: string,
+  crossingId: string,
 ];
 
 /** Where each cell of an ExportedLeg stands. */
@@ -48,6 +52,9 @@ export const EXPORT_COLUMNS = {
   payer: 11,
   agent: 12,
   licenceJti: 13,
+  title: 14,
+  paymentId: 15,
+  crossingId: 16,
 } as const;
 
 /** Which legs an export is of; all of the site's where a filter is null or left out. With `wallets`, the legs of these alone. */
@@ -116,6 +123,22 @@ async function countSome(sql: Sql, scope: ExportScope, window: Span, most: numbe
   return row?.count ?? 0;
 }
 
+/** What the site's settings call its pages, and the credits API that may say it for others: one row. */
+function titlesOf(tenant: string): string {
+  return `select t.credits_api_url, (
+      select coalesce(jsonb_object_agg(one.key, one.value ->> 'title'), '{}')
+      from jsonb_each(case jsonb_typeof(t.credits_inline) when 'object' then t.credits_inline else '{}' end) as one
+      where one.value ->> 'title' <> '') as inline
+    from tenant t where t.tenant_id = ${tenant}`;
+}
+
+/** The title of a crossing's page, from the places and in the order of `listPageFacts` (titles.ts). */
+const TITLE = `
+       (select named.inline ->> c.slug from named),
+       (select nullif(i.title, '') from imported_page i where i.tenant_id = c.tenant_id and i.slug = c.slug),
+       (select nullif(k.credits ->> 'title', '') from named join credits_copy k on k.api_url = named.credits_api_url
+        where k.tenant_id = c.tenant_id and k.slug = c.slug)`;
+
 /**
  * The newest legs of a window, at most `most`, as rows of COPY's text format, each an ExportedLeg: pieces of whole rows, at the
  * reader's pace. Order: newest crossing first, its legs in their order.
@@ -132,8 +155,10 @@ export async function* streamLegs(
   // Each sale by its keys alone: `offset 0` keeps the site's literal out. With it, at a site that Postgres takes for small, each leg went
   // through all payments. Of closed months only those near the sale are looked at.
   const pieces = snapshot.copy(
-    `select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,
-       l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, '')
+    `with named as materialized (${titlesOf(tenant)})
+     select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,
+       l.share, l.role, p.tx_hash, p.mode, c.payer, c.agent, coalesce(p.licence_jti::text, ''),
+       coalesce(${TITLE}, ''), c.payment_id, c.crossing_id
      from ledger.crossing c
        cross join lateral (${stateOf('c')} union all ${closedOf('payment_state', 'c', 'c.at')}) p
        cross join lateral (

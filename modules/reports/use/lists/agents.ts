@@ -15,6 +15,8 @@ export interface AgentSums extends Answered {
   readonly paymentFailed: number;
   readonly servedFree: number;
   readonly earnedMicro: bigint;
+  /** Of that, what requests paid whose signature verified. */
+  readonly verifiedEarnedMicro: bigint;
   readonly missedMicro: bigint;
   readonly failedMicro: bigint;
   readonly verifiedHits: number;

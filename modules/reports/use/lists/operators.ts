@@ -52,6 +52,7 @@ function together(agents: readonly AgentTotals[]): AgentSums {
     verifiedHits: count(({ verifiedHits }) => verifiedHits),
     masqueradeAttempts: count(({ masqueradeAttempts }) => masqueradeAttempts),
     earnedMicro: micro(({ earnedMicro }) => earnedMicro),
+    verifiedEarnedMicro: micro(({ verifiedEarnedMicro }) => verifiedEarnedMicro),
     missedMicro: micro(({ missedMicro }) => missedMicro),
     failedMicro: micro(({ failedMicro }) => failedMicro),
   };
