@@ -93,9 +93,9 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'modules/budgets/store/budgets.ts',
-        search: '  const budget = row.period === null ? null : budgetFromRow({ ...row, period: row.period });\n',
+        search: '  const budget = budgetFromRow(row);\n',
         replace:
-          '  const is_stopped = remembered.get(row.account_id) ?? row.is_stopped;\n  if (row.period !== null) remembered.set(row.account_id, is_stopped);\n  const budget = row.period === null ? null : budgetFromRow({ ...row, is_stopped, period: row.period });\n',
+          '  const budgetIsStopped = remembered.get(row.accountId) ?? row.budgetIsStopped === true;\n  if (row.budgetPeriod !== null) remembered.set(row.accountId, budgetIsStopped);\n  const budget = budgetFromRow({ ...row, budgetIsStopped });\n',
       },
     ],
     test: { file: budget, name: 'an account that is stopped buys nothing from the very next call on' },

@@ -1,6 +1,9 @@
+import type { NotNull } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { AlertRecord, AlertState, BudgetAlert, Spending, Threshold } from '../rules/alert.ts';
 import { thresholdsCrossed } from '../rules/alert.ts';
 
@@ -51,15 +54,14 @@ export interface AlertEndpoint {
   readonly keyId: string;
 }
 
+const change = (accountId: string) => tables.updateTable('buyer_account').where('accountId', '=', accountId);
+
 /** Stores where alerts go, in place of the one before; false when the account was erased. What waits goes there. */
 export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Promise<boolean> {
   const { accountId, endpointId, url, sealed, keyId } = endpoint;
-  const rows = await sql.query(
-    `update buyer_account set alert_endpoint_id = $2, alert_url = $3, alert_sealed = $4, alert_key_id = $5, alert_set_at = now()
-      where account_id = $1 and erased_at is null returning 1`,
-    [accountId, endpointId, url, sealed, keyId],
-  );
-  return rows.length > 0;
+  const there = { alertEndpointId: endpointId, alertUrl: url, alertSealed: sealed, alertKeyId: keyId };
+  const written = change(accountId).set({ ...there, alertSetAt: text<Date>`now()` });
+  return (await run(sql, written.where('erasedAt', 'is', null).returning('accountId'))).length > 0;
 }
 
 /**
@@ -68,11 +70,8 @@ export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Pro
  * transaction. Again: nothing.
  */
 export async function deleteAlertEndpoint(sql: Sql, accountId: string): Promise<void> {
-  await sql.query(
-    `update buyer_account set alert_endpoint_id = null, alert_url = null, alert_sealed = null, alert_key_id = null, alert_set_at = null
-      where account_id = $1`,
-    [accountId],
-  );
+  const nowhere = { alertEndpointId: null, alertUrl: null, alertSealed: null, alertKeyId: null, alertSetAt: null };
+  await run(sql, change(accountId).set(nowhere));
   await sql.query(
     `update account_alert set state = 'unsent', attempts = attempts + (leased_until > clock_timestamp())::int
       where account_id = $1 and state = 'waiting'`,
@@ -85,16 +84,18 @@ export async function findAlertEndpoint(
   sql: Sql,
   accountId: string,
 ): Promise<{ readonly url: string; readonly setAt: Date } | null> {
-  const [row] = await sql.query<{ url: string; setAt: Date }>(
-    'select alert_url as url, alert_set_at as "setAt" from buyer_account where account_id = $1 and alert_url is not null',
-    [accountId],
+  const there = tables.selectFrom('buyer_account').select(['alertUrl as url', 'alertSetAt as setAt']);
+  const [row] = await run(
+    sql,
+    there.where('accountId', '=', accountId).where('alertUrl', 'is not', null).$narrowType<{ url: NotNull; setAt: NotNull }>(),
   );
   return row ?? null;
 }
 
-const SHOWN = columnsOf('account_alert a', [
+const ALERT = [
   ...(['accountId', 'eventId', 'period', 'periodStart', 'periodEnd', 'percent', 'spentMicro', 'limitMicro', 'at'] as const),
-]);
+] as const;
+const SHOWN = columnsOf('account_alert a', ALERT);
 type AlertRow = RowOf<typeof SHOWN>;
 
 function alertOf<Row extends AlertRow>({ spentMicro, limitMicro, ...row }: Row) {
@@ -103,11 +104,8 @@ function alertOf<Row extends AlertRow>({ spentMicro, limitMicro, ...row }: Row) 
 
 /** The newest alerts of an account, at most `most`, newest first. */
 export async function listAlerts(sql: Sql, accountId: string, most: number): Promise<AlertRecord[]> {
-  const rows = await sql.query<AlertRow & Pick<AlertRecord, 'state' | 'reason' | 'attempts'>>(
-    `select ${SHOWN.text}, a.state, a.reason, a.attempts from account_alert as a where a.account_id = $1
-      order by a.at desc, a.event_id limit $2`,
-    [accountId, most],
-  );
+  const alerts = tables.selectFrom('account_alert').select(ALERT).select(['state', 'reason', 'attempts']);
+  const rows = await run(sql, alerts.where('accountId', '=', accountId).orderBy('at', 'desc').orderBy('eventId').limit(most));
   return rows.map(alertOf);
 }
 
@@ -167,13 +165,14 @@ export interface AlertAttempt {
 
 /** Writes down how an attempt ended; false when another holder of the lease wrote first, or its endpoint was taken away meanwhile. */
 export async function recordAlertAttempt(sql: Sql, attempt: AlertAttempt): Promise<boolean> {
-  const rows = await sql.query(
-    `update account_alert set state = $3, reason = $4, attempts = $5, due_at = coalesce($6, due_at), leased_until = '-infinity',
-       lease_id = null, decided_at = case when $3 = 'waiting' then null else clock_timestamp() end
-     where event_id = $1 and lease_id = $2 and state = 'waiting' returning 1`,
-    [attempt.eventId, attempt.leaseId, attempt.state, attempt.reason, attempt.attempt, attempt.dueAt],
-  );
-  return rows.length > 0;
+  const { eventId, leaseId, attempt: attempts, state, reason, dueAt } = attempt;
+  const ended = tables.updateTable('account_alert').set({
+    ...{ state, reason, attempts, leaseId: null, leasedUntil: text<Date>`'-infinity'` },
+    ...(dueAt === null ? {} : { dueAt }),
+    decidedAt: state === 'waiting' ? null : text<Date>`clock_timestamp()`,
+  });
+  const held = ended.where('eventId', '=', eventId).where('leaseId', '=', leaseId).where('state', '=', 'waiting');
+  return (await run(sql, held.returning('eventId'))).length > 0;
 }
 
 /** The sealed secrets of alerts that are not known to be under this key, by account, after `after`; an operator's work, over all accounts. */
@@ -182,11 +181,12 @@ export async function listAlertSecretsNotUnder(
   keyId: string,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'>[]> {
-  return await sql.query<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'> & Record<string, unknown>>(
-    `select account_id as "accountId", alert_endpoint_id as "endpointId", alert_sealed as sealed from buyer_account
-     where alert_key_id <> $1 and ($2::uuid is null or account_id > $2) order by account_id limit $3`,
-    [keyId, after, limit],
-  );
+  const under = tables
+    .selectFrom('buyer_account')
+    .select(['accountId', 'alertEndpointId as endpointId', 'alertSealed as sealed'])
+    .where('alertKeyId', '<>', keyId);
+  const left = after === null ? under : under.where('accountId', '>', after);
+  return run(sql, left.orderBy('accountId').limit(limit).$narrowType<{ endpointId: NotNull; sealed: NotNull }>());
 }
 
 /** Puts other sealed bytes in the place of a secret's; false, and nothing changed, when these no longer stand. */
@@ -195,10 +195,8 @@ export async function resealAlertSecret(
   from: Pick<AlertEndpoint, 'endpointId' | 'sealed' | 'accountId'>,
   to: Pick<AlertEndpoint, 'sealed' | 'keyId'>,
 ): Promise<boolean> {
-  const rows = await sql.query(
-    `update buyer_account set alert_sealed = $4, alert_key_id = $5
-      where account_id = $1 and alert_endpoint_id = $2 and alert_sealed = $3 returning 1`,
-    [from.accountId, from.endpointId, from.sealed, to.sealed, to.keyId],
-  );
+  const sealed = change(from.accountId).set({ alertSealed: to.sealed, alertKeyId: to.keyId });
+  const same = sealed.where('alertEndpointId', '=', from.endpointId).where('alertSealed', '=', from.sealed);
+  const rows = await run(sql, same.returning('accountId'));
   return rows.length > 0;
 }
