@@ -12,7 +12,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'budget-without-lock',
     rule: 6,
     bug: 'two processes decide about one account at once, each as if the other spent nothing',
-    edits: [{ file: 'modules/budgets/store/budgets.ts', search: ' order by account_id for no key update', replace: '' }],
+    edits: [{ file: 'modules/budgets/store/budgets.ts', search: '.forNoKeyUpdate()', replace: '.forKeyShare()' }],
     test: { file: budget, name: 'fifty payments at once over two processes' },
   },
   {
@@ -49,8 +49,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/closing.ts',
-        search: "where o.state = 'open' and o.account_id",
-        replace: 'where o.account_id',
+        search: "    .where('o.state', '=', 'open')\n",
+        replace: '',
       },
     ],
     test: { file: budget, name: 'counts while its authorization may still move money' },
@@ -149,8 +149,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/approvals.ts',
-        search: ' order by asked_at for no key update',
-        replace: ' order by asked_at',
+        search: '.forNoKeyUpdate()',
+        replace: '.forKeyShare()',
       },
     ],
     test: { file: budget, name: 'a yes that a payment is let through on' },
@@ -162,8 +162,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/approvals.ts',
-        search: ' and resource_key = any($2) and',
-        replace: ' and $2::text[] is not null and',
+        search: "    .where('resourceKey', '=', anyOf(place('resourceKeys')))\n",
+        replace: '',
       },
       { file: 'modules/budgets/store/spending.ts', search: '    yes.resourceKey === ask.resourceKey &&\n', replace: '' },
     ],
@@ -263,8 +263,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/approvals.ts',
-        search: 'where account_id = $1 and approval_id = $2 and state in',
-        replace: 'where $1::uuid is not null and approval_id = $2 and state in',
+        search: "      .where('accountId', '=', asked.accountId)\n",
+        replace: '',
       },
     ],
     test: { file: settings, name: 'an owner decides about the own purchases alone' },

@@ -72,11 +72,9 @@ export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Pro
 export async function deleteAlertEndpoint(sql: Sql, accountId: string): Promise<void> {
   const nowhere = { alertEndpointId: null, alertUrl: null, alertSealed: null, alertKeyId: null, alertSetAt: null };
   await run(sql, change(accountId).set(nowhere));
-  await sql.query(
-    `update account_alert set state = 'unsent', attempts = attempts + (leased_until > clock_timestamp())::int
-      where account_id = $1 and state = 'waiting'`,
-    [accountId],
-  );
+  const unsent = { state: 'unsent', attempts: text<number>`attempts + (leased_until > clock_timestamp())::int` } as const;
+  const waiting = tables.updateTable('account_alert').set(unsent).where('accountId', '=', accountId);
+  await run(sql, waiting.where('state', '=', 'waiting'));
 }
 
 /** Where an account's alerts go, and since when; null when nowhere. */

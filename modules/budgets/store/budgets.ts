@@ -2,7 +2,7 @@ import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { both, columnsOfAny, workedOut } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { Budget } from '../rules/decide.ts';
 import type { Period } from '../rules/period.ts';
 import { periodOf } from '../rules/period.ts';
@@ -28,16 +28,23 @@ export interface AccountLedger {
   readonly spentMicro: ReadonlyMap<string, bigint>;
 }
 
+const lock = statement<{ readonly accountIds: readonly string[] }>()(
+  (place) =>
+    tables
+      .selectFrom('buyer_account')
+      .select('accountId')
+      .where('accountId', '=', anyOf(place('accountIds')))
+      .orderBy('accountId')
+      .forNoKeyUpdate(),
+  'lock-accounts',
+);
+
 /**
  * Keeps everything that counts against these accounts as it is until the end of the database transaction. Whatever is read of it must be
  * read by a later statement, which sees what an earlier holder left.
  */
 export async function lockAccounts(sql: Sql, accountIds: readonly string[]): Promise<void> {
-  await sql.query(
-    'select 1 from buyer_account where account_id = any($1::uuid[]) order by account_id for no key update',
-    [accountIds],
-    'lock-accounts',
-  );
+  await lock(sql, { accountIds });
 }
 
 /** Amounts of a host, '' for all, by a start in epoch seconds. */

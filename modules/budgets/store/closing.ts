@@ -1,24 +1,37 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { toldState, toldWatched } from '../../../db/paymentStates.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf, columnsOfAny, workedOut } from '../../../db/shown.ts';
+import { acrossSites, statement } from '../../../db/statement.ts';
 import type { PaymentState } from '../../kernel/payment/state.ts';
 import { spendingState } from '../rules/decide.ts';
 import { periodOf } from '../rules/period.ts';
 import { isDecided } from './standing.ts';
 
-const OPEN = `from account_spending as o join payment_state as s using (tenant_id, payment_id)
-  where o.state = 'open' and o.account_id = $1 and ${isDecided('s')}`;
+/** What counts against an account and is decided for good, the oldest first. */
+const decidedOf = (accountId: string) =>
+  acrossSites('an account')
+    .selectFrom('account_spending as o')
+    .innerJoin('payment_state as s', (join) =>
+      join.onRef('s.tenantId', '=', 'o.tenantId').onRef('s.paymentId', '=', 'o.paymentId'),
+    )
+    .where('o.state', '=', 'open')
+    .where('o.accountId', '=', accountId)
+    .where(text.raw<boolean>(isDecided('s')))
+    .orderBy('o.at');
 
-const DECIDED = both(
-  both(
-    columnsOf('account_spending o', ['tenantId', 'paymentId', 'accountId', 'host', 'amountMicro', 'at']),
-    // Of the account's budget, whose counters it stands in; null without one.
-    columnsOfAny('buyer_account b', ['budgetPeriod']),
-  ),
-  workedOut<{ readonly state: PaymentState; readonly watched: boolean }>(
-    `${toldState('s')} as state, ${toldWatched('s')} as watched`,
-  ),
+/** Some of them. `budgetPeriod`: of the account's budget, whose counters they stand in; null without one. */
+const readDecided = statement<{ readonly accountId: string; readonly most: number }>()((place) =>
+  decidedOf(place('accountId'))
+    .leftJoin('buyer_account as b', 'b.accountId', 'o.accountId')
+    .select(['o.tenantId', 'o.paymentId', 'o.accountId', 'o.host', 'o.amountMicro', 'o.at', 'b.budgetPeriod'])
+    .select([text.raw<PaymentState>(toldState('s')).as('state'), text.raw<boolean>(toldWatched('s')).as('watched')])
+    .limit(place('most')),
+);
+type Decided = Awaited<ReturnType<typeof readDecided>>[number];
+
+/** The one after `fewer` of them. */
+const readBehind = statement<{ readonly accountId: string; readonly fewer: number }>()((place) =>
+  decidedOf(place('accountId')).select('o.paymentId').offset(place('fewer')).limit(1),
 );
 
 /**
@@ -27,12 +40,7 @@ const DECIDED = both(
  * the lock of the account; once everything is closed a call finds nothing.
  */
 export async function closeSpendings(sql: Sql, accountId: string, most: number): Promise<void> {
-  const rows = await sql.query<RowOf<typeof DECIDED>>(
-    `select ${DECIDED.text}
-       from (select o.* ${OPEN} order by o.at limit $2) as o join payment_state as s using (tenant_id, payment_id)
-         left join buyer_account as b using (account_id)`,
-    [accountId, most],
-  );
+  const rows = await readDecided(sql, { accountId, most });
   const closed = rows.flatMap((row) => {
     const becomes = spendingState({ state: row.state, isWatched: row.watched });
     return becomes === 'open' ? [] : [{ row, becomes }];
@@ -59,12 +67,11 @@ export async function closeSpendings(sql: Sql, accountId: string, most: number):
 
 /** Whether an account has at least this many payments to close. */
 export async function hasDecided(sql: Sql, accountId: string, many: number): Promise<boolean> {
-  const found = await sql.query(`select ${OPEN} order by o.at offset $2 limit 1`, [accountId, many - 1]);
-  return found.length > 0;
+  return (await readBehind(sql, { accountId, fewer: many - 1 })).length > 0;
 }
 
 /** The counters that a payment stands in. */
-function countersOf({ accountId, host, amountMicro: micro, at, budgetPeriod: period }: RowOf<typeof DECIDED>) {
+function countersOf({ accountId, host, amountMicro: micro, at, budgetPeriod: period }: Decided) {
   if (period === null) return [];
   const periodStart = new Date(periodOf(period, at.getTime()).startMs);
   return ['', host].map((of) => ({ accountId, periodStart, host: of, micro }));
