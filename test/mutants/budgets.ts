@@ -250,8 +250,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/identity/store/accounts.ts',
-        search: 'where account_id = $1 and key_id = $2 returning',
-        replace: 'where $1::uuid is not null and key_id = $2 returning',
+        search: "updateTable('buyer_key').set(revoked).where('accountId', '=', accountId)",
+        replace: "updateTable('buyer_key').set(revoked)",
       },
     ],
     test: { file: settings, name: 'an owner makes twenty keys at most' },
