@@ -52,8 +52,8 @@ const TEXTS: Readonly<Record<string, number>> = {
   'advisory lock': 3,
   'notice to listeners': 3,
   'shape of the database': 4,
-  [PUT_TOGETHER]: 65,
-  [NO_REASON]: 156,
+  [PUT_TOGETHER]: 64,
+  [NO_REASON]: 152,
 };
 
 /** How many statements are SQL text. */
