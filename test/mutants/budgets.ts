@@ -137,9 +137,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'approval-is-good-twice',
     rule: 6,
     bug: 'one word of the owner lets any number of payments through',
-    edits: [
-      { file: 'modules/budgets/store/approvals.ts', search: "set state = 'used' from", replace: "set state = 'approved' from" },
-    ],
+    edits: [{ file: 'modules/budgets/store/approvals.ts', search: "state: 'used' }", replace: "state: 'approved' }" }],
     test: { file: budget, name: 'one yes is good for one payment' },
   },
   {

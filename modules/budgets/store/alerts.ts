@@ -35,12 +35,16 @@ async function insertAlerts(
   { accountId, period, periodStart, periodEnd, limitMicro, spentMicro }: Omit<BudgetCrossing, 'beforeMicro'>,
   percents: readonly Threshold[],
 ): Promise<void> {
-  await sql.query(
-    `insert into account_alert (account_id, period, period_start, limit_micro, percent, period_end, spent_micro, state)
-     select $1, $2, $3, $4, percent, $5, $6,
-       case when exists (select from buyer_account where account_id = $1 and alert_url is not null) then 'waiting' else 'unsent' end
-       from unnest($7::smallint[]) as percent on conflict do nothing`,
-    [accountId, period, periodStart, limitMicro, periodEnd, spentMicro, [...percents]],
+  const isSent = text<boolean>`exists (select from buyer_account where account_id = ${accountId} and alert_url is not null)`;
+  const state = text<AlertState>`case when ${isSent} then 'waiting' else 'unsent' end`;
+  const amounts = { limitMicro: limitMicro.toString(), spentMicro: spentMicro.toString() };
+  const alerts = percents.map((percent) => ({ accountId, period, periodStart, periodEnd, ...amounts, percent, state }));
+  await run(
+    sql,
+    tables
+      .insertInto('account_alert')
+      .values(alerts)
+      .onConflict((known) => known.doNothing()),
   );
 }
 

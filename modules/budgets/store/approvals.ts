@@ -82,11 +82,9 @@ export async function askOwner(sql: Sql, ask: ApprovalAsk): Promise<string | nul
 /** Notes that these were paid on. */
 export async function useApprovals(sql: Sql, approvals: readonly OpenApproval[]): Promise<void> {
   if (approvals.length === 0) return;
-  await sql.query(
-    `update account_approval as a set state = 'used' from unnest($1::uuid[], $2::uuid[]) as used (account_id, approval_id)
-      where a.account_id = used.account_id and a.approval_id = used.approval_id`,
-    [approvals.map(({ accountId }) => accountId), approvals.map(({ approvalId }) => approvalId)],
-  );
+  const yeses = tables.updateTable('account_approval').set({ state: 'used' });
+  const paid = yeses.where('accountId', '=', anyOf(approvals.map(({ accountId }) => accountId)));
+  await run(sql, paid.where('approvalId', '=', anyOf(approvals.map(({ approvalId }) => approvalId))));
 }
 
 const SHOWN = [
