@@ -52,7 +52,7 @@ const TEXTS: Readonly<Record<string, number>> = {
   'advisory lock': 3,
   'notice to listeners': 3,
   'shape of the database': 4,
-  [PUT_TOGETHER]: 62,
+  [PUT_TOGETHER]: 61,
   [NO_REASON]: 147,
 };
 
