@@ -1,4 +1,6 @@
+import type { NotNull } from 'kysely';
 import type { Sql } from './database.ts';
+import { run, tables } from './statement.ts';
 
 /** The chain a database was made for; compared at boot where both may be lost separately. */
 export interface ChainIdentity {
@@ -10,29 +12,32 @@ export interface ChainIdentity {
 
 /** What this database knows of its chain; null before the first boot was done. */
 export async function findChainIdentity(sql: Sql, network: string): Promise<ChainIdentity | null> {
-  const [row] = await sql.query<{ genesis_hash: string; router: string; router_code_hash: string }>(
-    'select genesis_hash, router, router_code_hash from chain_cursor where network = $1 and genesis_hash is not null',
-    [network],
-  );
-  if (row === undefined) return null;
-  return { network, genesisHash: row.genesis_hash, router: row.router, routerCodeHash: row.router_code_hash };
+  const known = tables.selectFrom('chain_cursor').where('network', '=', network).where('genesisHash', 'is not', null);
+  const identity = known.select(['network', 'genesisHash', 'router', 'routerCodeHash']);
+  const [row] = await run(sql, identity.$narrowType<{ genesisHash: NotNull; router: NotNull; routerCodeHash: NotNull }>());
+  return row ?? null;
 }
 
 /** Remembers the chain. A second call changes nothing: a database belongs to one chain for good. */
 export async function recordChainIdentity(sql: Sql, identity: ChainIdentity): Promise<void> {
-  await sql.query(
-    `insert into chain_cursor (network, genesis_hash, router, router_code_hash) values ($1, $2, $3, $4)
-     on conflict (network) do update set genesis_hash = excluded.genesis_hash, router = excluded.router,
-       router_code_hash = excluded.router_code_hash where chain_cursor.genesis_hash is null`,
-    [identity.network, identity.genesisHash, identity.router, identity.routerCodeHash],
+  const { network, genesisHash, router, routerCodeHash } = identity;
+  const made = { genesisHash, router, routerCodeHash };
+  await run(
+    sql,
+    tables
+      .insertInto('chain_cursor')
+      .values({ network, ...made })
+      .onConflict((known) => known.column('network').doUpdateSet(made).where('chain_cursor.genesisHash', 'is', null)),
   );
 }
 
 /** The lowest nonce a relayer can have on the chain this database has seen: one above its highest mined transaction, else 0. */
 export async function minedNonceOf(sql: Sql, network: string, relayer: string): Promise<number> {
-  const [row] = await sql.query<{ next: string | null }>(
-    `select max(nonce) + 1 as next from settlement_batch where network = $1 and relayer = $2 and state in ('mined', 'safe')`,
-    [network, relayer],
+  const batches = tables.selectFrom('settlement_batch').where('network', '=', network).where('relayer', '=', relayer);
+  const mined = batches.where('state', 'in', ['mined', 'safe']);
+  const [row] = await run(
+    sql,
+    mined.select(({ fn }) => fn.max<string | null>('nonce').as('last')),
   );
-  return Number(row?.next ?? 0);
+  return Number(row?.last ?? -1) + 1;
 }

@@ -6,6 +6,11 @@ export function bytesOf(hex: string): string {
   return `\\x${hex.slice(2)}`;
 }
 
+/** The same as bytes, for a row of the builder. */
+export function bufferOf(hex: string): Buffer {
+  return Buffer.from(bytesOf(hex).slice(2), 'hex');
+}
+
 /** Lower-case hex of a column of bytes, as pg gives it. */
 export function hexOf(bytes: Uint8Array): `0x${string}` {
   return `0x${Buffer.from(bytes).toString('hex')}`;

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { SourceType } from '../../modules/gate/rules/webbotauth/source.ts';
 import type { CrossingKind } from '../../modules/kernel/terms.ts';
 
 export const AgentDirectory = defineEntity({
@@ -6,11 +7,11 @@ export const AgentDirectory = defineEntity({
   tableName: 'agent_directory',
   properties: {
     address: p.text().primary(),
-    type: p.text(),
+    type: p.text().$type<SourceType>(),
     host: p.text(),
     readAt: p.datetime(3),
     freshUntil: p.datetime(3),
-    keys: p.json(),
+    keys: p.json().$type<Readonly<Record<string, object>>>(),
     operator: p.text().nullable(),
     purpose: p.text().nullable(),
     cardAt: p.datetime(3).nullable(),

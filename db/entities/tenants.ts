@@ -1,4 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { CrawlerPolicy, GateScope } from '../../modules/gate/rules/enforcement.ts';
+import type { ClassPolicies } from '../../modules/gate/rules/visitors.ts';
 import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
 import type { PeriodFactor } from '../../modules/kernel/licence/period.ts';
 import type { Pricing } from '../../modules/pricing/rules/pricing.ts';
@@ -36,9 +38,9 @@ export const CreditsCopy = defineEntity({
     tenantId: p.uuid().primary(),
     apiUrl: p.text().primary(),
     slug: p.text().primary(),
-    credits: p.json().nullable(),
+    credits: p.json().$type<unknown>().nullable(),
     fetchedAt: p.datetime(3),
-    previous: p.json().nullable(),
+    previous: p.json().$type<unknown>().nullable(),
     previousUntil: p.datetime(3).nullable(),
   },
 });
@@ -128,9 +130,9 @@ export const Tenant = defineEntity({
     proofPublic: p.boolean().default(false),
     receiptsPublic: p.boolean().default(true),
     networks: p.array().$type<readonly string[]>().nullable(),
-    gateScope: p.json().nullable(),
-    seoAllowlist: p.array().nullable(),
-    crawlerPolicy: p.json().nullable(),
+    gateScope: p.json().$type<GateScope>().nullable(),
+    seoAllowlist: p.array().$type<readonly string[]>().nullable(),
+    crawlerPolicy: p.json().$type<CrawlerPolicy & { readonly classes?: Partial<ClassPolicies> }>().nullable(),
     sellsTraining: p.boolean().default(false),
     periodFactors: p.json().$type<readonly PeriodFactor[]>().nullable(),
     offeringChangedAt: p.datetime(3).nullable(),

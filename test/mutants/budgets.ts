@@ -12,7 +12,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'budget-without-lock',
     rule: 6,
     bug: 'two processes decide about one account at once, each as if the other spent nothing',
-    edits: [{ file: 'modules/budgets/store/budgets.ts', search: ' order by account_id for no key update', replace: '' }],
+    edits: [{ file: 'modules/budgets/store/budgets.ts', search: '.forNoKeyUpdate()', replace: '.forKeyShare()' }],
     test: { file: budget, name: 'fifty payments at once over two processes' },
   },
   {
@@ -49,8 +49,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/closing.ts',
-        search: "where o.state = 'open' and o.account_id",
-        replace: 'where o.account_id',
+        search: "    .where('o.state', '=', 'open')\n",
+        replace: '',
       },
     ],
     test: { file: budget, name: 'counts while its authorization may still move money' },
@@ -93,9 +93,9 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'modules/budgets/store/budgets.ts',
-        search: '  const budget = row.period === null ? null : budgetFromRow({ ...row, period: row.period });\n',
+        search: '  const budget = budgetFromRow(row);\n',
         replace:
-          '  const is_stopped = remembered.get(row.account_id) ?? row.is_stopped;\n  if (row.period !== null) remembered.set(row.account_id, is_stopped);\n  const budget = row.period === null ? null : budgetFromRow({ ...row, is_stopped, period: row.period });\n',
+          '  const budgetIsStopped = remembered.get(row.accountId) ?? row.budgetIsStopped === true;\n  if (row.budgetPeriod !== null) remembered.set(row.accountId, budgetIsStopped);\n  const budget = budgetFromRow({ ...row, budgetIsStopped });\n',
       },
     ],
     test: { file: budget, name: 'an account that is stopped buys nothing from the very next call on' },
@@ -137,9 +137,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     id: 'approval-is-good-twice',
     rule: 6,
     bug: 'one word of the owner lets any number of payments through',
-    edits: [
-      { file: 'modules/budgets/store/approvals.ts', search: "set state = 'used' from", replace: "set state = 'approved' from" },
-    ],
+    edits: [{ file: 'modules/budgets/store/approvals.ts', search: "state: 'used' }", replace: "state: 'approved' }" }],
     test: { file: budget, name: 'one yes is good for one payment' },
   },
   {
@@ -149,8 +147,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/approvals.ts',
-        search: ' order by asked_at for no key update',
-        replace: ' order by asked_at',
+        search: '.forNoKeyUpdate()',
+        replace: '.forKeyShare()',
       },
     ],
     test: { file: budget, name: 'a yes that a payment is let through on' },
@@ -162,8 +160,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/approvals.ts',
-        search: ' and resource_key = any($2) and',
-        replace: ' and $2::text[] is not null and',
+        search: "    .where('resourceKey', '=', anyOf(place('resourceKeys')))\n",
+        replace: '',
       },
       { file: 'modules/budgets/store/spending.ts', search: '    yes.resourceKey === ask.resourceKey &&\n', replace: '' },
     ],
@@ -250,8 +248,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/identity/store/accounts.ts',
-        search: 'where account_id = $1 and key_id = $2 returning',
-        replace: 'where $1::uuid is not null and key_id = $2 returning',
+        search: "updateTable('buyer_key').set(revoked).where('accountId', '=', accountId)",
+        replace: "updateTable('buyer_key').set(revoked)",
       },
     ],
     test: { file: settings, name: 'an owner makes twenty keys at most' },
@@ -263,8 +261,8 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/approvals.ts',
-        search: 'where account_id = $1 and approval_id = $2 and state in',
-        replace: 'where $1::uuid is not null and approval_id = $2 and state in',
+        search: "      .where('accountId', '=', asked.accountId)\n",
+        replace: '',
       },
     ],
     test: { file: settings, name: 'an owner decides about the own purchases alone' },

@@ -84,9 +84,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     id: 'sessions-without-number',
     rule: 24,
     bug: 'who signs in again and again fills the table',
-    edits: [
-      { file: 'modules/identity/store/consoleSessions.ts', search: '[...person, most - 1]', replace: '[...person, 1_000_000]' },
-    ],
+    edits: [{ file: 'modules/identity/store/consoleSessions.ts', search: '.offset(most - 1)', replace: '.offset(1_000_000)' }],
     test: { file: sessions, name: 'of one person so many sessions live' },
   },
   {

@@ -420,8 +420,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/tenants/store/erasure.ts',
-        search: 'select erase_member_from_audit_log($1, $2) as emails',
-        replace: 'select array[]::text[] as emails where $1::uuid is not null and $2::text is not null',
+        search: `erase_member_from_audit_log(\${tenantId}, \${authorId})`,
+        replace: 'array[]::text[]',
       },
     ],
     test: { file: 'test/integration/erasure.test.ts', name: 'an erased author is nowhere any more' },

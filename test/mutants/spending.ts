@@ -54,8 +54,8 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/alerts.ts',
-        search: 'attempts = attempts + (leased_until > clock_timestamp())::int',
-        replace: 'attempts = attempts',
+        search: 'attempts + (leased_until > clock_timestamp())::int',
+        replace: 'attempts',
       },
     ],
     test: { file: alerts, name: 'receivers that hang take their places' },
@@ -188,8 +188,8 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/budgets/store/approvals.ts',
-        search: "where account_id = $1 and approval_id = $2 and state in ('asked', 'approved', 'refused')",
-        replace: "where $1::uuid is not null and approval_id = $2 and state in ('asked', 'approved', 'refused')",
+        search: "      .where('accountId', '=', asked.accountId)\n",
+        replace: '',
       },
     ],
     test: { file: owning, name: 'an owner decides about the own purchases alone' },
@@ -201,8 +201,8 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/identity/store/accounts.ts',
-        search: 'where account_id = $1 and key_id = $2 returning 1',
-        replace: 'where $1::uuid is not null and key_id = $2 returning 1',
+        search: "updateTable('buyer_key').set(revoked).where('accountId', '=', accountId)",
+        replace: "updateTable('buyer_key').set(revoked)",
       },
     ],
     test: { file: owning, name: 'an owner makes twenty keys at most' },
@@ -214,8 +214,8 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/identity/store/accounts.ts',
-        search: 'and erased_at is null for no key update',
-        replace: 'and erased_at is null',
+        search: '.forNoKeyUpdate()',
+        replace: '.forKeyShare()',
       },
     ],
     test: { file: owning, name: 'an owner makes twenty keys at most' },

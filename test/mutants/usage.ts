@@ -11,7 +11,7 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     id: 'usage-of-anybodys-licence',
     rule: 25,
     bug: 'an account reports for a licence that another one holds',
-    edits: [{ file: write, search: 'where account_id = $1 and jti = $2', replace: 'where $1::text is not null and jti = $2' }],
+    edits: [{ file: write, search: ".where('held.accountId', '=', of.accountId)", replace: '' }],
     test: { file: usage, name: nobody },
   },
   {

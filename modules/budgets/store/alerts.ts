@@ -1,6 +1,9 @@
+import type { NotNull } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { AlertRecord, AlertState, BudgetAlert, Spending, Threshold } from '../rules/alert.ts';
 import { thresholdsCrossed } from '../rules/alert.ts';
 
@@ -32,12 +35,16 @@ async function insertAlerts(
   { accountId, period, periodStart, periodEnd, limitMicro, spentMicro }: Omit<BudgetCrossing, 'beforeMicro'>,
   percents: readonly Threshold[],
 ): Promise<void> {
-  await sql.query(
-    `insert into account_alert (account_id, period, period_start, limit_micro, percent, period_end, spent_micro, state)
-     select $1, $2, $3, $4, percent, $5, $6,
-       case when exists (select from buyer_account where account_id = $1 and alert_url is not null) then 'waiting' else 'unsent' end
-       from unnest($7::smallint[]) as percent on conflict do nothing`,
-    [accountId, period, periodStart, limitMicro, periodEnd, spentMicro, [...percents]],
+  const isSent = text<boolean>`exists (select from buyer_account where account_id = ${accountId} and alert_url is not null)`;
+  const state = text<AlertState>`case when ${isSent} then 'waiting' else 'unsent' end`;
+  const amounts = { limitMicro: limitMicro.toString(), spentMicro: spentMicro.toString() };
+  const alerts = percents.map((percent) => ({ accountId, period, periodStart, periodEnd, ...amounts, percent, state }));
+  await run(
+    sql,
+    tables
+      .insertInto('account_alert')
+      .values(alerts)
+      .onConflict((known) => known.doNothing()),
   );
 }
 
@@ -51,15 +58,14 @@ export interface AlertEndpoint {
   readonly keyId: string;
 }
 
+const change = (accountId: string) => tables.updateTable('buyer_account').where('accountId', '=', accountId);
+
 /** Stores where alerts go, in place of the one before; false when the account was erased. What waits goes there. */
 export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Promise<boolean> {
   const { accountId, endpointId, url, sealed, keyId } = endpoint;
-  const rows = await sql.query(
-    `update buyer_account set alert_endpoint_id = $2, alert_url = $3, alert_sealed = $4, alert_key_id = $5, alert_set_at = now()
-      where account_id = $1 and erased_at is null returning 1`,
-    [accountId, endpointId, url, sealed, keyId],
-  );
-  return rows.length > 0;
+  const there = { alertEndpointId: endpointId, alertUrl: url, alertSealed: sealed, alertKeyId: keyId };
+  const written = change(accountId).set({ ...there, alertSetAt: text<Date>`now()` });
+  return (await run(sql, written.where('erasedAt', 'is', null).returning('accountId'))).length > 0;
 }
 
 /**
@@ -68,16 +74,11 @@ export async function writeAlertEndpoint(sql: Sql, endpoint: AlertEndpoint): Pro
  * transaction. Again: nothing.
  */
 export async function deleteAlertEndpoint(sql: Sql, accountId: string): Promise<void> {
-  await sql.query(
-    `update buyer_account set alert_endpoint_id = null, alert_url = null, alert_sealed = null, alert_key_id = null, alert_set_at = null
-      where account_id = $1`,
-    [accountId],
-  );
-  await sql.query(
-    `update account_alert set state = 'unsent', attempts = attempts + (leased_until > clock_timestamp())::int
-      where account_id = $1 and state = 'waiting'`,
-    [accountId],
-  );
+  const nowhere = { alertEndpointId: null, alertUrl: null, alertSealed: null, alertKeyId: null, alertSetAt: null };
+  await run(sql, change(accountId).set(nowhere));
+  const unsent = { state: 'unsent', attempts: text<number>`attempts + (leased_until > clock_timestamp())::int` } as const;
+  const waiting = tables.updateTable('account_alert').set(unsent).where('accountId', '=', accountId);
+  await run(sql, waiting.where('state', '=', 'waiting'));
 }
 
 /** Where an account's alerts go, and since when; null when nowhere. */
@@ -85,16 +86,18 @@ export async function findAlertEndpoint(
   sql: Sql,
   accountId: string,
 ): Promise<{ readonly url: string; readonly setAt: Date } | null> {
-  const [row] = await sql.query<{ url: string; setAt: Date }>(
-    'select alert_url as url, alert_set_at as "setAt" from buyer_account where account_id = $1 and alert_url is not null',
-    [accountId],
+  const there = tables.selectFrom('buyer_account').select(['alertUrl as url', 'alertSetAt as setAt']);
+  const [row] = await run(
+    sql,
+    there.where('accountId', '=', accountId).where('alertUrl', 'is not', null).$narrowType<{ url: NotNull; setAt: NotNull }>(),
   );
   return row ?? null;
 }
 
-const SHOWN = columnsOf('account_alert a', [
+const ALERT = [
   ...(['accountId', 'eventId', 'period', 'periodStart', 'periodEnd', 'percent', 'spentMicro', 'limitMicro', 'at'] as const),
-]);
+] as const;
+const SHOWN = columnsOf('account_alert a', ALERT);
 type AlertRow = RowOf<typeof SHOWN>;
 
 function alertOf<Row extends AlertRow>({ spentMicro, limitMicro, ...row }: Row) {
@@ -103,11 +106,8 @@ function alertOf<Row extends AlertRow>({ spentMicro, limitMicro, ...row }: Row) 
 
 /** The newest alerts of an account, at most `most`, newest first. */
 export async function listAlerts(sql: Sql, accountId: string, most: number): Promise<AlertRecord[]> {
-  const rows = await sql.query<AlertRow & Pick<AlertRecord, 'state' | 'reason' | 'attempts'>>(
-    `select ${SHOWN.text}, a.state, a.reason, a.attempts from account_alert as a where a.account_id = $1
-      order by a.at desc, a.event_id limit $2`,
-    [accountId, most],
-  );
+  const alerts = tables.selectFrom('account_alert').select(ALERT).select(['state', 'reason', 'attempts']);
+  const rows = await run(sql, alerts.where('accountId', '=', accountId).orderBy('at', 'desc').orderBy('eventId').limit(most));
   return rows.map(alertOf);
 }
 
@@ -167,13 +167,14 @@ export interface AlertAttempt {
 
 /** Writes down how an attempt ended; false when another holder of the lease wrote first, or its endpoint was taken away meanwhile. */
 export async function recordAlertAttempt(sql: Sql, attempt: AlertAttempt): Promise<boolean> {
-  const rows = await sql.query(
-    `update account_alert set state = $3, reason = $4, attempts = $5, due_at = coalesce($6, due_at), leased_until = '-infinity',
-       lease_id = null, decided_at = case when $3 = 'waiting' then null else clock_timestamp() end
-     where event_id = $1 and lease_id = $2 and state = 'waiting' returning 1`,
-    [attempt.eventId, attempt.leaseId, attempt.state, attempt.reason, attempt.attempt, attempt.dueAt],
-  );
-  return rows.length > 0;
+  const { eventId, leaseId, attempt: attempts, state, reason, dueAt } = attempt;
+  const ended = tables.updateTable('account_alert').set({
+    ...{ state, reason, attempts, leaseId: null, leasedUntil: text<Date>`'-infinity'` },
+    ...(dueAt === null ? {} : { dueAt }),
+    decidedAt: state === 'waiting' ? null : text<Date>`clock_timestamp()`,
+  });
+  const held = ended.where('eventId', '=', eventId).where('leaseId', '=', leaseId).where('state', '=', 'waiting');
+  return (await run(sql, held.returning('eventId'))).length > 0;
 }
 
 /** The sealed secrets of alerts that are not known to be under this key, by account, after `after`; an operator's work, over all accounts. */
@@ -182,11 +183,12 @@ export async function listAlertSecretsNotUnder(
   keyId: string,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'>[]> {
-  return await sql.query<Pick<AlertEndpoint, 'accountId' | 'endpointId' | 'sealed'> & Record<string, unknown>>(
-    `select account_id as "accountId", alert_endpoint_id as "endpointId", alert_sealed as sealed from buyer_account
-     where alert_key_id <> $1 and ($2::uuid is null or account_id > $2) order by account_id limit $3`,
-    [keyId, after, limit],
-  );
+  const under = tables
+    .selectFrom('buyer_account')
+    .select(['accountId', 'alertEndpointId as endpointId', 'alertSealed as sealed'])
+    .where('alertKeyId', '<>', keyId);
+  const left = after === null ? under : under.where('accountId', '>', after);
+  return run(sql, left.orderBy('accountId').limit(limit).$narrowType<{ endpointId: NotNull; sealed: NotNull }>());
 }
 
 /** Puts other sealed bytes in the place of a secret's; false, and nothing changed, when these no longer stand. */
@@ -195,10 +197,8 @@ export async function resealAlertSecret(
   from: Pick<AlertEndpoint, 'endpointId' | 'sealed' | 'accountId'>,
   to: Pick<AlertEndpoint, 'sealed' | 'keyId'>,
 ): Promise<boolean> {
-  const rows = await sql.query(
-    `update buyer_account set alert_sealed = $4, alert_key_id = $5
-      where account_id = $1 and alert_endpoint_id = $2 and alert_sealed = $3 returning 1`,
-    [from.accountId, from.endpointId, from.sealed, to.sealed, to.keyId],
-  );
+  const sealed = change(from.accountId).set({ alertSealed: to.sealed, alertKeyId: to.keyId });
+  const same = sealed.where('alertEndpointId', '=', from.endpointId).where('alertSealed', '=', from.sealed);
+  const rows = await run(sql, same.returning('accountId'));
   return rows.length > 0;
 }

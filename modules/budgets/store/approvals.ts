@@ -1,6 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf, workedOut } from '../../../db/shown.ts';
+import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 
 /** How long an owner may take, and then the agent, hours. */
@@ -36,7 +36,19 @@ export interface OpenApproval extends Pick<ApprovalAsk, 'accountId' | 'resourceK
   readonly approvalId: string;
 }
 
-const OPEN = columnsOf('account_approval a', ['accountId', 'approvalId', 'resourceKey', 'kind', 'amountMicro']);
+const lasts = text<boolean>`ends_at > now()`;
+
+const approvedOf = statement<{ readonly accountIds: readonly string[]; readonly resourceKeys: readonly string[] }>()((place) =>
+  tables
+    .selectFrom('account_approval')
+    .select(['accountId', 'approvalId', 'resourceKey', 'kind', 'amountMicro'])
+    .where('accountId', '=', anyOf(place('accountIds')))
+    .where('resourceKey', '=', anyOf(place('resourceKeys')))
+    .where('state', '=', 'approved')
+    .where(lasts)
+    .orderBy('askedAt')
+    .forNoKeyUpdate(),
+);
 
 /** The yeses of accounts for resources, oldest first, none of which its owner takes back until the database transaction ends. */
 export async function listApproved(
@@ -44,11 +56,7 @@ export async function listApproved(
   accountIds: readonly string[],
   resourceKeys: readonly string[],
 ): Promise<readonly OpenApproval[]> {
-  const rows = await sql.query<RowOf<typeof OPEN>>(
-    `select ${OPEN.text} from account_approval as a
-      where account_id = any($1::uuid[]) and resource_key = any($2) and state = 'approved' and ends_at > now() order by asked_at for no key update`,
-    [accountIds, resourceKeys],
-  );
+  const rows = await approvedOf(sql, { accountIds, resourceKeys });
   return rows.map((row) => ({ ...row, amountMicro: BigInt(row.amountMicro) }));
 }
 
@@ -57,61 +65,41 @@ export async function listApproved(
  * many wait. Under the account's lock.
  */
 export async function askOwner(sql: Sql, ask: ApprovalAsk): Promise<string | null> {
-  const { accountId, host, resource, resourceKey, kind, amountMicro } = ask;
-  const same = [accountId, resourceKey, kind, amountMicro.toString()];
-  const [known] = await sql.query<{ approvalId: string }>(
-    `select approval_id as "approvalId" from account_approval where account_id = $1 and resource_key = $2 and kind = $3 and amount_micro = $4
-        and state in ('asked', 'refused') and ends_at > now() limit 1`,
-    same,
-  );
+  const { accountId, host, resource, resourceKey, kind } = ask;
+  const amountMicro = ask.amountMicro.toString();
+  const kept = tables.selectFrom('account_approval').select('approvalId').where('accountId', '=', accountId).where(lasts);
+  const same = kept.where('resourceKey', '=', resourceKey).where('kind', '=', kind).where('amountMicro', '=', amountMicro);
+  const [known] = await run(sql, same.where('state', 'in', ['asked', 'refused']).limit(1));
   if (known) return known.approvalId;
-  const [fresh] = await sql.query<{ approvalId: string }>(
-    `insert into account_approval (account_id, resource_key, kind, amount_micro, host, resource, ends_at)
-     select $1, $2, $3, $4, $5, $6, now() + interval '${LIFE_HOURS} hours'
-      where (select count(*) from account_approval where account_id = $1 and state = 'asked' and ends_at > now()) < ${MOST_ASKED}
-     returning approval_id as "approvalId"`,
-    [...same, host, resource],
-  );
-  return fresh?.approvalId ?? null;
+  if ((await run(sql, kept.where('state', '=', 'asked').limit(MOST_ASKED))).length >= MOST_ASKED) return null;
+  const endsAt = text<Date>`now() + ${LIFE_HOURS} * interval '1 hour'`;
+  const row = { accountId, host, resource, resourceKey, kind, amountMicro, endsAt };
+  const fresh = tables.insertInto('account_approval').values(row);
+  const [asked] = await run(sql, fresh.returning('approvalId'));
+  return asked?.approvalId ?? null;
 }
 
 /** Notes that these were paid on. */
 export async function useApprovals(sql: Sql, approvals: readonly OpenApproval[]): Promise<void> {
   if (approvals.length === 0) return;
-  await sql.query(
-    `update account_approval as a set state = 'used' from unnest($1::uuid[], $2::uuid[]) as used (account_id, approval_id)
-      where a.account_id = used.account_id and a.approval_id = used.approval_id`,
-    [approvals.map(({ accountId }) => accountId), approvals.map(({ approvalId }) => approvalId)],
-  );
+  const yeses = tables.updateTable('account_approval').set({ state: 'used' });
+  const paid = yeses.where('accountId', '=', anyOf(approvals.map(({ accountId }) => accountId)));
+  await run(sql, paid.where('approvalId', '=', anyOf(approvals.map(({ approvalId }) => approvalId))));
 }
 
-const SHOWN = both(
-  columnsOf('account_approval a', [
-    'accountId',
-    'approvalId',
-    'host',
-    'resource',
-    'kind',
-    'amountMicro',
-    'askedAt',
-    'decidedAt',
-    'endsAt',
-  ]),
-  workedOut<Pick<Approval, 'state'>>(
-    "case when a.state in ('asked', 'approved') and a.ends_at <= now() then 'ended' else a.state end as state",
-  ),
-);
+const SHOWN = [
+  ...(['accountId', 'approvalId', 'host', 'resource', 'kind', 'amountMicro', 'askedAt', 'decidedAt', 'endsAt'] as const),
+  text<ApprovalState>`case when state in ('asked', 'approved') and ends_at <= now() then 'ended' else state end`.as('state'),
+] as const;
 
-function approvalOf({ amountMicro, ...row }: RowOf<typeof SHOWN>): Approval {
+function approvalOf<Row extends { readonly amountMicro: string }>({ amountMicro, ...row }: Row) {
   return { ...row, amountMicro: BigInt(amountMicro) };
 }
 
 /** What an account's owner was asked, newest first, `most` at most. */
 export async function listApprovals(sql: Sql, accountId: string, most: number): Promise<Approval[]> {
-  const rows = await sql.query<RowOf<typeof SHOWN>>(
-    `select ${SHOWN.text} from account_approval as a where account_id = $1 order by asked_at desc, approval_id desc limit $2`,
-    [accountId, most],
-  );
+  const asked = tables.selectFrom('account_approval').select(SHOWN).where('accountId', '=', accountId);
+  const rows = await run(sql, asked.orderBy('askedAt', 'desc').orderBy('approvalId', 'desc').limit(most));
   return rows.map(approvalOf);
 }
 
@@ -123,10 +111,17 @@ export async function decideApproval(
   sql: Sql,
   asked: { readonly accountId: string; readonly approvalId: string; readonly isApproved: boolean },
 ): Promise<Approval | null> {
-  const [row] = await sql.query<RowOf<typeof SHOWN>>(
-    `update account_approval as a set state = $3, decided_at = case when state = $3 then decided_at else now() end
-      where account_id = $1 and approval_id = $2 and state in ('asked', 'approved', 'refused') and ends_at > now() returning ${SHOWN.text}`,
-    [asked.accountId, asked.approvalId, asked.isApproved ? 'approved' : 'refused'],
+  const state = asked.isApproved ? 'approved' : 'refused';
+  const decidedAt = text<Date>`case when state = ${state} then decided_at else now() end`;
+  const decided = tables.updateTable('account_approval').set({ state, decidedAt });
+  const [row] = await run(
+    sql,
+    decided
+      .where('accountId', '=', asked.accountId)
+      .where('approvalId', '=', asked.approvalId)
+      .where('state', 'in', ['asked', 'approved', 'refused'])
+      .where(lasts)
+      .returning(SHOWN),
   );
   return row ? approvalOf(row) : null;
 }

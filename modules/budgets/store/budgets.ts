@@ -1,4 +1,8 @@
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOfAny, workedOut } from '../../../db/shown.ts';
+import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { Budget } from '../rules/decide.ts';
 import type { Period } from '../rules/period.ts';
 import { periodOf } from '../rules/period.ts';
@@ -24,31 +28,23 @@ export interface AccountLedger {
   readonly spentMicro: ReadonlyMap<string, bigint>;
 }
 
+const lock = statement<{ readonly accountIds: readonly string[] }>()(
+  (place) =>
+    tables
+      .selectFrom('buyer_account')
+      .select('accountId')
+      .where('accountId', '=', anyOf(place('accountIds')))
+      .orderBy('accountId')
+      .forNoKeyUpdate(),
+  'lock-accounts',
+);
+
 /**
  * Keeps everything that counts against these accounts as it is until the end of the database transaction. Whatever is read of it must be
  * read by a later statement, which sees what an earlier holder left.
  */
 export async function lockAccounts(sql: Sql, accountIds: readonly string[]): Promise<void> {
-  await sql.query(
-    'select 1 from buyer_account where account_id = any($1::uuid[]) order by account_id for no key update',
-    [accountIds],
-    'lock-accounts',
-  );
-}
-
-interface LedgerRow extends Record<string, unknown> {
-  account_id: string;
-  at: Date;
-  period: Period | null;
-  total_micro: string;
-  host_micro: string | null;
-  page_micro: string | null;
-  approve_above_micro: string | null;
-  is_stopped: boolean;
-  version: number;
-  updated_at: Date;
-  spent: readonly Counted[];
-  released: readonly Counted[];
+  await lock(sql, { accountIds });
 }
 
 /** Amounts of a host, '' for all, by a start in epoch seconds. */
@@ -58,13 +54,22 @@ interface Counted {
   readonly micro: string;
 }
 
-const ledgersSql = (released: string): string =>
-  `select a.account_id, now() as at, b.budget_period as period, b.budget_total_micro as total_micro, b.budget_host_micro as host_micro,
-          b.budget_page_micro as page_micro, b.budget_approve_above_micro as approve_above_micro, b.budget_is_stopped as is_stopped,
-          b.budget_version as version, b.budget_updated_at as updated_at,
+const LEDGER = both(
+  columnsOfAny('buyer_account b', [
+    ...(['budgetPeriod', 'budgetTotalMicro', 'budgetHostMicro', 'budgetPageMicro', 'budgetApproveAboveMicro'] as const),
+    ...(['budgetIsStopped', 'budgetVersion', 'budgetUpdatedAt'] as const),
+  ]),
+  workedOut<{ readonly accountId: string; readonly at: Date; readonly spent: readonly Counted[] }>(
+    `a.account_id as "accountId", now() as at,
           coalesce((select jsonb_agg(jsonb_build_object('start', extract(epoch from period_start)::text,
             'host', host, 'micro', micro::text)) from account_spent as s where s.account_id = a.account_id and s.host = any($2)
-            and s.period_start > now() - interval '32 days'), '[]') as spent, ${released} as released
+            and s.period_start > now() - interval '32 days'), '[]') as spent`,
+  ),
+);
+type LedgerRow = RowOf<typeof LEDGER> & { readonly released: readonly Counted[] };
+
+const ledgersSql = (released: string): string =>
+  `select ${LEDGER.text}, ${released} as released
      from unnest($1::uuid[]) as a (account_id) left join buyer_account as b using (account_id)`;
 
 const COUNTED = ledgersSql("'[]'::jsonb");
@@ -100,11 +105,11 @@ export async function readOpenLedgers(
 }
 
 function ledgersOf(rows: readonly LedgerRow[]): ReadonlyMap<string, AccountLedger> {
-  return new Map(rows.map((row) => [row.account_id, ledgerFromRow(row)]));
+  return new Map(rows.map((row) => [row.accountId, ledgerFromRow(row)]));
 }
 
 function ledgerFromRow(row: LedgerRow): AccountLedger {
-  const budget = row.period === null ? null : budgetFromRow({ ...row, period: row.period });
+  const budget = budgetFromRow(row);
   const spentMicro = new Map<string, bigint>();
   if (budget) {
     const { startMs, endMs } = periodOf(budget.period, row.at.getTime());
@@ -115,20 +120,23 @@ function ledgerFromRow(row: LedgerRow): AccountLedger {
       if (counted !== undefined) spentMicro.set(host, counted - BigInt(micro));
     }
   }
-  return { accountId: row.account_id, budget, at: row.at, spentMicro };
+  return { accountId: row.accountId, budget, at: row.at, spentMicro };
 }
 
-function budgetFromRow(row: LedgerRow & { readonly period: Period }): StoredBudget {
-  const amount = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
+function budgetFromRow(row: LedgerRow): StoredBudget | null {
+  const { budgetPeriod: period, budgetTotalMicro: total, budgetUpdatedAt: updatedAt } = row;
+  if (period === null) return null;
+  if (total === null || updatedAt === null) throw new Error('a budget without its amount');
+  const amount = (micro: string | null): bigint | null => (micro === null ? null : BigInt(micro));
   return {
-    period: row.period,
-    totalMicro: BigInt(row.total_micro),
-    isStopped: row.is_stopped,
-    hostMicro: amount(row.host_micro),
-    pageMicro: amount(row.page_micro),
-    approveAboveMicro: amount(row.approve_above_micro),
-    version: row.version,
-    updatedAt: row.updated_at,
+    period,
+    totalMicro: BigInt(total),
+    isStopped: row.budgetIsStopped === true,
+    hostMicro: amount(row.budgetHostMicro),
+    pageMicro: amount(row.budgetPageMicro),
+    approveAboveMicro: amount(row.budgetApproveAboveMicro),
+    version: row.budgetVersion ?? 0,
+    updatedAt,
   };
 }
 
@@ -166,18 +174,28 @@ export function writeBudget(
 ): Promise<AccountLedger | 'changed' | 'gone'> {
   return database.transaction(async (sql) => {
     await lockAccounts(sql, [accountId]);
-    const [account] = await sql.query('select 1 from buyer_account where account_id = $1 and erased_at is null', [accountId]);
+    const known = tables.selectFrom('buyer_account').select('accountId').where('accountId', '=', accountId);
+    const [account] = await run(sql, known.where('erasedAt', 'is', null));
     if (!account) return 'gone';
     const before = (await readLedgers(sql, [accountId], [])).get(accountId);
     if ((before?.budget?.version ?? 0) !== version) return 'changed';
     await closeSpendings(sql, accountId, SLICE);
     const { period, totalMicro, hostMicro, pageMicro, approveAboveMicro, isStopped } = budget;
-    const amounts = [totalMicro, hostMicro, pageMicro, approveAboveMicro].map((micro) => micro?.toString() ?? null);
-    await sql.query(
-      `update buyer_account set budget_period = $2, budget_total_micro = $3, budget_host_micro = $4, budget_page_micro = $5,
-         budget_approve_above_micro = $6, budget_is_stopped = $7, budget_version = budget_version + 1, budget_updated_at = now()
-        where account_id = $1`,
-      [accountId, period, ...amounts, isStopped],
+    await run(
+      sql,
+      tables
+        .updateTable('buyer_account')
+        .set((column) => ({
+          budgetPeriod: period,
+          budgetTotalMicro: totalMicro.toString(),
+          budgetHostMicro: hostMicro?.toString() ?? null,
+          budgetPageMicro: pageMicro?.toString() ?? null,
+          budgetApproveAboveMicro: approveAboveMicro?.toString() ?? null,
+          budgetIsStopped: isStopped,
+          budgetVersion: column('budgetVersion', '+', 1),
+          budgetUpdatedAt: text<Date>`now()`,
+        }))
+        .where('accountId', '=', accountId),
     );
     if (before?.budget?.period !== period) await countAnew(sql, { accountId, period, at: before?.at ?? new Date(0) });
     const now = await readOpenLedger(sql, accountId);
@@ -215,7 +233,7 @@ async function countAnew(
 ): Promise<void> {
   const present = periodOf(period, at.getTime());
   const spans = [periodOf(period, present.startMs - 1), present, periodOf(period, present.endMs)];
-  await sql.query('delete from account_spent where account_id = $1', [accountId]);
+  await run(sql, tables.deleteFrom('account_spent').where('accountId', '=', accountId));
   await sql.query(
     `insert into account_spent (account_id, period_start, host, micro)
      select $1, span.starts, coalesce(host, ''), sum(amount_micro)

@@ -1,5 +1,7 @@
 import { Binder } from '../../../db/binder.ts';
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { workedOut } from '../../../db/shown.ts';
 import type { SpendingFilter } from './spendingList.ts';
 import { SPENDING, SPENDING_FROM } from './spendingList.ts';
 import { spendingOutcome } from './standing.ts';
@@ -23,14 +25,11 @@ export type SpendingGroupBy = 'host' | 'page';
 
 const KEYS = { host: 'a.host', page: 'p.resource' } as const satisfies Record<SpendingGroupBy, string>;
 
-const SUMS = `count(*) as payments, coalesce(sum(a.amount_micro) filter (where ${spendingOutcome('p')} = 'settled'), 0) as settled,
-  coalesce(sum(a.amount_micro) filter (where ${spendingOutcome('p')} = 'open'), 0) as open`;
-
-interface SumsRow extends Record<string, unknown> {
-  readonly payments: string;
-  readonly settled: string;
-  readonly open: string;
-}
+const SUMS = workedOut<{ readonly payments: string; readonly settled: string; readonly open: string }>(
+  `count(*) as payments, coalesce(sum(a.amount_micro) filter (where ${spendingOutcome('p')} = 'settled'), 0) as settled,
+  coalesce(sum(a.amount_micro) filter (where ${spendingOutcome('p')} = 'open'), 0) as open`,
+);
+type SumsRow = RowOf<typeof SUMS>;
 
 function whichOf(accountId: string, filter: SpendingFilter): { readonly where: string; readonly binder: Binder } {
   const binder = new Binder();
@@ -42,7 +41,7 @@ function whichOf(accountId: string, filter: SpendingFilter): { readonly where: s
 /** What an account spent, all together. */
 export async function sumSpending(sql: Sql, accountId: string, filter: SpendingFilter): Promise<SpendingSums> {
   const { where, binder } = whichOf(accountId, filter);
-  const [row] = await sql.query<SumsRow>(`select ${SUMS} from ${SPENDING_FROM} where ${where}`, binder.values);
+  const [row] = await sql.query<SumsRow>(`select ${SUMS.text} from ${SPENDING_FROM} where ${where}`, binder.values);
   return sumsOf(row ?? { payments: '0', settled: '0', open: '0' });
 }
 
@@ -55,7 +54,7 @@ export async function sumSpendingBy(
 ): Promise<SpendingGroup[]> {
   const { where, binder } = whichOf(accountId, filter);
   const rows = await sql.query<SumsRow & { key: string }>(
-    `select ${KEYS[by]} as key, ${SUMS} from ${SPENDING_FROM} where ${where} group by 1 order by 3 desc, 4 desc, 1 limit ${binder.bind(most)}`,
+    `select ${KEYS[by]} as key, ${SUMS.text} from ${SPENDING_FROM} where ${where} group by 1 order by 3 desc, 4 desc, 1 limit ${binder.bind(most)}`,
     binder.values,
   );
   return rows.map((row) => ({ key: row.key, ...sumsOf(row) }));

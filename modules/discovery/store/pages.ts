@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { acrossSites, anyOf, run } from '../../../db/statement.ts';
 
 /** A page that a search found, by what its site keeps of it. */
 export interface SearchedPage {
@@ -32,17 +34,34 @@ const CANDIDATES = 500;
  * by part of the table until there are enough, so that common words end in the first part and rare ones have few.
  */
 export async function searchPages(sql: Sql, { words, tenantIds, limit }: PageSearch): Promise<SearchedPage[]> {
-  return sql.query<SearchedPage & Record<string, unknown>>(
-    `select found.tenant_id as "tenantId", tenant.version, found.slug, found.path, found.title, listing.relays,
-       tenant.sells_training as "sellsTraining"
-     from (
-       select tenant_id, source, slug, path, title, ts_rank(words, plainto_tsquery('simple', $1)) as rank from (
-         select * from searched_page where words @@ plainto_tsquery('simple', $1)${tenantIds ? ' and tenant_id = any($3::uuid[])' : ''}
-          limit ${CANDIDATES}
-       ) as candidate order by rank desc, tenant_id, slug, source limit $2
-     ) as found
-       join tenant using (tenant_id) join discovery_listing as listing using (tenant_id)
-     order by found.rank desc, found.tenant_id, found.slug, found.source`,
-    [words, limit, ...(tenantIds ? [tenantIds] : [])],
-  );
+  const asked = text`plainto_tsquery('simple', ${words})`;
+  const found = acrossSites('the public')
+    .selectFrom((best) =>
+      best
+        .selectFrom((candidate) =>
+          candidate
+            .selectFrom('searched_page')
+            .selectAll()
+            .where(text<boolean>`words @@ ${asked}`)
+            .$if(tenantIds !== null, (pages) => pages.where('tenantId', '=', anyOf(tenantIds ?? [])))
+            .limit(CANDIDATES)
+            .as('candidate'),
+        )
+        .select(['tenantId', 'source', 'slug', 'path', 'title', text<number>`ts_rank(words, ${asked})`.as('rank')])
+        .orderBy('rank', 'desc')
+        .orderBy('tenantId')
+        .orderBy('slug')
+        .orderBy('source')
+        .limit(limit)
+        .as('found'),
+    )
+    .innerJoin('tenant', 'tenant.tenantId', 'found.tenantId')
+    .innerJoin('discovery_listing as listing', 'listing.tenantId', 'found.tenantId')
+    .select(['found.tenantId', 'tenant.version', 'found.slug', 'found.path', 'found.title'])
+    .select(['listing.relays', 'tenant.sellsTraining'])
+    .orderBy('found.rank', 'desc')
+    .orderBy('found.tenantId')
+    .orderBy('found.slug')
+    .orderBy('found.source');
+  return run(sql, found);
 }

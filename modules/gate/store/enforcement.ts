@@ -1,49 +1,34 @@
 /** Rows behind enforce-config and enforce-status. */
 
+import type { NotNull } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
-import type { HostFacts, ProbeSight } from '../../hosts/rules/enforcementStatus.ts';
-import type { Plan } from '../../kernel/access/key.ts';
+import { json, run, tables } from '../../../db/statement.ts';
+import type { HostFacts } from '../../hosts/rules/enforcementStatus.ts';
 import { hasApiAccess } from '../../kernel/access/key.ts';
-import { notifyTenant } from '../../tenants/store/tenants.ts';
-import type { EnforcementSettings, GateScope } from '../rules/enforcement.ts';
-import type { ClassPolicies } from '../rules/visitors.ts';
+import { changeTenant } from '../../tenants/store/tenants.ts';
+import type { EnforcementSettings } from '../rules/enforcement.ts';
 import { DEFAULT_CLASSES, VISITOR_CLASSES } from '../rules/visitors.ts';
 
 /** What a tenant decided; null when it never did. */
 export async function findEnforcement(sql: Sql, tenantId: string): Promise<EnforcementSettings | null> {
-  const rows = await sql.query<{
-    gate_scope: GateScope;
-    seo_allowlist: string[];
-    crawler_policy: EnforcementSettings['crawlerPolicy'] & { classes?: Partial<ClassPolicies> };
-  }>('select gate_scope, seo_allowlist, crawler_policy from tenant where tenant_id = $1 and gate_scope is not null', [tenantId]);
-  const [row] = rows;
+  const tenant = tables.selectFrom('tenant').where('tenantId', '=', tenantId).where('gateScope', 'is not', null);
+  const decided = tenant.select(['gateScope', 'seoAllowlist', 'crawlerPolicy']);
+  const [row] = await run(sql, decided.$narrowType<{ gateScope: NotNull; seoAllowlist: NotNull; crawlerPolicy: NotNull }>());
   if (!row) return null;
-  const { classes, ...crawlerPolicy } = row.crawler_policy;
-  return {
-    gateScope: row.gate_scope,
-    seoAllowlist: row.seo_allowlist,
-    crawlerPolicy,
-    visitorClasses: { ...DEFAULT_CLASSES, ...classes },
-  };
+  const { classes, ...crawlerPolicy } = row.crawlerPolicy;
+  return { ...row, crawlerPolicy, visitorClasses: { ...DEFAULT_CLASSES, ...classes } };
 }
 
-/** Stores what a tenant decides and bumps its version; false when there is no such tenant. */
+/** Stores what a tenant decides and moves its version; false when there is no such tenant. */
 export async function replaceEnforcement(
   database: Transactional,
   tenantId: string,
   settings: EnforcementSettings,
   at: Date,
 ): Promise<boolean> {
-  return database.transaction(async (sql) => {
-    const found = await sql.query(
-      `update tenant set gate_scope = $2, seo_allowlist = $3, crawler_policy = $4, version = version + 1, updated_at = $5
-        where tenant_id = $1 returning 1`,
-      [tenantId, JSON.stringify(settings.gateScope), settings.seoAllowlist, JSON.stringify(policyOf(settings)), at],
-    );
-    if (found.length === 0) return false;
-    await notifyTenant(sql, tenantId);
-    return true;
-  });
+  const { gateScope, seoAllowlist } = settings;
+  const decided = { gateScope: json(gateScope), seoAllowlist, crawlerPolicy: json(policyOf(settings)) };
+  return database.transaction((sql) => changeTenant(sql, tenantId, decided, at));
 }
 
 /** The column of the crawler policy, with the classes of which an owner decided something else than the default: a default may change. */
@@ -98,77 +83,64 @@ export async function recordLiveness(sql: Sql, entries: readonly HeardOf[]): Pro
 
 /** Everything known of each host of a tenant: its own, and those it opened a challenge for. In the tenant's order. */
 export async function listHostFacts(sql: Sql, tenantId: string, now: Date): Promise<HostFacts[]> {
-  const rows = await sql.query<HostFactsRow>(
-    `with hosts as (
-       select host, position, verified_at, routing_verified_at, created_at, probed_at, probed_cname, probed_live from tenant_host
-        where tenant_id = $1
-       union all
-       select host, 1000000, null, null, token_issued_at, null, null, null from host_challenge where tenant_id = $1
-         and not exists (select 1 from tenant_host where tenant_host.tenant_id = $1 and tenant_host.host = host_challenge.host)
-     )
-     select hosts.host, hosts.created_at, hosts.verified_at, hosts.routing_verified_at, lapse.lapsed_at,
-       challenge.host is not null as has_challenge, live.quoted_at, live.verified_at as verify_called_at, live.observed_at,
-       live.key_rejected_at, anywhere.key_rejected_at as rejected_anywhere_at,
-       greatest(live.plan_gated_at, anywhere.plan_gated_at) as plan_gated_at, live.failed_open_at,
-       (select plan from tenant where tenant_id = $1) as plan,
-       (select max(last_used_at) from api_key where api_key.tenant_id = $1 and revoked_at is null) as key_used_at,
-       hosts.probed_at, hosts.probed_cname as cname, hosts.probed_live as live,
-       exists (select 1 from api_key where api_key.tenant_id = $1 and revoked_at is null
-         and (expires_at is null or expires_at > $2)) as has_active_key
-     from hosts
-     left join host_challenge as challenge on challenge.tenant_id = $1 and challenge.host = hosts.host
-     left join host_caution as lapse on lapse.lapsed_tenant_id = $1 and lapse.host = hosts.host
-     left join host_liveness as live on live.tenant_id = $1 and live.host = hosts.host
-     left join host_liveness as anywhere on anywhere.tenant_id = $1 and anywhere.host = ''
-     order by hosts.position, hosts.host`,
-    [tenantId, now],
-  );
-  return rows.map(factsFromRow);
-}
-
-interface HostFactsRow {
-  readonly host: string;
-  readonly created_at: Date;
-  readonly verified_at: Date | null;
-  readonly routing_verified_at: Date | null;
-  readonly lapsed_at: Date | null;
-  readonly has_challenge: boolean;
-  readonly quoted_at: Date | null;
-  readonly verify_called_at: Date | null;
-  readonly observed_at: Date | null;
-  readonly key_rejected_at: Date | null;
-  readonly rejected_anywhere_at: Date | null;
-  readonly plan_gated_at: Date | null;
-  readonly failed_open_at: Date | null;
-  readonly plan: Plan | null;
-  readonly key_used_at: Date | null;
-  readonly has_active_key: boolean;
-  readonly probed_at: Date | null;
-  readonly cname: ProbeSight | null;
-  readonly live: ProbeSight | null;
-}
-
-function factsFromRow(row: HostFactsRow): HostFacts {
-  return {
+  const facts = tables
+    .selectFrom(({ selectFrom }) =>
+      selectFrom((e) => e.selectFrom('tenant_host as h').selectAll().where('h.tenantId', '=', tenantId).as('own'))
+        .fullJoin(
+          (e) => e.selectFrom('host_challenge as c').selectAll().where('c.tenantId', '=', tenantId).as('challenge'),
+          (join) => join.onRef('challenge.host', '=', 'own.host'),
+        )
+        .select((e) => [
+          ...(['own.position', 'own.verifiedAt', 'own.routingVerifiedAt', 'own.probedAt', 'own.probedCname'] as const),
+          'own.probedLive',
+          e.fn.coalesce('own.host', 'challenge.host').$notNull().as('host'),
+          e.fn.coalesce('own.createdAt', 'challenge.tokenIssuedAt').$notNull().as('addedAt'),
+          e('challenge.host', 'is not', null).$castTo<boolean>().as('hasChallenge'),
+        ])
+        .as('host'),
+    )
+    .leftJoin('host_caution as lapse', (join) =>
+      join.on('lapse.lapsedTenantId', '=', tenantId).onRef('lapse.host', '=', 'host.host'),
+    )
+    .leftJoin('host_liveness as live', (join) => join.on('live.tenantId', '=', tenantId).onRef('live.host', '=', 'host.host'))
+    .leftJoin('host_liveness as anywhere', (join) => join.on('anywhere.tenantId', '=', tenantId).on('anywhere.host', '=', ''))
+    .select((e) => {
+      const keys = e.selectFrom('api_key as key').where('key.tenantId', '=', tenantId).where('key.revokedAt', 'is', null);
+      return [
+        ...(['host.host', 'host.addedAt', 'host.verifiedAt', 'host.routingVerifiedAt', 'host.hasChallenge'] as const),
+        ...(['host.probedAt', 'host.probedCname', 'host.probedLive'] as const),
+        ...(['lapse.lapsedAt', 'live.quotedAt', 'live.verifiedAt as verifyCalledAt', 'live.observedAt'] as const),
+        ...(['live.keyRejectedAt', 'anywhere.keyRejectedAt as rejectedAnywhereAt', 'live.failedOpenAt'] as const),
+        e.fn<Date | null>('greatest', ['live.planGatedAt', 'anywhere.planGatedAt']).as('planGatedAt'),
+        e.selectFrom('tenant as site').select('site.plan').where('site.tenantId', '=', tenantId).as('plan'),
+        keys.select((key) => key.fn.max('key.lastUsedAt').as('at')).as('keyUsedAt'),
+        e
+          .exists(keys.where((key) => key.or([key('key.expiresAt', 'is', null), key('key.expiresAt', '>', now)])))
+          .$castTo<boolean>()
+          .as('hasActiveKey'),
+      ];
+    });
+  const rows = await run(sql, facts.orderBy('host.position', (by) => by.asc().nullsLast()).orderBy('host.host'));
+  return rows.map(({ probedAt, probedCname, probedLive, ...row }) => ({
     host: row.host,
-    addedAtMs: row.created_at.getTime(),
-    verifiedAtMs: row.verified_at?.getTime() ?? null,
-    lapsedAtMs: row.lapsed_at?.getTime() ?? null,
-    hasChallenge: row.has_challenge,
-    routingVerifiedAtMs: row.routing_verified_at?.getTime() ?? null,
-    quotedAtMs: row.quoted_at?.getTime() ?? null,
-    verifyCalledAtMs: row.verify_called_at?.getTime() ?? null,
-    observedAtMs: row.observed_at?.getTime() ?? null,
-    keyRejectedAtMs: row.key_rejected_at?.getTime() ?? null,
-    rejectedAnywhereAtMs: row.rejected_anywhere_at?.getTime() ?? null,
-    planGatedAtMs: row.plan_gated_at?.getTime() ?? null,
-    failedOpenAtMs: row.failed_open_at?.getTime() ?? null,
+    addedAtMs: row.addedAt.getTime(),
+    verifiedAtMs: msOf(row.verifiedAt),
+    lapsedAtMs: msOf(row.lapsedAt),
+    hasChallenge: row.hasChallenge,
+    routingVerifiedAtMs: msOf(row.routingVerifiedAt),
+    quotedAtMs: msOf(row.quotedAt),
+    verifyCalledAtMs: msOf(row.verifyCalledAt),
+    observedAtMs: msOf(row.observedAt),
+    keyRejectedAtMs: msOf(row.keyRejectedAt),
+    rejectedAnywhereAtMs: msOf(row.rejectedAnywhereAt),
+    planGatedAtMs: msOf(row.planGatedAt),
+    failedOpenAtMs: msOf(row.failedOpenAt),
     isPlanGated: !hasApiAccess(row.plan),
-    keyUsedAtMs: row.key_used_at?.getTime() ?? null,
-    hasActiveKey: row.has_active_key,
+    keyUsedAtMs: msOf(row.keyUsedAt),
+    hasActiveKey: row.hasActiveKey,
     probe:
-      row.probed_at === null
-        ? null
-        : { atMs: row.probed_at.getTime(), cname: row.cname ?? 'unknown', live: row.live ?? 'unknown' },
-  };
+      probedAt === null ? null : { atMs: probedAt.getTime(), cname: probedCname ?? 'unknown', live: probedLive ?? 'unknown' },
+  }));
 }
+
+const msOf = (at: Date | null): number | null => at?.getTime() ?? null;

@@ -1,5 +1,7 @@
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { retryConflicts } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 import { insertAndRollUp } from '../../rollups/store/rollups.ts';
 
 /** One reported observation as stored; times are dates, `micro` is micro-USDC. */
@@ -70,5 +72,5 @@ const PARTITION_DAYS = 35;
 
 /** Makes the day partitions that are still missing; again: nothing. */
 export async function ensureObservationPartitions(sql: Sql): Promise<void> {
-  await sql.query('select ensure_observation_partitions($1)', [PARTITION_DAYS]);
+  await run(sql, tables.selectNoFrom(text<void>`ensure_observation_partitions(${PARTITION_DAYS})`.as('made')));
 }

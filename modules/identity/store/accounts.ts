@@ -1,6 +1,6 @@
 import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import { anyOf, run, statement, tables } from '../../../db/statement.ts';
+import { anyOf, json, run, statement, tables } from '../../../db/statement.ts';
 
 const accountByKey = statement<{ keyHashes: readonly Buffer[] }>()((place) =>
   tables
@@ -9,6 +9,9 @@ const accountByKey = statement<{ keyHashes: readonly Buffer[] }>()((place) =>
     .where('keyHash', '=', anyOf(place('keyHashes')))
     .where('revokedAt', 'is', null),
 );
+/** An account that was not erased. */
+const standing = (accountId: string) =>
+  tables.selectFrom('buyer_account').where('accountId', '=', accountId).where('erasedAt', 'is', null);
 const revoked = { revokedAt: text<Date>`coalesce(revoked_at, now())` };
 
 /** The account of a long-lived credential, by any of its hashes, and which it was; null when it was never issued or was revoked. */
@@ -25,12 +28,15 @@ export async function insertBuyerKey(
   sql: Sql,
   key: { readonly accountId: string; readonly keyHash: Buffer; readonly pepperId: string; readonly last4: string },
 ): Promise<boolean> {
-  const rows = await sql.query(
-    `insert into buyer_key (key_hash, account_id, last4, pepper_id)
-     select $1, account_id, $3, $4 from buyer_account where account_id = $2 and erased_at is null returning 1`,
-    [key.keyHash, key.accountId, key.last4, key.pepperId],
-  );
-  return rows.length > 0;
+  const { accountId, keyHash, pepperId, last4 } = key;
+  const account = standing(accountId).select((column) => [
+    column.val(keyHash).as('keyHash'),
+    'accountId',
+    column.val(last4).as('last4'),
+    column.val(pepperId).as('pepperId'),
+  ]);
+  const added = tables.insertInto('buyer_key').columns(['keyHash', 'accountId', 'last4', 'pepperId']).expression(account);
+  return (await run(sql, added.returning('keyId'))).length > 0;
 }
 
 /** A long-lived credential of an account as its owner sees it. */
@@ -41,10 +47,13 @@ export interface AgentKey {
   readonly createdAt: Date;
 }
 
+const AGENT_KEY = ['keyId', 'name', 'last4', 'createdAt'] as const;
+const letIn = (accountId: string) =>
+  tables.selectFrom('buyer_key').where('accountId', '=', accountId).where('revokedAt', 'is', null);
+
 /** The credentials of an account that let somebody in, oldest first. */
 export async function listAgentKeys(sql: Sql, accountId: string): Promise<AgentKey[]> {
-  const keys = tables.selectFrom('buyer_key').where('accountId', '=', accountId).where('revokedAt', 'is', null);
-  return run(sql, keys.select(['keyId', 'name', 'last4', 'createdAt']).orderBy('createdAt').orderBy('keyId'));
+  return run(sql, letIn(accountId).select(AGENT_KEY).orderBy('createdAt').orderBy('keyId'));
 }
 
 /** Adds a credential to an account, unless `most` let somebody in already. Run it in a database transaction. */
@@ -59,26 +68,19 @@ export async function insertAgentKey(
   },
   most: number,
 ): Promise<AgentKey | 'full' | 'no_account'> {
-  const accounts = await sql.query('select from buyer_account where account_id = $1 and erased_at is null for no key update', [
-    key.accountId,
-  ]);
-  if (accounts.length === 0) return 'no_account';
-  const [row] = await sql.query<AgentKey & Record<string, unknown>>(
-    `insert into buyer_key (key_hash, account_id, last4, pepper_id, name)
-     select $1, $2, $3, $4, $5 where (select count(*) from buyer_key where account_id = $2 and revoked_at is null) < $6
-     returning key_id as "keyId", name, last4, created_at as "createdAt"`,
-    [key.keyHash, key.accountId, key.last4, key.pepperId, key.name, most],
-  );
+  const { accountId, name, keyHash, pepperId, last4 } = key;
+  const account = await run(sql, standing(accountId).select('accountId').forNoKeyUpdate());
+  if (account.length === 0) return 'no_account';
+  if ((await run(sql, letIn(accountId).select('keyId').limit(most))).length >= most) return 'full';
+  const added = tables.insertInto('buyer_key').values({ keyHash, accountId, last4, pepperId, name });
+  const [row] = await run(sql, added.returning(AGENT_KEY));
   return row ?? 'full';
 }
 
 /** Revokes a credential of an account from the next call on; false when the account has none of that id. Again: keeps the first time. */
 export async function revokeAgentKeyRow(sql: Sql, accountId: string, keyId: string): Promise<boolean> {
-  const rows = await sql.query(
-    'update buyer_key set revoked_at = coalesce(revoked_at, now()) where account_id = $1 and key_id = $2 returning 1',
-    [accountId, keyId],
-  );
-  return rows.length > 0;
+  const key = tables.updateTable('buyer_key').set(revoked).where('accountId', '=', accountId).where('keyId', '=', keyId);
+  return (await run(sql, key.returning('keyId'))).length > 0;
 }
 
 /** Revokes a long-lived credential, by any of its hashes, from the next call on; false when it was never issued. */
@@ -116,20 +118,19 @@ export async function insertOauthClient(
   sql: Sql,
   client: OauthClient & { readonly name: string | null; readonly pepperId: string | null },
 ): Promise<boolean> {
-  const rows = await sql.query(
-    `insert into oauth_client (client_id, account_id, name, secret_hash, jwks, pepper_id, is_owner)
-     select $1, account_id, $3, $4, $5, $6, $7 from buyer_account where account_id = $2 and erased_at is null returning 1`,
-    [
-      client.clientId,
-      client.accountId,
-      client.name,
-      client.secretHash,
-      client.jwks === null ? null : JSON.stringify(client.jwks),
-      client.pepperId,
-      client.isOwner,
-    ],
-  );
-  return rows.length > 0;
+  const { clientId, accountId, name, secretHash, jwks, pepperId, isOwner } = client;
+  const account = standing(accountId).select((column) => [
+    column.val(clientId).as('clientId'),
+    'accountId',
+    column.val(name).as('name'),
+    column.val(secretHash).as('secretHash'),
+    (jwks === null ? text<OauthClient['jwks']>`null` : json<OauthClient['jwks']>(jwks)).as('jwks'),
+    column.val(pepperId).as('pepperId'),
+    column.val(isOwner).as('isOwner'),
+  ]);
+  const columns = ['clientId', 'accountId', 'name', 'secretHash', 'jwks', 'pepperId', 'isOwner'] as const;
+  const added = tables.insertInto('oauth_client').columns(columns).expression(account);
+  return (await run(sql, added.returning('clientId'))).length > 0;
 }
 
 /** A client that was not revoked; null when there is none of that id. */

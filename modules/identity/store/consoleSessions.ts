@@ -1,10 +1,10 @@
 /** Sessions of the console, by the hash of what their cookie holds. */
 
+import type { ExpressionBuilder } from 'kysely';
 import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf, columnsOfAny, workedOut } from '../../../db/shown.ts';
-import { anyOf, run, tables } from '../../../db/statement.ts';
+import { acrossSites, anyOf, run, statement, tables } from '../../../db/statement.ts';
+import type { Tables } from '../../../db/tables.ts';
 import type { TenantStatus } from '../../kernel/access/key.ts';
 import type { OwnerTokenState } from '../../tenants/store/owners.ts';
 import { ADDED_TENANTS } from '../../tenants/store/owners.ts';
@@ -26,9 +26,22 @@ export interface StoredSession {
   readonly expiresAt: Date;
 }
 
-/** Sessions of the same person: of a user at his issuer, or of all tokens of one site that name the same user; `$1` issuer, `$2` user, `$3` token. */
-const SAME_PERSON = `user_id = $2 and issuer is not distinct from $1::text and ($3::uuid is null or token_id in (
-  select other.token_id from owner_token as one join owner_token as other using (tenant_id, user_id) where one.token_id = $3::uuid))`;
+/** Whose session it is: a user's at his issuer, or that of all tokens of one site which name the same user. */
+const ofPerson = ({ issuer, userId, tokenId }: SessionOrigin) => {
+  const tokens = tables
+    .selectFrom('owner_token as one')
+    .innerJoin('owner_token as other', (join) =>
+      join.onRef('other.tenantId', '=', 'one.tenantId').onRef('other.userId', '=', 'one.userId'),
+    )
+    .select('other.tokenId')
+    .where('one.tokenId', '=', tokenId);
+  return (session: ExpressionBuilder<Tables, 'console_session'>) =>
+    session.and([
+      session('userId', '=', userId),
+      session('issuer', 'is not distinct from', issuer),
+      ...(tokenId === null ? [] : [session('tokenId', 'in', tokens)]),
+    ]);
+};
 
 /** Stores a session; of its person only the `most` used last stay, this one among them, however many sign in at once. */
 export async function insertConsoleSession(
@@ -39,48 +52,46 @@ export async function insertConsoleSession(
   }: { readonly origin: SessionOrigin; readonly sessionHash: Buffer; readonly at: Date; readonly expiresAt: Date },
   most: number,
 ): Promise<void> {
-  const person = [origin.issuer, origin.userId, origin.tokenId];
+  const { issuer, userId, tokenId } = origin;
+  const { sessionHash, at, expiresAt } = session;
   await database.transaction(async (sql) => {
-    await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`console ${origin.issuer ?? ''} ${origin.userId}`]);
-    await sql.query(
-      `delete from console_session where session_hash in (
-         select session_hash from console_session where ${SAME_PERSON} order by used_at desc, created_at desc offset $4)`,
-      [...person, most - 1],
-    );
-    await sql.query(
-      `insert into console_session (session_hash, issuer, user_id, token_id, created_at, used_at, expires_at)
-       values ($4, $1, $2, $3, $5, $5, $6)`,
-      [...person, session.sessionHash, session.at, session.expiresAt],
-    );
+    await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`console ${issuer ?? ''} ${userId}`]);
+    const own = tables.selectFrom('console_session').select('sessionHash').where(ofPerson(origin));
+    const older = own
+      .orderBy('usedAt', 'desc')
+      .orderBy('createdAt', 'desc')
+      .offset(most - 1);
+    await run(sql, tables.deleteFrom('console_session').where('sessionHash', 'in', older));
+    const row = { sessionHash, issuer, userId, tokenId, createdAt: at, usedAt: at, expiresAt };
+    await run(sql, tables.insertInto('console_session').values(row));
   });
 }
 
-const SESSION = both(
-  both(
-    columnsOf('console_session session', ['sessionHash', 'userId', 'issuer', 'usedAt', 'expiresAt', 'tokenId']),
-    columnsOfAny('owner_token token', ['revokedAt']),
-  ),
-  // A token has a site.
-  both(
-    both(workedOut<{ readonly tokenExpiresAt: Date | null }>('token.expires_at as "tokenExpiresAt"'), ADDED_TENANTS),
-    columnsOf('tenant tenant', ['tenantId', 'status']),
-  ),
+const sessionOf = statement<{ readonly hashes: readonly Buffer[] }>()((place) =>
+  tables
+    .selectFrom('console_session as session')
+    .leftJoin('owner_token as token', 'token.tokenId', 'session.tokenId')
+    .leftJoin('tenant', 'tenant.tenantId', 'token.tenantId')
+    .select((column) => [
+      ...(['session.sessionHash', 'session.userId', 'session.issuer', 'session.usedAt', 'session.expiresAt'] as const),
+      ...(['session.tokenId', 'token.revokedAt', 'token.expiresAt as tokenExpiresAt'] as const),
+      // A token has a site.
+      column.ref('tenant.tenantId').$notNull().as('tenantId'),
+      column.ref('tenant.status').$notNull().as('status'),
+      ADDED_TENANTS,
+    ])
+    .where('session.sessionHash', '=', anyOf(place('hashes'))),
 );
 
 /** The session with one of these hashes; null when there is none. One that has ended is returned: the caller decides. */
 export async function findConsoleSession(sql: Sql, hashes: readonly Buffer[]): Promise<StoredSession | null> {
-  const [row] = await sql.query<RowOf<typeof SESSION>>(
-    `select ${SESSION.text} from console_session as session
-       left join owner_token as token using (token_id) left join tenant using (tenant_id)
-     where session.session_hash = any($1::bytea[])`,
-    [hashes],
-  );
+  const [row] = await sessionOf(sql, { hashes });
   if (!row) return null;
-  const { sessionHash, userId, issuer, usedAt, expiresAt, tokenId, tokenExpiresAt, tenantId, status, revokedAt, addedTenants } =
-    row;
+  const { tokenId, tokenExpiresAt, tenantId, status, revokedAt, addedTenants, ...session } = row;
+  const { userId } = session;
   const token =
     tokenId === null ? null : { tokenId, tenantId, userId, status, expiresAt: tokenExpiresAt, revokedAt, addedTenants };
-  return { sessionHash, userId, issuer, token, usedAt, expiresAt };
+  return { ...session, token };
 }
 
 /** Notes that a session was used. */
@@ -96,7 +107,7 @@ export async function deleteConsoleSession(sql: Sql, hashes: readonly Buffer[]):
 
 /** Ends every session of the person that this one is of. */
 export async function deleteConsoleSessionsLike(sql: Sql, origin: SessionOrigin): Promise<void> {
-  await sql.query(`delete from console_session where ${SAME_PERSON}`, [origin.issuer, origin.userId, origin.tokenId]);
+  await run(sql, tables.deleteFrom('console_session').where(ofPerson(origin)));
 }
 
 /** What the console lists of a site. */
@@ -109,12 +120,27 @@ export interface TenantLine {
 
 /** These sites in this order. */
 export async function listTenantLines(sql: Sql, tenantIds: readonly string[]): Promise<TenantLine[]> {
-  return await sql.query<TenantLine & Record<string, unknown>>(
-    `select tenant_id as "tenantId", status, coalesce(
-         (select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
-          order by position, host limit 1),
-         (select host from host_challenge where host_challenge.tenant_id = tenant.tenant_id order by opened_at, host limit 1)) as host
-     from tenant where tenant_id = any($1::uuid[]) order by array_position($1::uuid[], tenant_id)`,
-    [tenantIds],
-  );
+  const lines = acrossSites('an owner of sites')
+    .selectFrom('tenant')
+    .select((column) => {
+      const proven = column
+        .selectFrom('tenant_host as own')
+        .select('own.host')
+        .whereRef('own.tenantId', '=', 'tenant.tenantId')
+        .where('own.verifiedAt', 'is not', null);
+      const waiting = column.selectFrom('host_challenge as asked').select('asked.host');
+      const waits = waiting.whereRef('asked.tenantId', '=', 'tenant.tenantId');
+      return [
+        ...(['tenant.tenantId', 'tenant.status'] as const),
+        column.fn
+          .coalesce(
+            proven.orderBy('own.position').orderBy('own.host').limit(1),
+            waits.orderBy('asked.openedAt').orderBy('asked.host').limit(1),
+          )
+          .as('host'),
+      ];
+    })
+    .where('tenant.tenantId', '=', anyOf(tenantIds))
+    .orderBy(text`array_position(${tenantIds}::uuid[], tenant.tenant_id)`);
+  return run(sql, lines);
 }

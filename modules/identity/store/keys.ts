@@ -2,7 +2,7 @@ import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { both, columnsOf } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { json, run, tables } from '../../../db/statement.ts';
 import type { KeyState, Scope } from '../../kernel/access/key.ts';
 import { lockSite } from '../../tenants/store/lock.ts';
 import { notifyTenant } from '../../tenants/store/tenants.ts';
@@ -87,14 +87,11 @@ export async function recordKeyUse(
 export async function insertKey(database: Transactional, key: NewKey, limit: number): Promise<boolean> {
   return database.transaction(async (sql) => {
     await lockSite(sql, key.tenantId);
-    const inserted = await sql.query(
-      `insert into api_key (tenant_id, key_id, name, prefix, last4, scopes, expires_at)
-       select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from api_key where tenant_id = $1 and revoked_at is null
-         and (expires_at is null or expires_at > now())) < $8 returning 1`,
-      [key.tenantId, key.keyId, key.name, key.prefix, key.last4, [...key.scopes], key.expiresAt, limit],
-    );
-    if (inserted.length === 0) return false;
-    const { tenantId, keyId, hash: keyHash, pepperId } = key;
+    const { tenantId, keyId, name, prefix, last4, scopes, expiresAt, hash: keyHash, pepperId } = key;
+    const active = tables.selectFrom('api_key').select('keyId').where('tenantId', '=', tenantId).where('revokedAt', 'is', null);
+    const lasting = active.where((own) => own.or([own('expiresAt', 'is', null), own('expiresAt', '>', text<Date>`now()`)]));
+    if ((await run(sql, lasting.limit(limit))).length >= limit) return false;
+    await run(sql, tables.insertInto('api_key').values({ tenantId, keyId, name, prefix, last4, scopes, expiresAt }));
     await run(sql, tables.insertInto('api_key_hash').values({ keyHash, tenantId, keyId, pepperId }));
     await notifyTenant(sql, key.tenantId);
     return true;
@@ -148,22 +145,17 @@ function keyStateOf({ prefix, expiresAt, revokedAt, ...row }: RowOf<typeof STATE
 
 /** `domain.manage` leaves every key of the tenant; what left is written down, once: a trigger keeps what stands there. */
 export async function loseManageScope(sql: Sql, tenantId: string, host: string, at: Date): Promise<void> {
-  await sql.query(
-    `update api_key set scopes = array_remove(scopes, 'domain.manage'),
-       lost_scopes = jsonb_build_object('domain.manage', jsonb_build_object('host', $2::text, 'at', $3::timestamptz))
-     where tenant_id = $1 and 'domain.manage' = any(scopes)`,
-    [tenantId, host, at],
-  );
+  const lost = tables.updateTable('api_key').set({
+    scopes: text`array_remove(scopes, 'domain.manage')`,
+    lostScopes: json({ 'domain.manage': { host, at } }),
+  });
+  await run(sql, lost.where('tenantId', '=', tenantId).where(text<boolean>`'domain.manage' = any(scopes)`));
 }
 
 /** True when this key once had the scope and lost it because a host of its site was verified. */
 export async function hasLostScope(sql: Sql, key: { tenantId: string; keyId: string }, scope: string): Promise<boolean> {
-  const rows = await sql.query('select 1 from api_key where tenant_id = $1 and key_id = $2 and lost_scopes ? $3', [
-    key.tenantId,
-    key.keyId,
-    scope,
-  ]);
-  return rows.length > 0;
+  const own = tables.selectFrom('api_key').select('keyId').where('tenantId', '=', key.tenantId).where('keyId', '=', key.keyId);
+  return (await run(sql, own.where('lostScopes', '?', scope))).length > 0;
 }
 
 /** A key as an operator sees it; the secret is not to be had. */

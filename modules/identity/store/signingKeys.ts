@@ -1,5 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Database } from '../../../db/database.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { json, run, tables } from '../../../db/statement.ts';
 
 /** A signing key's public half and when it signs. */
 export interface PublishedKey {
@@ -19,14 +20,19 @@ export async function publishSigningKeys(
   at: Date,
   delayMs: number,
 ): Promise<PublishedKey[]> {
+  const later = new Date(at.getTime() + delayMs);
   await database.transaction(async (sql) => {
     await sql.query('lock table signing_key in share row exclusive mode');
     for (const { kid, publicJwk } of keys) {
-      await sql.query(
-        `insert into signing_key (kid, public_jwk, published_at, active_from)
-         select $1, $2, $3, case when exists (select from signing_key) then $4::timestamptz else $3 end
-         on conflict (kid) do nothing`,
-        [kid, JSON.stringify(publicJwk), at, new Date(at.getTime() + delayMs)],
+      const isFirst = text<boolean>`not exists (select from signing_key)`;
+      const activeFrom = text<Date>`case when ${isFirst} then ${at}::timestamptz else ${later}::timestamptz end`;
+      const row = { kid, publicJwk: json(publicJwk as PublishedKey['publicJwk']), publishedAt: at, activeFrom };
+      await run(
+        sql,
+        tables
+          .insertInto('signing_key')
+          .values(row)
+          .onConflict((conflict) => conflict.column('kid').doNothing()),
       );
     }
   });

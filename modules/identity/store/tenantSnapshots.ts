@@ -1,7 +1,6 @@
+import { sql as text } from 'kysely';
 import pg from 'pg';
 import type { Sql } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { columnsOf } from '../../../db/shown.ts';
 import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { Pricing } from '../../pricing/rules/pricing.ts';
@@ -27,30 +26,33 @@ export interface TenantSnapshot {
   }[];
 }
 
-const HEAD = columnsOf('tenant tenant', ['tenantId', 'version', 'status', 'plan', 'licenseIssuer', 'networks']);
-const HAS_IMPORTED_CREDITS = `(exists (select from imported_page as page where page.tenant_id = tenant.tenant_id and page.credits is not null)
-         or exists (select from former_credits as former where former.tenant_id = tenant.tenant_id and former.ended_at >= $2))`;
 /** Times are text, since they come in JSON. */
 type StoredPricing = Omit<TenantSnapshot['pricings'][number], 'validFrom' | 'validUntil'> & {
   readonly validFrom: string;
   readonly validUntil: string | null;
 };
 
+const snapshotOf = statement<{ readonly tenantId: string; readonly since: Date }>()((place) =>
+  tables
+    .selectFrom('tenant')
+    .select([
+      ...(['tenantId', 'version', 'status', 'plan', 'licenseIssuer', 'networks'] as const),
+      text<boolean>`(exists (select from imported_page as page where page.tenant_id = tenant.tenant_id and page.credits is not null)
+        or exists (select from former_credits as former where former.tenant_id = tenant.tenant_id
+          and former.ended_at >= ${place('since')}))`.as('hasImportedCredits'),
+      text<readonly string[]>`array(select host from tenant_host
+        where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null order by position, host)`.as('hosts'),
+      text<readonly StoredPricing[]>`(select coalesce(jsonb_agg(jsonb_build_object('version', p.version, 'pricing', p.pricing,
+          'validFrom', p.valid_from, 'validUntil', p.valid_until) order by p.version desc), '[]')
+        from tenant_pricing as p where p.tenant_id = tenant.tenant_id
+          and (p.valid_until is null or p.valid_until >= ${place('since')}))`.as('pricings'),
+    ])
+    .where('tenantId', '=', place('tenantId')),
+);
+
 /** Reads a tenant with the pricing versions that were in force at or after `since`; null when there is none. */
 export async function findTenant(sql: Sql, tenantId: string, since: Date): Promise<TenantSnapshot | null> {
-  const rows = await sql.query<
-    RowOf<typeof HEAD> & Pick<TenantSnapshot, 'hasImportedCredits'> & { hosts: string[]; pricings: StoredPricing[] }
-  >(
-    `select ${HEAD.text}, ${HAS_IMPORTED_CREDITS} as "hasImportedCredits",
-       array(select host from tenant_host where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null
-         order by position, host) as hosts,
-       (select coalesce(jsonb_agg(jsonb_build_object('version', p.version, 'pricing', p.pricing,
-           'validFrom', p.valid_from, 'validUntil', p.valid_until) order by p.version desc), '[]')
-         from tenant_pricing as p where p.tenant_id = tenant.tenant_id
-           and (p.valid_until is null or p.valid_until >= $2)) as pricings
-     from tenant where tenant_id = $1`,
-    [tenantId, since],
-  );
+  const rows = await snapshotOf(sql, { tenantId, since });
   const [row] = rows;
   if (!row) return null;
   const pricings = row.pricings.map((pricing) => ({

@@ -75,10 +75,18 @@ export async function countMails(
   sql: Sql,
   { tenantId, kind, mailboxHashes }: CountedMail,
 ): Promise<{ readonly ofTenant: number; readonly toMailbox: number }> {
-  const [row] = await sql.query<{ ofTenant: number; toMailbox: number }>(
-    `select count(*)::int as "ofTenant", count(*) filter (where split_part(key, ' ', 1) = any($3))::int as "toMailbox" from used_once
-      where owner_id = $1 and kind = $2 and expires_at > clock_timestamp()`,
-    [tenantId, kind, mailboxHashes.map((one) => one.toString('hex'))],
+  const hashes = mailboxHashes.map((one) => one.toString('hex'));
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('used_once')
+      .select([
+        text<number>`count(*)::int`.as('ofTenant'),
+        text<number>`(count(*) filter (where split_part(key, ' ', 1) = any(${hashes})))::int`.as('toMailbox'),
+      ])
+      .where('ownerId', '=', tenantId)
+      .where('kind', '=', kind)
+      .where('expiresAt', '>', text<Date>`clock_timestamp()`),
   );
   return { ofTenant: row?.ofTenant ?? 0, toMailbox: row?.toMailbox ?? 0 };
 }

@@ -1,4 +1,8 @@
+import type { ExpressionBuilder } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { json, run, tables } from '../../../db/statement.ts';
+import type { Tables } from '../../../db/tables.ts';
 
 /** An answer of a tenant's credits API as kept; `null` as credits: the API names nobody. */
 export interface CreditsCopy {
@@ -15,16 +19,21 @@ export interface CreditsKey {
   readonly slug: string;
 }
 
+const isOf =
+  ({ tenantId, apiUrl, slug }: CreditsKey) =>
+  (copy: ExpressionBuilder<Tables, 'credits_copy'>) =>
+    copy.and({ tenantId, apiUrl, slug });
+
 /** The kept answer about a page; null when there is none. */
-export async function findCreditsCopy(sql: Sql, { tenantId, apiUrl, slug }: CreditsKey): Promise<CreditsCopy | null> {
-  const [row] = await sql.query<{ credits: unknown; fetched_at: Date; previous: unknown; previous_until: Date | null }>(
-    'select credits, fetched_at, previous, previous_until from credits_copy where tenant_id = $1 and api_url = $2 and slug = $3',
-    [tenantId, apiUrl, slug],
-  );
-  if (!row) return null;
-  const previous = row.previous_until === null ? null : { credits: row.previous, until: row.previous_until };
-  return { credits: row.credits, fetchedAt: row.fetched_at, previous };
+export async function findCreditsCopy(sql: Sql, key: CreditsKey): Promise<CreditsCopy | null> {
+  const [row] = await run(sql, tables.selectFrom('credits_copy').select(SHOWN).where(isOf(key)));
+  return row ? { credits: row.credits, fetchedAt: row.fetchedAt, previous: previousOf(row) } : null;
 }
+
+const SHOWN = ['credits', 'fetchedAt', 'previous', 'previousUntil'] as const;
+
+const previousOf = ({ previous, previousUntil }: { readonly previous: unknown; readonly previousUntil: Date | null }) =>
+  previousUntil && { credits: previous, until: previousUntil };
 
 /** Copies that a site may have, and bytes of one as JSON: what an API names beyond them each process remembers for itself. */
 const MOST_COPIES = 20_000;
@@ -44,24 +53,48 @@ export interface GivenCredits {
  * there is no copy yet and the answer names nobody (anybody may ask for any page), is longer than 32 KiB, or the site has 20,000 copies.
  */
 export async function storeCreditsCopy(sql: Sql, { key, credits, at, wasNobody }: GivenCredits): Promise<CreditsCopy | null> {
-  const json = credits === null ? null : JSON.stringify(credits);
-  if (json !== null && Buffer.byteLength(json) > MOST_BYTES) return null;
-  const [row] = await sql.query<{ previous: unknown; previous_until: Date | null }>(
-    `insert into credits_copy as kept (tenant_id, api_url, slug, credits, fetched_at, previous_until)
-     select $1, $2, $3, $4::jsonb, $5::timestamptz, case when $6 then $5::timestamptz end
-      where exists (select from credits_copy where tenant_id = $1 and api_url = $2 and slug = $3)
-         or ($4::jsonb is not null
-             and (select count(*) from (select from credits_copy where tenant_id = $1 limit ${MOST_COPIES}) as own) < ${MOST_COPIES})
-     on conflict (tenant_id, api_url, slug) do update set
-       credits = excluded.credits,
-       previous = case when kept.credits is distinct from excluded.credits then kept.credits else kept.previous end,
-       previous_until = case when kept.credits is distinct from excluded.credits then excluded.fetched_at
-         else kept.previous_until end,
-       fetched_at = greatest(kept.fetched_at, excluded.fetched_at)
-     returning previous, previous_until`,
-    [key.tenantId, key.apiUrl, key.slug, json, at, wasNobody],
+  if (credits !== null && Buffer.byteLength(JSON.stringify(credits)) > MOST_BYTES) return null;
+  const { tenantId, apiUrl, slug } = key;
+  const another = tables
+    .selectNoFrom((column) => [
+      column.val(tenantId).as('tenantId'),
+      column.val(apiUrl).as('apiUrl'),
+      column.val(slug).as('slug'),
+      (credits === null ? text`null` : json(credits)).as('credits'),
+      column.val(at).as('fetchedAt'),
+      column.val(wasNobody ? at : null).as('previousUntil'),
+    ])
+    .where(({ or, exists, not, selectFrom }) => {
+      const copies = selectFrom('credits_copy').select('slug');
+      const full = copies
+        .where('tenantId', '=', tenantId)
+        .offset(MOST_COPIES - 1)
+        .limit(1);
+      return or([exists(copies.where(isOf(key))), ...(credits === null ? [] : [not(exists(full))])]);
+    });
+  const [row] = await run(
+    sql,
+    tables
+      .insertInto('credits_copy')
+      .columns(['tenantId', 'apiUrl', 'slug', 'credits', 'fetchedAt', 'previousUntil'])
+      .expression(another)
+      .onConflict((conflict) =>
+        conflict.columns(['tenantId', 'apiUrl', 'slug']).doUpdateSet((e) => {
+          const differs = e('credits_copy.credits', 'is distinct from', e.ref('excluded.credits'));
+          return {
+            credits: e.ref('excluded.credits'),
+            previous: e.case().when(differs).then(e.ref('credits_copy.credits')).else(e.ref('credits_copy.previous')).end(),
+            previousUntil: e
+              .case()
+              .when(differs)
+              .then(e.ref('excluded.fetchedAt'))
+              .else(e.ref('credits_copy.previousUntil'))
+              .end(),
+            fetchedAt: e.fn<Date>('greatest', ['credits_copy.fetchedAt', 'excluded.fetchedAt']),
+          };
+        }),
+      )
+      .returning(['previous', 'previousUntil']),
   );
-  if (!row) return null;
-  const previous = row.previous_until ? { credits: row.previous, until: row.previous_until } : null;
-  return { credits, fetchedAt: at, previous };
+  return row ? { credits, fetchedAt: at, previous: previousOf(row) } : null;
 }

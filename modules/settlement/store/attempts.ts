@@ -1,9 +1,10 @@
 /** Signed bytes of batches: each attempt of a batch, under its one nonce. */
+import type { Insertable } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import { bytesOf, hexOf } from '../../../db/hex.ts';
-import { insertRow } from '../../../db/insertRow.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { columnsOf } from '../../../db/shown.ts';
+import { bufferOf, hexOf } from '../../../db/hex.ts';
+import { anyOf, statement, tables } from '../../../db/statement.ts';
+import type { Tables } from '../../../db/tables.ts';
 import type { SignedBatch } from './relayer.ts';
 
 /** A `0x` hex string. */
@@ -24,6 +25,41 @@ export interface RelayerTransaction {
   readonly sentAt: Date | null;
 }
 
+type Row = Insertable<Tables['relayer_transaction']>;
+const insert = statement<Row>()(
+  (place) =>
+    tables
+      .insertInto('relayer_transaction')
+      .values({
+        ...{ batchId: place('batchId'), attempt: place('attempt'), network: place('network'), relayer: place('relayer') },
+        ...{ nonce: place('nonce'), kind: place('kind'), txHash: place('txHash'), raw: place('raw') },
+        ...{ gasLimit: place('gasLimit'), maxFeeWei: place('maxFeeWei'), priorityFeeWei: place('priorityFeeWei') },
+      })
+      .onConflict((conflict) => conflict.columns(['batchId', 'attempt']).doNothing())
+      .returning('attempt'),
+  'insert-attempt',
+);
+const attemptsOf = statement<{ readonly batchIds: readonly string[] }>()((place) =>
+  tables
+    .selectFrom('relayer_transaction')
+    .select([
+      ...(['batchId', 'attempt', 'nonce', 'kind', 'txHash', 'raw', 'gasLimit', 'maxFeeWei', 'priorityFeeWei'] as const),
+      ...(['signedAt', 'sentAt'] as const),
+    ])
+    .where('batchId', '=', anyOf(place('batchIds')))
+    .orderBy('batchId')
+    .orderBy('attempt'),
+);
+const send = statement<{ readonly batchId: string; readonly attempt: number; readonly result: string }>()(
+  (place) =>
+    tables
+      .updateTable('relayer_transaction')
+      .set({ sentAt: text<Date>`now()`, sendResult: place('result') })
+      .where('batchId', '=', place('batchId'))
+      .where('attempt', '=', place('attempt')),
+  'record-send',
+);
+
 /** Stores further bytes of a batch under its nonce; inserting an attempt that exists changes nothing and returns false. */
 export async function insertAttempt(
   sql: Sql,
@@ -32,40 +68,27 @@ export async function insertAttempt(
     readonly kind: RelayerTransaction['kind'];
   },
 ): Promise<boolean> {
-  const row = {
-    batch_id: tx.batchId,
-    attempt: tx.attempt,
-    network: tx.network,
-    relayer: tx.relayer,
+  const { batchId, attempt, network, relayer, kind, txHash } = tx;
+  const inserted = await insert(sql, {
+    ...{ batchId, attempt, network, relayer, kind, txHash },
     nonce: tx.nonce.toString(),
-    kind: tx.kind,
-    tx_hash: tx.txHash,
-    raw: bytesOf(tx.raw),
-    gas_limit: tx.gasLimit.toString(),
-    max_fee_wei: tx.maxFeeWei.toString(),
-    priority_fee_wei: tx.priorityFeeWei.toString(),
-  };
-  const onConflict = 'on conflict (batch_id, attempt) do nothing';
-  return await insertRow(sql, 'relayer_transaction', row, { onConflict, name: 'insert-attempt' });
+    raw: bufferOf(tx.raw),
+    gasLimit: tx.gasLimit.toString(),
+    maxFeeWei: tx.maxFeeWei.toString(),
+    priorityFeeWei: tx.priorityFeeWei.toString(),
+  });
+  return inserted.length > 0;
 }
 
 /** All signed bytes of a batch, first attempt first. */
 export async function listAttempts(sql: Sql, batchId: string): Promise<RelayerTransaction[]> {
-  const rows = await sql.query<RowOf<typeof SHOWN>>(
-    `select ${SHOWN.text} from relayer_transaction as t where batch_id = $1 order by attempt`,
-    [batchId],
-  );
-  return rows.map(transactionOf);
+  return listAttemptsOf(sql, [batchId]);
 }
 
 /** All signed bytes of some batches, first attempts first. */
 export async function listAttemptsOf(sql: Sql, batchIds: readonly string[]): Promise<RelayerTransaction[]> {
   if (batchIds.length === 0) return [];
-  const rows = await sql.query<RowOf<typeof SHOWN>>(
-    `select ${SHOWN.text} from relayer_transaction as t where batch_id = any ($1::uuid[]) order by batch_id, attempt`,
-    [batchIds],
-  );
-  return rows.map(transactionOf);
+  return (await attemptsOf(sql, { batchIds })).map(transactionOf);
 }
 
 /** Notes that bytes went out and what the node said. */
@@ -74,28 +97,10 @@ export async function recordSend(
   { batchId, attempt }: Pick<RelayerTransaction, 'batchId' | 'attempt'>,
   result: string,
 ): Promise<void> {
-  await sql.query(
-    'update relayer_transaction set sent_at = now(), send_result = $3 where batch_id = $1 and attempt = $2',
-    [batchId, attempt, result],
-    'record-send',
-  );
+  await send(sql, { batchId, attempt, result });
 }
 
-const SHOWN = columnsOf('relayer_transaction t', [
-  'batchId',
-  'attempt',
-  'nonce',
-  'kind',
-  'txHash',
-  'raw',
-  'gasLimit',
-  'maxFeeWei',
-  'priorityFeeWei',
-  'signedAt',
-  'sentAt',
-]);
-
-function transactionOf(row: RowOf<typeof SHOWN>): RelayerTransaction {
+function transactionOf(row: Awaited<ReturnType<typeof attemptsOf>>[number]): RelayerTransaction {
   return {
     ...row,
     nonce: BigInt(row.nonce),

@@ -1,5 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
-import { insertRow } from '../../../db/insertRow.ts';
+import { run, tables } from '../../../db/statement.ts';
 import { TENANT_IS_OPEN } from '../../licences/store/licences.ts';
 
 /** A page under a licence that a use is reported of. */
@@ -23,41 +24,31 @@ export type LicenceOf =
 
 /** The page of a licence at a canonical path; null when the account, or the site, has no such licence. */
 export async function findLicensedPage(sql: Sql, of: LicenceOf, path: string): Promise<LicensedPage | null> {
-  const [owner, which] =
-    'accountId' in of
-      ? [
-          of.accountId,
-          '(licence.tenant_id, licence.jti) = (select tenant_id, jti from account_licence where account_id = $1 and jti = $2)',
-        ]
-      : [of.tenantId, 'licence.tenant_id = $1 and licence.jti = $2'];
-  const [row] = await sql.query<{
-    tenant_id: string;
-    host: string;
-    terms: string[];
-    period_from: Date;
-    period_until: Date;
-    revoked_at: Date | null;
-    is_open: boolean;
-    slug: string | null;
-  }>(
-    `select licence.tenant_id, licence.host, licence.terms, licence.period_from, licence.period_until, licence.revoked_at, page.slug,
-       ${TENANT_IS_OPEN} as is_open
-     from licence left join licence_page as page on page.tenant_id = licence.tenant_id and page.jti = licence.jti and page.path = $3
-     where ${which}`,
-    [owner, of.jti, path],
+  const licence = tables
+    .selectFrom('licence')
+    .leftJoin('licence_page as page', (join) =>
+      join.onRef('page.tenantId', '=', 'licence.tenantId').onRef('page.jti', '=', 'licence.jti').on('page.path', '=', path),
+    )
+    .select([
+      ...(['licence.tenantId', 'licence.host', 'licence.terms', 'licence.periodFrom', 'licence.periodUntil'] as const),
+      ...(['licence.revokedAt', 'page.slug', text.raw<boolean>(TENANT_IS_OPEN).as('isOpen')] as const),
+    ])
+    .where('licence.jti', '=', of.jti);
+  const [row] = await run(
+    sql,
+    licence.where(
+      'licence.tenantId',
+      '=',
+      'tenantId' in of
+        ? of.tenantId
+        : ({ selectFrom }) =>
+            selectFrom('account_licence as held')
+              .select('held.tenantId')
+              .where('held.accountId', '=', of.accountId)
+              .where('held.jti', '=', of.jti),
+    ),
   );
-  if (!row) return null;
-  const { tenant_id: tenantId, host, terms, slug, is_open: isOpen } = row;
-  return {
-    tenantId,
-    host,
-    terms,
-    slug,
-    isOpen,
-    periodFrom: row.period_from,
-    periodUntil: row.period_until,
-    revokedAt: row.revoked_at,
-  };
+  return row ?? null;
 }
 
 /** A report as stored. */
@@ -90,25 +81,20 @@ export async function writeUsage(
     await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`usage ${tenantId} ${licenceJti}`]);
     const known = await findKnown(sql, row);
     if (known) return known;
-    const [{ place } = { place: 1 }] = await sql.query<{ place: number }>(
-      'select coalesce(max(place), 0) + 1 as place from usage_report where tenant_id = $1 and licence_jti = $2 and day = $3',
-      [tenantId, licenceJti, day],
+    const [last] = await run(
+      sql,
+      tables
+        .selectFrom('usage_report')
+        .select(({ fn }) => fn.max('place').as('place'))
+        .where('tenantId', '=', tenantId)
+        .where('licenceJti', '=', licenceJti)
+        .where('day', '=', day),
     );
+    const place = (last?.place ?? 0) + 1;
     if (place > most) return 'full';
-    await insertRow(sql, 'usage_report', {
-      tenant_id: tenantId,
-      licence_jti: licenceJti,
-      idempotency_id: idempotencyId,
-      request_hash: requestHash,
-      host: row.host,
-      slug: row.slug,
-      use: row.use,
-      count: row.count,
-      within_terms: row.withinTerms,
-      at: row.at,
-      day,
-      place,
-    });
+    const { host, slug, use, count, withinTerms, at } = row;
+    const report = { tenantId, licenceJti, idempotencyId, requestHash, host, slug, use, count, withinTerms, at, day, place };
+    await run(sql, tables.insertInto('usage_report').values(report));
     return 'written';
   });
 }
@@ -118,10 +104,15 @@ async function findKnown(
   sql: Sql,
   { tenantId, licenceJti, idempotencyId, requestHash }: UsageRow,
 ): Promise<'again' | 'other' | null> {
-  const [known] = await sql.query<{ request_hash: string }>(
-    'select request_hash from usage_report where tenant_id = $1 and licence_jti = $2 and idempotency_id = $3',
-    [tenantId, licenceJti, idempotencyId],
+  const [known] = await run(
+    sql,
+    tables
+      .selectFrom('usage_report')
+      .select('requestHash')
+      .where('tenantId', '=', tenantId)
+      .where('licenceJti', '=', licenceJti)
+      .where('idempotencyId', '=', idempotencyId),
   );
   if (!known) return null;
-  return known.request_hash === requestHash ? 'again' : 'other';
+  return known.requestHash === requestHash ? 'again' : 'other';
 }

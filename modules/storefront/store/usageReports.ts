@@ -1,7 +1,10 @@
-import { Binder } from '../../../db/binder.ts';
+import type { ExpressionBuilder } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
+import { anyOf, run, tables } from '../../../db/statement.ts';
+import type { Tables } from '../../../db/tables.ts';
 import type { Span } from '../../kernel/time/window.ts';
 import type { Source } from '../../paging/store/source.ts';
 import { equals, isWithin } from '../../paging/store/source.ts';
@@ -66,7 +69,12 @@ export interface UseSum {
 
 type SumRow = Record<'key' | 'use' | 'reports' | 'count' | 'outside', string>;
 
-const SUMS = `use, count(*) as reports, sum(count) as count, coalesce(sum(count) filter (where not within_terms), 0) as outside`;
+const sums = ({ fn }: ExpressionBuilder<Tables, 'usage_report'>) =>
+  [
+    fn.countAll<string>().as('reports'),
+    fn.sum<string>('usage_report.count').as('count'),
+    fn.coalesce(fn.sum<string>('usage_report.count').filterWhere('withinTerms', '=', false), text<string>`0`).as('outside'),
+  ] as const;
 
 const sumOf = ({ key, use, reports, count, outside }: SumRow): UseSum => ({
   key,
@@ -78,11 +86,9 @@ const sumOf = ({ key, use, reports, count, outside }: SumRow): UseSum => ({
 
 /** The sums of licences by use, in the order of the words. */
 export async function sumUsesOfLicences(sql: Sql, tenantId: string, jtis: readonly string[]): Promise<UseSum[]> {
-  const rows = await sql.query<SumRow>(
-    `select licence_jti as key, ${SUMS} from usage_report where tenant_id = $1 and licence_jti = any($2::text[])
-      group by licence_jti, use order by licence_jti, use`,
-    [tenantId, jtis],
-  );
+  const uses = tables.selectFrom('usage_report').select(['licenceJti as key', 'use']).select(sums);
+  const asked = uses.where('tenantId', '=', tenantId).where('licenceJti', '=', anyOf(jtis));
+  const rows = await run(sql, asked.groupBy(['licenceJti', 'use']).orderBy('licenceJti').orderBy('use'));
   return rows.map(sumOf);
 }
 
@@ -91,17 +97,36 @@ export async function sumUsesOfPages(
   sql: Sql,
   of: { readonly tenantId: string; readonly host: string | null; readonly window: Span; readonly most: number },
 ): Promise<UseSum[]> {
-  const binder = new Binder();
-  const where = [
-    `tenant_id = ${binder.bind(of.tenantId)}`,
-    ...equals(binder, 'host', of.host),
-    ...isWithin(binder, 'at', of.window),
-  ].join(' and ');
-  const rows = await sql.query<SumRow>(
-    `with sums as (select slug as key, ${SUMS} from usage_report where ${where} group by slug, use),
-       pages as (select key, sum(count) as total from sums group by key order by total desc, key limit ${binder.bind(of.most)})
-     select sums.* from pages join sums using (key) order by total desc, key, use`,
-    binder.values,
+  const { tenantId, host, window } = of;
+  const rows = await run(
+    sql,
+    tables
+      .with('uses', (query) =>
+        query
+          .selectFrom('usage_report')
+          .select(['slug as key', 'use'])
+          .select(sums)
+          .where('usage_report.tenantId', '=', tenantId)
+          .where('at', '>=', new Date(window.fromMs))
+          .$if(window.toMs !== null, (uses) => uses.where('at', '<', new Date(window.toMs ?? 0)))
+          .$if(host !== null, (uses) => uses.where('host', '=', host ?? ''))
+          .groupBy(['slug', 'use']),
+      )
+      .with('pages', (query) =>
+        query
+          .selectFrom('uses')
+          .select(['key', ({ fn }) => fn.sum('count').as('total')])
+          .groupBy('key')
+          .orderBy('total', 'desc')
+          .orderBy('key')
+          .limit(of.most),
+      )
+      .selectFrom('pages')
+      .innerJoin('uses', 'uses.key', 'pages.key')
+      .select(['uses.key', 'uses.use', 'uses.reports', 'uses.count', 'uses.outside'])
+      .orderBy('pages.total', 'desc')
+      .orderBy('uses.key')
+      .orderBy('uses.use'),
   );
   return rows.map(sumOf);
 }

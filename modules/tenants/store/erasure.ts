@@ -1,7 +1,7 @@
 /** Erasing what says who somebody is. Rows of money keep ids and addresses, which are on the chain (safety 22). */
 import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import { anyOf, run, tables } from '../../../db/statement.ts';
+import { acrossSites, anyOf, run, tables } from '../../../db/statement.ts';
 
 /** The account of a wallet (lower case) or of an id; null when there is none, or its wallet was erased. */
 export async function findAccountId(
@@ -21,6 +21,11 @@ const ERASED = {
   ...{ budgetApproveAboveMicro: null, budgetIsStopped: false, budgetVersion: 0, budgetUpdatedAt: null },
 };
 
+/** Tables whose rows go with their account. */
+const OF_ACCOUNT = [
+  ...(['oauth_client', 'buyer_key', 'open_licence_offer', 'account_alert', 'account_spent', 'account_approval'] as const),
+] as const;
+
 /**
  * Erases an account: name, wallet, every credential, open offers, where it is told of its budget and what it was told. Its id stays, since
  * licences and payments name it. Returns the sites it has licences of; null when it was erased before. Run it in a database transaction.
@@ -30,9 +35,7 @@ export async function eraseAccountRow(sql: Sql, accountId: string): Promise<read
   const erased = await run(sql, account.where('accountId', '=', accountId).where('erasedAt', 'is', null).returning('accountId'));
   const clients = tables.selectFrom('oauth_client').select('clientId').where('accountId', '=', accountId);
   await run(sql, tables.deleteFrom('used_once').where('kind', '=', 'assertion').where('ownerId', 'in', clients));
-  for (const table of ['oauth_client', 'buyer_key', 'open_licence_offer', 'account_alert', 'account_spent', 'account_approval']) {
-    await sql.query(`delete from ${table} where account_id = $1`, [accountId]);
-  }
+  for (const table of OF_ACCOUNT) await run(sql, acrossSites('an account').deleteFrom(table).where('accountId', '=', accountId));
   if (erased.length === 0) return null;
   const licences = tables.selectFrom('account_licence').select('tenantId').distinct().where('accountId', '=', accountId);
   return (await run(sql, licences.orderBy('tenantId'))).map((row) => row.tenantId);
@@ -44,10 +47,8 @@ export async function eraseAccountRow(sql: Sql, accountId: string): Promise<read
  * setting: it and its history stay, also when it is the same address. Run it in a database transaction.
  */
 export async function eraseMemberRows(sql: Sql, tenantId: string, authorId: string): Promise<boolean> {
-  const [found] = await sql.query<{ emails: string[] }>('select erase_member_from_audit_log($1, $2) as emails', [
-    tenantId,
-    authorId,
-  ]);
+  const erase = text<readonly string[]>`erase_member_from_audit_log(${tenantId}, ${authorId})`;
+  const [found] = await run(sql, tables.selectNoFrom(erase.as('emails')));
   const emails = found?.emails ?? [];
   const mails = tables.deleteFrom('alert_mail').where('tenantId', '=', tenantId).where('mailId', 'like', 'invitation-%');
   await run(sql, mails.where('toAddress', '=', anyOf(emails)));

@@ -1,8 +1,7 @@
 /** Who owns sites, and the tokens of bin/admin that stand for an owner. */
 
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf, workedOut } from '../../../db/shown.ts';
 import { acrossSites, anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { TenantStatus } from '../../kernel/access/key.ts';
 import { changeTenant } from './tenants.ts';
@@ -117,25 +116,31 @@ export async function findBegunTenant(sql: Sql, { issuer, userId }: OwnerName, h
   return row?.tenantId ?? null;
 }
 
-const TOKEN = both(
-  columnsOf('owner_token token', ['tokenId', 'userId', 'expiresAt', 'revokedAt']),
-  columnsOf('tenant tenant', ['tenantId', 'status']),
-);
-
 /** What a token of an owner stands for, as it is now. */
-export type OwnerTokenState = Readonly<RowOf<typeof TOKEN>> & {
+export interface OwnerTokenState {
+  readonly tokenId: string;
+  readonly userId: string;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly tenantId: string;
+  readonly status: TenantStatus;
   /** Open sites that the user of this site's tokens added, the oldest first. */
   readonly addedTenants: readonly string[];
-};
+}
 
-/** Open sites that were added in the name of a token's user, the oldest first: a column of a query in which it is `token`. */
-export const ADDED_TENANTS = workedOut<Pick<OwnerTokenState, 'addedTenants'>>(
-  `array(select added.tenant_id from tenant as added where added.owner_user_id = token.user_id
-  and added.owner_issuer = 'site:' || token.tenant_id and added.status <> 'closed'
-  order by added.created_at, added.tenant_id limit ${MAX_TENANTS}) as "addedTenants"`,
+/** Open sites that were added in the name of a token's user, the oldest first: a column of a statement in which it is `token`. */
+export const ADDED_TENANTS = text<readonly string[]>`array(select added.tenant_id from tenant as added
+  where added.owner_user_id = token.user_id and added.owner_issuer = 'site:' || token.tenant_id and added.status <> 'closed'
+  order by added.created_at, added.tenant_id limit ${text.lit(MAX_TENANTS)})`.as('addedTenants');
+
+const tokenByHash = statement<{ readonly tokenHashes: readonly Buffer[] }>()((place) =>
+  tables
+    .selectFrom('owner_token as token')
+    .innerJoin('tenant', 'tenant.tenantId', 'token.tenantId')
+    .select(['token.tokenId', 'token.userId', 'token.expiresAt', 'token.revokedAt', 'token.tokenHash'])
+    .select(['tenant.tenantId', 'tenant.status', ADDED_TENANTS])
+    .where('token.tokenHash', '=', anyOf(place('tokenHashes'))),
 );
-
-const FOUND_TOKEN = both(both(TOKEN, columnsOf('owner_token token', ['tokenHash'])), ADDED_TENANTS);
 
 /**
  * The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are
@@ -145,11 +150,7 @@ export async function findOwnerToken(
   sql: Sql,
   tokenHashes: readonly Buffer[],
 ): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
-  const [row] = await sql.query<RowOf<typeof FOUND_TOKEN>>(
-    `select ${FOUND_TOKEN.text} from owner_token as token join tenant on tenant.tenant_id = token.tenant_id
-      where token.token_hash = any($1::bytea[])`,
-    [tokenHashes],
-  );
+  const [row] = await tokenByHash(sql, { tokenHashes });
   return row ?? null;
 }
 

@@ -63,15 +63,10 @@ export async function insertTenant(database: Transactional, tenant: NewTenant, a
   await database.transaction(async (sql) => {
     await run(sql, tables.insertInto('tenant').values({ ...row, ...chargedBy(pricing), createdAt: at, updatedAt: at }));
     await run(sql, tables.insertInto('tenant_pricing').values({ tenantId, version: 1, pricing: json(pricing), validFrom: at }));
-    await sql.query(
-      `insert into tenant_host (tenant_id, host, position, verified_at)
-       select $1, host, place - 1, $3 from unnest($2::text[]) with ordinality as given (host, place)`,
-      [tenantId, hosts, at],
-    );
-    await sql.query('insert into host_claim (host, tenant_id) select host, $1 from unnest($2::text[]) as given (host)', [
-      tenantId,
-      hosts,
-    ]);
+    if (hosts.length === 0) return;
+    const places = hosts.map((host, position) => ({ tenantId, host, position, verifiedAt: at }));
+    await run(sql, tables.insertInto('tenant_host').values(places));
+    await run(sql, tables.insertInto('host_claim').values(hosts.map((host) => ({ host, tenantId }))));
   });
 }
 

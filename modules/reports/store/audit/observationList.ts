@@ -1,5 +1,8 @@
 import { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
+import type { RowOf } from '../../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
+import { run, tables } from '../../../../db/statement.ts';
 import type { Span } from '../../../kernel/time/window.ts';
 import { isEmpty } from '../../../kernel/time/window.ts';
 import { within } from '../earnings/crossings.ts';
@@ -10,34 +13,21 @@ import { observationConditions } from './observations.ts';
 import { observedDays } from './observedDays.ts';
 
 /** One observation that stands. */
-export interface StandingObservation {
-  readonly host: string;
-  readonly slug: string;
-  readonly kind: string | null;
-  readonly verdict: string;
-  readonly classifiedAs: string;
-  readonly agentUa: string | null;
-  readonly verified: boolean | null;
-  readonly verifiedAgent: string | null;
-  readonly sigInvalid: boolean | null;
+export interface StandingObservation extends Omit<ObservationRow, 'micro' | 'atMs'> {
   readonly micro: bigint | null;
   readonly atMs: number;
 }
 
+const ROW = both(
+  columnsOf('observation o', [
+    ...(['host', 'slug', 'kind', 'verdict', 'classifiedAs', 'agentUa', 'verified', 'verifiedAgent', 'sigInvalid'] as const),
+  ]),
+  workedOut<{ readonly micro: string | null; readonly atMs: string }>(
+    `o.micro::text as micro, (extract(epoch from o.at) * 1000)::bigint::text as "atMs"`,
+  ),
+);
 /** A row of the list; what JSON could not hold is text. */
-export interface ObservationRow {
-  readonly host: string;
-  readonly slug: string;
-  readonly kind: string | null;
-  readonly verdict: string;
-  readonly classified_as: string;
-  readonly agent_ua: string | null;
-  readonly verified: boolean | null;
-  readonly verified_agent: string | null;
-  readonly sig_invalid: boolean | null;
-  readonly micro: string | null;
-  readonly at_ms: string;
-}
+export type ObservationRow = RowOf<typeof ROW>;
 
 /**
  * True of an observation `o` that stands: takes none back, and no later row of its payment (all at its one time) took it back; one
@@ -88,8 +78,7 @@ export async function listObservations(
 
 /** The statement of the newest `most` observations of some spans, newest first; of one millisecond, the last one written first. */
 export function newestObservations(binder: Binder, scope: ObservationScope, spans: readonly Span[], most: number): string {
-  return `select o.host, o.slug, o.kind, o.verdict, o.classified_as, o.agent_ua, o.verified, o.verified_agent, o.sig_invalid, o.micro::text,
-         (extract(epoch from o.at) * 1000)::bigint::text as at_ms
+  return `select ${ROW.text}
        from observation o
        where ${observationConditions(binder, scope)} and ${amid(binder, 'o.at', spans)} and ${standing(binder, scope.tenantId, spans)}
        order by o.at desc, o.observation_id desc limit ${binder.bind(most)}`;
@@ -103,34 +92,17 @@ async function readSpans(
 ): Promise<StandingObservation[]> {
   if (spans.length === 0) return [];
   const binder = new Binder();
-  const rows = await sql.query<ObservationRow & Record<string, unknown>>(
-    newestObservations(binder, scope, spans, most),
-    binder.values,
-  );
+  const rows = await sql.query<ObservationRow>(newestObservations(binder, scope, spans, most), binder.values);
   return rows.map(standingFromRow);
 }
 
-function standingFromRow(row: ObservationRow): StandingObservation {
-  return {
-    host: row.host,
-    slug: row.slug,
-    kind: row.kind,
-    verdict: row.verdict,
-    classifiedAs: row.classified_as,
-    agentUa: row.agent_ua,
-    verified: row.verified,
-    verifiedAgent: row.verified_agent,
-    sigInvalid: row.sig_invalid,
-    micro: row.micro === null ? null : BigInt(row.micro),
-    atMs: Number(row.at_ms),
-  };
+function standingFromRow({ micro, atMs, ...row }: ObservationRow): StandingObservation {
+  return { ...row, micro: micro === null ? null : BigInt(micro), atMs: Number(atMs) };
 }
 
 /** True when the site's rollups know this agent label. */
 export async function knowsAgentLabel(sql: Sql, tenantId: string, label: string): Promise<boolean> {
-  const rows = await sql.query(
-    "select 1 from observation_day where tenant_id = $1 and dimension = 'full' and agent = $2 limit 1",
-    [tenantId, label],
-  );
-  return rows.length > 0;
+  const known = tables.selectFrom('observation_day').select('agent').where('tenantId', '=', tenantId);
+  const labelled = known.where('dimension', '=', 'full').where('agent', '=', label).limit(1);
+  return (await run(sql, labelled)).length > 0;
 }
