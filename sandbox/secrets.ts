@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { generateToken } from '../modules/identity/use/keys/keys.ts';
 import { createServiceSecrets, newPrivateKey } from '../process/serviceSecrets.ts';
 
 const hex32 = z.templateLiteral(['0x', z.string().regex(/^[0-9a-f]{64}$/)]);
@@ -45,16 +44,6 @@ export function openSecrets(file: string): SandboxSecrets {
   const secrets = { ...createServiceSecrets(), buyerPrivateKeys, tokens: {}, webhook: null };
   writePrivateJson(file, secrets);
   return secrets;
-}
-
-/** The credential of that name, made and stored at the first call. */
-export function tokenOf(file: string, secrets: SandboxSecrets, name: string, prefix: string): string {
-  const known = secrets.tokens[name];
-  if (known !== undefined) return known;
-  const token = generateToken(prefix);
-  secrets.tokens[name] = token;
-  writePrivateJson(file, secrets);
-  return token;
 }
 
 /** Writes JSON that only its owner may read, whole or not at all. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { Database } from '../db/database.ts';
 import { insertBuyerAccount } from '../modules/identity/store/keys.ts';
-import { findKeyByHash, mintKey } from '../modules/identity/use/keys/keys.ts';
+import { findKeyByHash, generateToken, mintKey } from '../modules/identity/use/keys/keys.ts';
 import { MINTABLE_SCOPES, SCOPES } from '../modules/kernel/access/key.ts';
 import type { Address } from '../modules/kernel/money/legs.ts';
 import type { Hex } from '../modules/kernel/x402/payload.ts';
@@ -21,7 +21,7 @@ import { mintUsdc } from './parts/chain-setup.ts';
 import type { SeededPublisher } from './publishers.ts';
 import { PUBLISHERS, TEST_KEY } from './publishers.ts';
 import type { SandboxSecrets } from './secrets.ts';
-import { tokenOf, writePrivateJson } from './secrets.ts';
+import { writePrivateJson } from './secrets.ts';
 
 /** What seeding works on. */
 export interface SeedDeps {
@@ -154,4 +154,14 @@ async function seedEndpoint(deps: SeedDeps, tenantId: string): Promise<string> {
   await outbound.close();
   writePrivateJson(secretsFile, secrets);
   return secrets.webhook.secret;
+}
+
+/** The credential of that name, made and stored at the first call. */
+function tokenOf(file: string, secrets: SandboxSecrets, name: string, prefix: string): string {
+  const known = secrets.tokens[name];
+  if (known !== undefined) return known;
+  const token = generateToken(prefix);
+  secrets.tokens[name] = token;
+  writePrivateJson(file, secrets);
+  return token;
 }
