@@ -42,7 +42,7 @@ const PUT_TOGETHER = 'put together by a call';
 
 /** How many statements of the product are SQL text, by reason. The numbers only fall; a new statement gives its reason in its commit. */
 const TEXTS: Readonly<Record<string, number>> = {
-  'rows of lists': 64,
+  'rows of lists': 67,
   'records of JSON': 12,
   'writes in its own terms': 9,
   'fence of its plan': 9,
@@ -53,7 +53,7 @@ const TEXTS: Readonly<Record<string, number>> = {
   'notice to listeners': 3,
   'shape of the database': 4,
   [PUT_TOGETHER]: 67,
-  [NO_REASON]: 211,
+  [NO_REASON]: 210,
 };
 
 /** How many statements are SQL text. */
