@@ -251,8 +251,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/relayer.ts',
-        search: 'where network = $1 and address = $2 and next_nonce < $3 returning 1`',
-        replace: 'where network = $1 and address = $2 and next_nonce <> $3 returning 1`',
+        search: ".where('nextNonce', '<', nextNonce)",
+        replace: ".where('nextNonce', '<>', nextNonce)",
       },
     ],
     test: { file: operator, name: 'adopting the count of a chain that lags behind takes no nonce a second time' },

@@ -5,7 +5,7 @@ import { sqlStates } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { both, columnsOf } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { run, statement, tables } from '../../../db/statement.ts';
 import { lockAccounts } from '../../budgets/store/budgets.ts';
 import type { DecidedSpendings, SpendingRefusal } from '../../budgets/store/spending.ts';
 import { decideSpendings } from '../../budgets/store/spending.ts';
@@ -432,17 +432,22 @@ export async function findRequestKey(sql: Sql, { tenantId, key, requestHash }: R
   return rows.length === 0 ? 'same' : 'other';
 }
 
+const isOver = text<boolean>`idempotency_key.created_at < now() - interval '24 hours'`;
+const remember = statement<RequestKey>()((place) =>
+  tables
+    .insertInto('idempotency_key')
+    .values({ tenantId: place('tenantId'), key: place('key'), requestHash: place('requestHash') })
+    .onConflict((known) =>
+      known.columns(['tenantId', 'key']).doUpdateSet({
+        requestHash: text<string>`case when ${isOver} then excluded.request_hash else idempotency_key.request_hash end`,
+        createdAt: text<Date>`case when ${isOver} then now() else idempotency_key.created_at end`,
+      }),
+    )
+    .returning('requestHash'),
+);
+
 /** The same, and remembers this authorization where there is none; for payments that are about to be taken. */
 export async function rememberRequestKey(sql: Sql, entry: RequestKey): Promise<'same' | 'other'> {
-  const rows = await sql.query<{ request_hash: string }>(
-    `insert into idempotency_key (tenant_id, key, request_hash) values ($1, $2, $3)
-     on conflict (tenant_id, key) do update set
-       request_hash = case when idempotency_key.created_at < now() - interval '24 hours'
-         then excluded.request_hash else idempotency_key.request_hash end,
-       created_at = case when idempotency_key.created_at < now() - interval '24 hours'
-         then now() else idempotency_key.created_at end
-     returning request_hash`,
-    [entry.tenantId, entry.key, entry.requestHash],
-  );
-  return rows[0]?.request_hash === entry.requestHash ? 'same' : 'other';
+  const [row] = await remember(sql, entry);
+  return row?.requestHash === entry.requestHash ? 'same' : 'other';
 }
