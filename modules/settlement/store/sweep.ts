@@ -116,7 +116,7 @@ const PROOF = columnsOf('payment_state s', ['paymentId', 'txHash', 'logPosition'
 /** What proves the payments that these batches make final, by batch. */
 async function listProvenIn(sql: Sql, batchIds: readonly string[]): Promise<ReadonlyMap<string, readonly Proven[]>> {
   const rows = await sql.query<RowOf<typeof PROOF> & { batchId: string }>(
-    `select ${PROOF.text}, s.batch_id as "batchId" from settlement_batch as b
+    `select ${PROOF.text}, b.batch_id as "batchId" from settlement_batch as b
        cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
        join payment_state as s using (tenant_id, payment_id)
       where b.batch_id = any ($1::uuid[]) and s.batch_id = b.batch_id and ${isSettledWithBatch('s')}`,
