@@ -1,7 +1,10 @@
 /** Deletes what is old: days of observations, and nothing else (safety 22). Closed months of money (modules/operations/store/months) are never dropped. */
+
+import { sql as text } from 'kysely';
 import { KEPT_DAYS, MARGIN_DAYS } from '../modules/kernel/time/window.ts';
 import { withinBriefLocks } from './briefLocks.ts';
 import type { Database, Sql } from './database.ts';
+import { run, tables } from './statement.ts';
 
 /** How many days back an observation is kept at least. */
 export const KEPT_OBSERVATIONS_DAYS = KEPT_DAYS + MARGIN_DAYS;
@@ -24,9 +27,8 @@ export interface DayPartition {
 
 /** The first day that must stay: whatever no plan has read for a margin of days comes before it. */
 export async function firstKeptDay(sql: Sql): Promise<string> {
-  const [row] = await sql.query<{ day: string }>(
-    `select to_char(${daysAgo(KEPT_OBSERVATIONS_DAYS)} at time zone 'UTC', 'YYYY-MM-DD') as day`,
-  );
+  const day = text.raw<string>(`to_char(${daysAgo(KEPT_OBSERVATIONS_DAYS)} at time zone 'UTC', 'YYYY-MM-DD')`);
+  const [row] = await run(sql, tables.selectNoFrom(day.as('day')));
   if (!row) throw new Error('the database has no clock');
   return row.day;
 }

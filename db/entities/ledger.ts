@@ -1,6 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { LegRole } from '../../modules/kernel/money/legs.ts';
+import type { LegRole, Leg as StatedLeg } from '../../modules/kernel/money/legs.ts';
 import type { CrossingKind } from '../../modules/kernel/terms.ts';
+
+/** A leg in JSON: its amount is text, and below zero where the crossing takes one back. */
+type StoredLeg = Omit<StatedLeg, 'amountMicro'> & { readonly amountMicro: string; readonly share: number };
 
 /** Columns of `crossing`, here and where its closed months stand. */
 export const crossing = {
@@ -12,7 +15,7 @@ export const crossing = {
   slug: p.text(),
   kind: p.text().$type<CrossingKind>(),
   micro: p.bigint('string'),
-  legs: p.json(),
+  legs: p.json().$type<readonly StoredLeg[]>(),
   payer: p.text(),
   agent: p.text(),
   at: p.datetime(3),

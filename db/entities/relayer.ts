@@ -123,7 +123,7 @@ export const SettlementBatch = defineEntity({
     tenantIds: p.array().columnType('uuid[]').defaultRaw("'{}'::uuid[]"),
     paymentIds: p.array().columnType('uuid[]').defaultRaw("'{}'::uuid[]"),
     gasWei: uint256().nullable(),
-    gasShares: p.json().nullable(),
+    gasShares: p.json().$type<Readonly<Record<string, string>>>().nullable(),
     gasUsed: p.bigint('string').nullable(),
     checkedAt: p.datetime(3).nullable(),
     finalAt: p.datetime(3).nullable(),

@@ -38,6 +38,15 @@ test('a row that names a column which the answer has not, or gives it another ki
   ]);
 });
 
+test('a column that may be null, which a row says has a value always, is told; one that is asked for with a value is not', async () => {
+  const said = { name: 'verified_at', kinds: ['object'], isRequired: true };
+  const ask = (text: string) => compareStatements(database.ownerUrl, [{ place: 'here:1', text, row: [said] }]);
+  expect(await ask('select verified_at from tenant_host where tenant_id = $1')).toEqual([
+    'here:1: verified_at may be null in the database and never is in the row',
+  ]);
+  expect(await ask('select verified_at from tenant_host where tenant_id = $1 and verified_at is not null')).toEqual([]);
+});
+
 test('a plain statement has no reason to be SQL text', () => {
   expect(reasonOf('select host from tenant_host where tenant_id = $1')).toBe('none');
   expect(reasonOf('insert into tenant_host select * from unnest($1::uuid[], $2::text[])')).toBe('rows of lists');

@@ -119,8 +119,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/gasUsage.ts',
-        search: ' and gas_wei is null for no key update',
-        replace: ' for no key update',
+        search: "      .where('gasWei', 'is', null)\n      .forNoKeyUpdate()",
+        replace: '      .forNoKeyUpdate()',
       },
     ],
     test: { file: gas, name: 'gas is noted once a batch' },
@@ -331,13 +331,13 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/gasUsage.ts',
-        search: 'on conflict (network, day) do update set gas_wei = network_gas_usage.gas_wei + excluded.gas_wei',
-        replace: 'on conflict (network, day) do update set gas_wei = 0',
+        search: 'text<string>`network_gas_usage.gas_wei + excluded.gas_wei`',
+        replace: "'0'",
       },
       {
         file: 'modules/settlement/store/gasUsage.ts',
-        search: 'values ($1, current_date, $2)',
-        replace: 'values ($1, current_date, 0 * $2::numeric)',
+        search: "gasWei: place('chargedWei') }",
+        replace: "gasWei: '0' }",
       },
     ],
     test: { file: fees, name: 'a network that has cost its gas of the day sells no more' },

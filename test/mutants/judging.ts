@@ -399,8 +399,8 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/reconciliation/store/chainRounds.ts',
-        search: 'case when chain_cursor.next_block > $4::bigint + 1 then',
-        replace: 'case when chain_cursor.next_block > $4::bigint + 100000 then',
+        search: '::bigint + 1 then excluded.next_block',
+        replace: '::bigint + 100000 then excluded.next_block',
       },
     ],
     test: { file: lies, name: 'a node whose head is a thousand blocks too high' },
@@ -447,9 +447,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'corrected-before-compared',
     rule: 4,
     bug: 'legs are corrected by flushes of blocks that one of two nodes alone has shown',
-    edits: [
-      { file: 'modules/reconciliation/store/corrections.ts', search: ', compared_block - 1) as up_to', replace: ') as up_to' },
-    ],
+    edits: [{ file: 'modules/reconciliation/store/corrections.ts', search: ', compared_block - 1)`', replace: ')`' }],
     test: { file: 'test/fault/payouts.test.ts', name: 'a flush is looked at again' },
   },
   {
@@ -658,9 +656,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'final-without-its-lock',
     rule: 3,
     bug: 'the sweeper makes a batch final without its lock, while a payment settles in it',
-    edits: [
-      { file: 'modules/settlement/store/sweep.ts', search: ' order by batch_id for update', replace: ' order by batch_id' },
-    ],
+    edits: [{ file: 'modules/settlement/store/sweep.ts', search: 'run(sql, unfinal.forUpdate())', replace: 'run(sql, unfinal)' }],
     test: { file: finality, name: 'a payment that settles while its batch is made final' },
   },
   {

@@ -58,8 +58,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/reconciliation/store/chainRounds.ts',
-        search: 'select tenant_id, network, $3 from split_seller where network = $1 and pay_to = $2',
-        replace: 'select tenant_id, network, $3 from split_seller where false and network = $1 and pay_to = $2',
+        search: ".where('payTo', '=', split)",
+        replace: ".where('payTo', '=', split).where('network', '<>', network)",
       },
     ],
     test: refused,
@@ -338,8 +338,8 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/reconciliation/store/corrections.ts',
-        search: 'least(safe_block, next_block - 1, compared_block - 1) as up_to',
-        replace: 'least(safe_block, compared_block - 1) as up_to',
+        search: 'least(safe_block, next_block - 1, compared_block - 1)',
+        replace: 'least(safe_block, compared_block - 1)',
       },
     ],
     test: { file: payouts, name: 'a flush is looked at again while its payment may still be recorded' },

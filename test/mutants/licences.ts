@@ -96,7 +96,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/licences/store/licences.ts',
-        search: ' and licence.period_until >= offer.period_until',
+        search: ".whereRef('licence.periodUntil', '>=', 'offer.periodUntil')",
         replace: '',
       },
     ],
@@ -109,7 +109,7 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/licences/store/licences.ts',
-        search: 'licence.period_from <= offer.period_from and ',
+        search: ".whereRef('licence.periodFrom', '<=', 'offer.periodFrom')",
         replace: '',
       },
     ],
@@ -119,7 +119,13 @@ export const LICENCE_MUTANTS: readonly Mutant[] = [
     id: 'offer-of-another-price',
     rule: 16,
     bug: 'a payment is taken for an offer that costs more',
-    edits: [{ file: 'modules/licences/store/offers.ts', search: 'and price_micro = $4', replace: 'and price_micro >= $4' }],
+    edits: [
+      {
+        file: 'modules/licences/store/offers.ts',
+        search: 'requestHash, priceMicro: request.priceMicro.toString() }',
+        replace: 'requestHash }',
+      },
+    ],
     test: { file: covering, name: fitting },
   },
   {

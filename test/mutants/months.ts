@@ -134,8 +134,8 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/sweep.ts',
-        search: 'closed.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id })),',
-        replace: '[],',
+        search: 'returnPayments(sql, closed)',
+        replace: 'returnPayments(sql, [])',
       },
     ],
     test: { file: ATTACKS, name: 'is judged again when the chain shows its evidence no more' },

@@ -203,8 +203,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/facilitator.ts',
-        search: "        and ($9 or said = 'refused' or reference is null or reference like '0x%')`,",
-        replace: '        and ($9 or $9 is not null)`,',
+        search: "of === 'status' ? heard : heard.where(isCurrent)",
+        replace: 'heard',
       },
     ],
     test: { file: late, name: 'a refusal of /settle that comes after an id of the facilitator changes nothing' },
@@ -214,7 +214,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     rule: 7,
     bug: 'of many open batches of a facilitator each round looks at the same ones',
     edits: [
-      { file: 'modules/settlement/store/facilitator.ts', search: 'order by random() limit', replace: 'order by batch_id limit' },
+      { file: 'modules/settlement/store/facilitator.ts', search: 'orderBy(text`random()`)', replace: "orderBy('batchId')" },
     ],
     test: { file: late, name: 'of more open batches than one round looks at, each has its turn' },
   },
@@ -251,8 +251,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/relayer.ts',
-        search: 'where network = $1 and address = $2 and next_nonce < $3 returning 1`',
-        replace: 'where network = $1 and address = $2 and next_nonce <> $3 returning 1`',
+        search: ".where('nextNonce', '<', nextNonce)",
+        replace: ".where('nextNonce', '<>', nextNonce)",
       },
     ],
     test: { file: operator, name: 'adopting the count of a chain that lags behind takes no nonce a second time' },

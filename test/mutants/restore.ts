@@ -54,8 +54,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/lostSettlements.ts',
-        search: "tenant_ids = '{}' or $6 = any (tenant_ids)",
-        replace: '$6::uuid is not null',
+        search: "(tenant_ids = '{}' or ",
+        replace: '(true or ',
       },
     ],
     test: { file: lost, name: ownSite },
@@ -78,7 +78,13 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     id: 'lost-settlement-for-any-account',
     rule: 2,
     bug: 'an account buys a licence with the lost payment of a stranger, whose call data is public',
-    edits: [{ file: 'modules/settlement/store/lostSettlements.ts', search: 'and wallet = lost.payer', replace: '' }],
+    edits: [
+      {
+        file: 'modules/settlement/store/lostSettlements.ts',
+        search: ".whereRef('account.wallet', '=', 'lost.payer')",
+        replace: '',
+      },
+    ],
     test: { file: lost, name: 'a lost payment buys a licence for the account of the wallet that paid' },
   },
   {
@@ -88,8 +94,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/lostSettlements.ts',
-        search: "and found_at > now() - $5 * interval '1 hour'",
-        replace: 'and $5 > 0',
+        search: ".where('foundAt', '>', text<Date>`now() - ",
+        replace: ".where('foundAt', '<', text<Date>`now() + ",
       },
     ],
     test: { file: lost, name: 'a day after a lost payment was found it is refused' },

@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 import { NO_EPOCH } from '../../identity/store/accessEpoch.ts';
 
 /** What storage is asked about a presented token. */
@@ -59,12 +61,15 @@ export interface UnnamedToken {
  */
 export async function isSoldByTenant(sql: Sql, token: UnnamedToken): Promise<boolean> {
   const { tenantId, host, licenceJti, issuedAtSeconds } = token;
-  const rows =
+  const issuedAt = text<Date>`to_timestamp(${issuedAtSeconds}::bigint)`;
+  const sold =
     licenceJti === null
-      ? await sql.query(
-          'select 1 from tenant_host where tenant_id = $1 and host = $2 and verified_at <= to_timestamp($3::bigint)',
-          [tenantId, host, issuedAtSeconds],
-        )
-      : await sql.query('select 1 from licence where tenant_id = $1 and jti = $2', [tenantId, licenceJti]);
-  return rows.length > 0;
+      ? tables
+          .selectFrom('tenant_host')
+          .select('host')
+          .where('tenantId', '=', tenantId)
+          .where('host', '=', host)
+          .where('verifiedAt', '<=', issuedAt)
+      : tables.selectFrom('licence').select('host').where('tenantId', '=', tenantId).where('jti', '=', licenceJti);
+  return (await run(sql, sold)).length > 0;
 }

@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { statement, tables } from '../../../db/statement.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 
 /** A licence that an account holds, as far as it is chosen by. */
@@ -10,27 +12,35 @@ export interface HeldLicence {
 /** Most licences that are looked at, the newest first. */
 const MOST = 100;
 
+/** What a licence is to cover, for whom, and when. */
+interface Asked {
+  readonly accountId: string;
+  readonly tenantId: string;
+  readonly host: string;
+  readonly kind: CrossingKind;
+  readonly terms: readonly string[];
+  readonly at: Date;
+}
+
+const covering = statement<Asked>()((place) =>
+  tables
+    .selectFrom('account_licence as held')
+    .innerJoin('licence', (on) => on.onRef('licence.tenantId', '=', 'held.tenantId').onRef('licence.jti', '=', 'held.jti'))
+    .select(['licence.jti', 'licence.patterns'])
+    .where('held.accountId', '=', place('accountId'))
+    .where('held.tenantId', '=', place('tenantId'))
+    .where('licence.host', '=', place('host'))
+    .where('licence.revokedAt', 'is', null)
+    .where(text<boolean>`(licence.kind = 'citation' or ${place('kind')}::text = 'read')`)
+    .where(text<boolean>`('all' = any(licence.terms) or licence.terms @> ${place('terms')}::text[])`)
+    .where('licence.periodFrom', '<=', place('at'))
+    .where('licence.periodUntil', '>', place('at'))
+    .orderBy('held.boughtAt', 'desc')
+    .orderBy('held.jti', 'desc')
+    .limit(text.lit(MOST)),
+);
+
 /** The licences of an account on a site that are in force at a moment and cover a kind and its uses, the newest first; at most 100. */
-export async function findHeldLicences(
-  sql: Sql,
-  asked: {
-    readonly accountId: string;
-    readonly tenantId: string;
-    readonly host: string;
-    readonly kind: CrossingKind;
-    readonly terms: readonly string[];
-    readonly at: Date;
-  },
-): Promise<HeldLicence[]> {
-  const { accountId, tenantId, host, kind, terms, at } = asked;
-  return sql.query<HeldLicence & Record<string, unknown>>(
-    `select licence.jti, licence.patterns from account_licence as held
-       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-      where held.account_id = $1 and held.tenant_id = $2 and licence.host = $3 and licence.revoked_at is null
-        and (licence.kind = 'citation' or $4::text = 'read')
-        and ('all' = any(licence.terms) or licence.terms @> $5::text[])
-        and licence.period_from <= $6 and licence.period_until > $6
-      order by held.bought_at desc, held.jti desc limit ${MOST}`,
-    [accountId, tenantId, host, kind, terms, at],
-  );
+export async function findHeldLicences(sql: Sql, asked: Asked): Promise<HeldLicence[]> {
+  return covering(sql, asked);
 }

@@ -1,8 +1,6 @@
+import type { InferResult } from 'kysely';
 import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
-import { sqlStates } from '../../../db/paymentStates.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf, workedOut } from '../../../db/shown.ts';
 import { run, tables } from '../../../db/statement.ts';
 import type { Address } from '../../kernel/money/legs.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
@@ -31,19 +29,6 @@ export interface LicenceRecord {
   readonly paths: readonly string[];
 }
 
-const SHOWN = both(
-  both(
-    columnsOf('licence licence', [
-      ...(['tenantId', 'jti', 'accountId', 'host', 'patterns', 'terms', 'kind', 'periodFrom', 'periodUntil'] as const),
-      ...(['priceMicro', 'legs', 'holder', 'boughtAt', 'revokedAt'] as const),
-    ]),
-    columnsOf('payment payment', ['network', 'txHash']),
-  ),
-  workedOut<{ readonly paths: readonly string[] }>(`array(select path from licence_page as page
-    where page.tenant_id = licence.tenant_id and page.jti = licence.jti order by path) as paths`),
-);
-type Row = RowOf<typeof SHOWN>;
-
 /** Holds for a row of `licence` while the site that sold it is active and owns its host. */
 export const TENANT_IS_OPEN = `exists (
          select from host_claim as claim join tenant_host as own using (tenant_id, host) join tenant using (tenant_id)
@@ -59,17 +44,32 @@ async function openFirst<T>(ask: (payment: PaymentView) => Promise<T[]>, isThere
   return open.length > 0 || !(await isThere()) ? open : ask('ledger.payment');
 }
 
+const paths = text<readonly string[]>`array(select path from licence_page as page
+  where page.tenant_id = licence.tenant_id and page.jti = licence.jti order by path)`;
+
+/** Licences beside their payments; the two views have the columns that are asked for. */
+const licencesBy = (view: PaymentView) =>
+  tables
+    .selectFrom('licence')
+    .innerJoin(`${view} as payment` as 'ledger.payment as payment', (on) =>
+      on.onRef('payment.tenantId', '=', 'licence.tenantId').onRef('payment.paymentId', '=', 'licence.paymentId'),
+    )
+    .select(['licence.tenantId', 'licence.jti', 'licence.accountId', 'licence.host', 'licence.patterns', 'licence.terms'])
+    .select(['licence.kind', 'licence.periodFrom', 'licence.periodUntil', 'licence.priceMicro', 'licence.legs'])
+    .select(['licence.holder', 'licence.boughtAt', 'licence.revokedAt', 'payment.network', 'payment.txHash'])
+    .select(paths.as('paths'));
+type Row = InferResult<ReturnType<typeof licencesBy>>[number];
+
+/** The same, of accounts that hold them. */
+const heldBy = (view: PaymentView) =>
+  licencesBy(view).innerJoin('account_licence as held', (on) =>
+    on.onRef('held.tenantId', '=', 'licence.tenantId').onRef('held.jti', '=', 'licence.jti'),
+  );
+
 /** The licences of an account that were not revoked, newest first. */
 export async function listLicences(sql: Sql, accountId: string): Promise<LicenceRecord[]> {
-  const rows = await sql.query<Row>(
-    `select ${SHOWN.text} from account_licence as held
-       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-       join ledger.payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where held.account_id = $1 and licence.revoked_at is null
-      order by held.bought_at desc, held.jti desc`,
-    [accountId],
-  );
-  return rows.map(licenceOf);
+  const held = heldBy('ledger.payment').where('held.accountId', '=', accountId).where('licence.revokedAt', 'is', null);
+  return (await run(sql, held.orderBy('held.boughtAt', 'desc').orderBy('held.jti', 'desc'))).map(licenceOf);
 }
 
 /**
@@ -80,26 +80,16 @@ export async function findLicence(
   sql: Sql,
   key: { readonly accountId: string; readonly jti: string },
 ): Promise<(LicenceRecord & { readonly isOpen: boolean }) | null> {
-  const ask = (payment: PaymentView) =>
-    sql.query<Row & { isOpen: boolean }>(
-      `select ${SHOWN.text}, ${TENANT_IS_OPEN} as "isOpen"
-       from account_licence as held
-       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-       join ${payment} on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where held.account_id = $1 and held.jti = $2`,
-      [key.accountId, key.jti],
-    );
-  const isHeld = async (): Promise<boolean> =>
-    (
-      await run(
-        sql,
-        tables.selectFrom('account_licence').select('jti').where('accountId', '=', key.accountId).where('jti', '=', key.jti),
-      )
-    ).length > 0;
-  const rows = await openFirst(ask, isHeld);
-  if (!rows[0]) return null;
-  const { isOpen, ...row } = rows[0];
-  return { ...licenceOf(row), isOpen };
+  const isOpen = text.raw<boolean>(TENANT_IS_OPEN).as('isOpen');
+  const ask = (view: PaymentView) =>
+    run(sql, heldBy(view).select(isOpen).where('held.accountId', '=', key.accountId).where('held.jti', '=', key.jti));
+  const held = tables
+    .selectFrom('account_licence')
+    .select('jti')
+    .where('accountId', '=', key.accountId)
+    .where('jti', '=', key.jti);
+  const [row] = await openFirst(ask, async () => (await run(sql, held)).length > 0);
+  return row ? { ...licenceOf(row), isOpen: row.isOpen } : null;
 }
 
 /**
@@ -119,47 +109,43 @@ export async function findLicenceOf(
   },
 ): Promise<LicenceRecord | null> {
   const { tenantId, buyer, host, path, kind, at } = asked;
-  const [column, who] = 'wallet' in buyer ? ['wallet', buyer.wallet] : ['account_id', buyer.accountId];
-  const rows = await sql.query<Row>(
-    `select ${SHOWN.text} from buyer_account as account
-       join account_licence as held on held.account_id = account.account_id and held.tenant_id = $1
-       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where account.${column} = $2 and licence.host = $3 and (licence.kind = 'citation' or $5 = 'read')
-        and licence.period_from <= $6 and licence.period_until > $6 and licence.revoked_at is null
-        and payment.state in (${sqlStates(SETTLED_STATES)}) and (licence.holder is null or licence.holder = account.wallet)
-        and exists (select from licence_page as page where page.tenant_id = licence.tenant_id and page.jti = licence.jti and page.path = $4)
-      order by licence.period_until desc, licence.jti limit 1`,
-    [tenantId, who, host, path, kind, at],
+  const [column, who] =
+    'wallet' in buyer ? (['account.wallet', buyer.wallet] as const) : (['account.accountId', buyer.accountId] as const);
+  const [row] = await run(
+    sql,
+    heldBy('payment')
+      .innerJoin('buyer_account as account', 'account.accountId', 'held.accountId')
+      .innerJoin('licence_page as page', (on) =>
+        on.onRef('page.tenantId', '=', 'licence.tenantId').onRef('page.jti', '=', 'licence.jti').on('page.path', '=', path),
+      )
+      .where(column, '=', who)
+      .where('held.tenantId', '=', tenantId)
+      .where('licence.host', '=', host)
+      .$if(kind !== 'read', (held) => held.where('licence.kind', '=', 'citation'))
+      .where('licence.periodFrom', '<=', at)
+      .where('licence.periodUntil', '>', at)
+      .where('licence.revokedAt', 'is', null)
+      .where('payment.state', 'in', SETTLED_STATES)
+      .where((is) =>
+        is.or([is('licence.holder', 'is', null), is('licence.holder', '=', is.ref('account.wallet').$castTo<Address>())]),
+      )
+      .orderBy('licence.periodUntil', 'desc')
+      .orderBy('licence.jti')
+      .limit(1),
   );
-  return rows[0] ? licenceOf(rows[0]) : null;
+  return row ? licenceOf(row) : null;
 }
 
 /** The licence that a payment bought; null when it bought none (yet). */
 export async function findBoughtLicence(
   sql: Sql,
-  payment: { readonly tenantId: string; readonly paymentId: string },
+  { tenantId, paymentId }: { readonly tenantId: string; readonly paymentId: string },
 ): Promise<LicenceRecord | null> {
   const ask = (view: PaymentView) =>
-    sql.query<Row>(
-      `select ${SHOWN.text} from licence
-       join ${view} on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where licence.tenant_id = $1 and licence.payment_id = $2`,
-      [payment.tenantId, payment.paymentId],
-    );
-  const isBought = async (): Promise<boolean> =>
-    (
-      await run(
-        sql,
-        tables
-          .selectFrom('licence')
-          .select('jti')
-          .where('tenantId', '=', payment.tenantId)
-          .where('paymentId', '=', payment.paymentId),
-      )
-    ).length > 0;
-  const rows = await openFirst(ask, isBought);
-  return rows[0] ? licenceOf(rows[0]) : null;
+    run(sql, licencesBy(view).where('licence.tenantId', '=', tenantId).where('licence.paymentId', '=', paymentId));
+  const bought = tables.selectFrom('licence').select('jti').where('tenantId', '=', tenantId).where('paymentId', '=', paymentId);
+  const [row] = await openFirst(ask, async () => (await run(sql, bought)).length > 0);
+  return row ? licenceOf(row) : null;
 }
 
 /**
@@ -170,17 +156,33 @@ export async function findLicenceOfRequest(
   sql: Sql,
   { accountId, tenantId, requestHash, at }: { accountId: string; tenantId: string; requestHash: string; at: Date },
 ): Promise<{ readonly jti: string; readonly priceMicro: bigint } | null> {
-  const [row] = await sql.query<{ jti: string; priceMicro: string }>(
-    `select licence.jti, licence.price_micro as "priceMicro" from account_licence as held
-       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-       join licence_offer as offer on offer.tenant_id = licence.tenant_id and offer.offer_id = licence.offer_id
-      where held.account_id = $1 and held.tenant_id = $2 and offer.request_hash = $3 and licence.revoked_at is null
-        and licence.period_from <= $4 and licence.period_until > $4
-      order by licence.period_until desc, licence.jti limit 1`,
-    [accountId, tenantId, requestHash, at],
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('account_licence as held')
+      .innerJoin('licence', (on) => on.onRef('licence.tenantId', '=', 'held.tenantId').onRef('licence.jti', '=', 'held.jti'))
+      .innerJoin('licence_offer as offer', (on) =>
+        on.onRef('offer.tenantId', '=', 'licence.tenantId').onRef('offer.offerId', '=', 'licence.offerId'),
+      )
+      .select(['licence.jti', 'licence.priceMicro'])
+      .where('held.accountId', '=', accountId)
+      .where('held.tenantId', '=', tenantId)
+      .where('offer.requestHash', '=', requestHash)
+      .where('licence.revokedAt', 'is', null)
+      .where('licence.periodFrom', '<=', at)
+      .where('licence.periodUntil', '>', at)
+      .orderBy('licence.periodUntil', 'desc')
+      .orderBy('licence.jti')
+      .limit(1),
   );
   return row ? { jti: row.jti, priceMicro: BigInt(row.priceMicro) } : null;
 }
+
+/** Holds for a row of `licence` that covers every page of a row of `offer`. */
+const COVERS_PAGES = text<boolean>`not exists (
+  select from jsonb_array_elements(offer.pages) as asked
+   where not exists (select from licence_page as page where page.tenant_id = licence.tenant_id
+     and page.jti = licence.jti and page.path = asked ->> 'path'))`;
 
 /**
  * The purchase of a licence of the same account that covers everything of an offer: pages, terms, kind and the whole period
@@ -190,24 +192,33 @@ export async function findCoveringPurchase(
   sql: Sql,
   { tenantId, offerId }: { readonly tenantId: string; readonly offerId: string },
 ): Promise<string | null> {
-  const rows = await sql.query<{ paymentId: string }>(
-    `select licence.payment_id as "paymentId" from licence_offer as offer
-       join account_licence as held on held.account_id = offer.account_id and held.tenant_id = offer.tenant_id
-       join licence on licence.tenant_id = held.tenant_id and licence.jti = held.jti
-       join payment on payment.tenant_id = licence.tenant_id and payment.payment_id = licence.payment_id
-      where offer.tenant_id = $1 and offer.offer_id = $2 and payment.state in (${sqlStates(SETTLED_STATES)}) and licence.revoked_at is null
-        and licence.host = offer.host and licence.holder is not distinct from offer.holder
-        and (licence.kind = 'citation' or offer.kind = 'read')
-        and ('all' = any(licence.terms) or licence.terms @> offer.terms)
-        and licence.period_from <= offer.period_from and licence.period_until >= offer.period_until
-        and not exists (
-          select from jsonb_array_elements(offer.pages) as asked
-           where not exists (select from licence_page as page where page.tenant_id = licence.tenant_id
-             and page.jti = licence.jti and page.path = asked ->> 'path'))
-      order by licence.bought_at desc limit 1`,
-    [tenantId, offerId],
+  const [row] = await run(
+    sql,
+    tables
+      .selectFrom('licence_offer as offer')
+      .innerJoin('account_licence as held', (on) =>
+        on.onRef('held.accountId', '=', 'offer.accountId').onRef('held.tenantId', '=', 'offer.tenantId'),
+      )
+      .innerJoin('licence', (on) => on.onRef('licence.tenantId', '=', 'held.tenantId').onRef('licence.jti', '=', 'held.jti'))
+      .innerJoin('payment', (on) =>
+        on.onRef('payment.tenantId', '=', 'licence.tenantId').onRef('payment.paymentId', '=', 'licence.paymentId'),
+      )
+      .select('licence.paymentId')
+      .where('offer.tenantId', '=', tenantId)
+      .where('offer.offerId', '=', offerId)
+      .where('payment.state', 'in', SETTLED_STATES)
+      .where('licence.revokedAt', 'is', null)
+      .whereRef('licence.host', '=', 'offer.host')
+      .whereRef('licence.holder', 'is not distinct from', 'offer.holder')
+      .where((is) => is.or([is('licence.kind', '=', 'citation'), is('offer.kind', '=', 'read')]))
+      .where(text<boolean>`('all' = any(licence.terms) or licence.terms @> offer.terms)`)
+      .whereRef('licence.periodFrom', '<=', 'offer.periodFrom')
+      .whereRef('licence.periodUntil', '>=', 'offer.periodUntil')
+      .where(COVERS_PAGES)
+      .orderBy('licence.boughtAt', 'desc')
+      .limit(1),
   );
-  return rows[0]?.paymentId ?? null;
+  return row?.paymentId ?? null;
 }
 
 /** Stores what a token covers that does not say so itself; `paths` null: every page of its licence. Again: changes nothing. */

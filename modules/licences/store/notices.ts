@@ -1,8 +1,8 @@
+import type { NotNull } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { toldState, toldWatched } from '../../../db/paymentStates.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { acrossSites, run, tables } from '../../../db/statement.ts';
 import type { FailureReason } from '../../kernel/errors.ts';
 import type { NoticeKind, PurchaseFacts } from '../rules/purchaseNews.ts';
 
@@ -25,15 +25,36 @@ export async function lockPurchase(
   sql: Sql,
   { tenantId, paymentId }: Purchase,
 ): Promise<(PurchaseFacts & { readonly bought: Bought }) | null> {
-  const [row] = await sql.query<PurchaseFacts & Bought & Record<string, unknown>>(
-    `select ${toldState('s')} as state, ${toldWatched('s')} as watched, i.network, i.host, i.account_id as "accountId",
-       i.amount_micro::text as "priceMicro",
-       (select kind from account_notice where tenant_id = $1 and payment_id = $2 order by position desc limit 1) as told,
-       exists (select from licence where tenant_id = $1 and jti = $2 and revoked_reason = 'payment_reverted') as "isTakenBack"
-       from payment_state as s join payment_intake as i using (tenant_id, payment_id)
-      where tenant_id = $1 and payment_id = $2 and i.purpose = 'licence' for share of s`,
-    [tenantId, paymentId],
-  );
+  const purchase = tables
+    .selectFrom('payment_state as s')
+    .innerJoin('payment_intake as i', (on) => on.onRef('i.tenantId', '=', 's.tenantId').onRef('i.paymentId', '=', 's.paymentId'))
+    .select(['i.network', 'i.host', 'i.accountId', 'i.amountMicro as priceMicro'])
+    .select([text.raw<PurchaseFacts['state']>(toldState('s')).as('state'), text.raw<boolean>(toldWatched('s')).as('watched')])
+    .select(({ selectFrom, exists }) => [
+      selectFrom('account_notice as told')
+        .select('told.kind')
+        .where('told.tenantId', '=', tenantId)
+        .where('told.paymentId', '=', paymentId)
+        .orderBy('told.position', 'desc')
+        .limit(1)
+        .as('told'),
+      exists(
+        selectFrom('licence')
+          .select('jti')
+          .where('licence.tenantId', '=', tenantId)
+          .where('jti', '=', paymentId)
+          .where('revokedReason', '=', 'payment_reverted'),
+      )
+        .$castTo<boolean>()
+        .as('isTakenBack'),
+    ])
+    .where('s.tenantId', '=', tenantId)
+    .where('s.paymentId', '=', paymentId)
+    .where('i.purpose', '=', 'licence')
+    .where('i.accountId', 'is not', null)
+    .$narrowType<{ accountId: NotNull }>()
+    .forShare('s');
+  const [row] = await run(sql, purchase);
   if (!row) return null;
   const { state, watched, told, isTakenBack, ...bought } = row;
   return { state, watched, told, isTakenBack, bought };
@@ -62,10 +83,16 @@ export async function listUnfollowed(
   network: string,
   { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
 ): Promise<Purchase[]> {
-  return await sql.query<Purchase & Record<string, unknown>>(
-    `select tenant_id as "tenantId", payment_id as "paymentId" from unfollowed_purchase
-      where network = $1 and at < now() - make_interval(secs => $2::double precision / 1000) order by at limit $3`,
-    [network, olderThanMs, limit],
+  const before = text<Date>`now() - make_interval(secs => ${olderThanMs}::double precision / 1000)`;
+  return run(
+    sql,
+    acrossSites('a worker')
+      .selectFrom('unfollowed_purchase')
+      .select(['tenantId', 'paymentId'])
+      .where('network', '=', network)
+      .where('at', '<', before)
+      .orderBy('at')
+      .limit(limit),
   );
 }
 
@@ -83,17 +110,22 @@ export interface NoticeRecord extends Purchase {
   readonly sentence: string | null;
 }
 
-const SHOWN = both(
-  columnsOf('account_notice notice', ['tenantId', 'paymentId', 'kind', 'at']),
-  columnsOf('payment payment', ['host', 'amountMicro', 'payer', 'nonce', 'reason', 'sentence']),
-);
-
 /** The newest notices of an account, at most `limit`, newest first. */
 export async function listNotices(sql: Sql, accountId: string, limit: number): Promise<NoticeRecord[]> {
-  const rows = await sql.query<RowOf<typeof SHOWN>>(
-    `select ${SHOWN.text} from account_notice as notice join ledger.payment using (tenant_id, payment_id)
-      where notice.account_id = $1 order by notice.at desc, notice.payment_id, notice.position desc limit $2`,
-    [accountId, limit],
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('account_notice as notice')
+      .innerJoin('ledger.payment as payment', (on) =>
+        on.onRef('payment.tenantId', '=', 'notice.tenantId').onRef('payment.paymentId', '=', 'notice.paymentId'),
+      )
+      .select(['notice.tenantId', 'notice.paymentId', 'notice.kind', 'notice.at'])
+      .select(['payment.host', 'payment.amountMicro', 'payment.payer', 'payment.nonce', 'payment.reason', 'payment.sentence'])
+      .where('notice.accountId', '=', accountId)
+      .orderBy('notice.at', 'desc')
+      .orderBy('notice.paymentId')
+      .orderBy('notice.position', 'desc')
+      .limit(limit),
   );
   return rows.map(({ amountMicro, ...row }) => ({ ...row, priceMicro: BigInt(amountMicro) }));
 }

@@ -14,16 +14,22 @@ export interface HostTenant {
   readonly isRouted: boolean;
 }
 
+const tenantOf = statement<{ host: string }>()((place) =>
+  tables
+    .selectFrom('host_claim as claim')
+    .innerJoin('tenant_host as owned', (on) =>
+      on.onRef('owned.tenantId', '=', 'claim.tenantId').onRef('owned.host', '=', 'claim.host'),
+    )
+    .innerJoin('tenant', 'tenant.tenantId', 'claim.tenantId')
+    .select(['claim.tenantId', 'tenant.version'])
+    .select((is) => is('owned.routingVerifiedAt', 'is not', null).$castTo<boolean>().as('isRouted'))
+    .where('claim.host', '=', place('host'))
+    .where('owned.verifiedAt', 'is not', null),
+);
+
 /** The site of a verified host; null when nobody owns it. */
 export async function findTenantOfHost(sql: Sql, host: string): Promise<HostTenant | null> {
-  const [row] = await sql.query<HostTenant & Record<string, unknown>>(
-    `select claim.tenant_id as "tenantId", tenant.version, owned.routing_verified_at is not null as "isRouted" from host_claim as claim
-       join tenant_host as owned on owned.tenant_id = claim.tenant_id and owned.host = claim.host
-       join tenant on tenant.tenant_id = claim.tenant_id
-      where claim.host = $1 and owned.verified_at is not null`,
-    [host],
-  );
-  return row ?? null;
+  return (await tenantOf(sql, { host }))[0] ?? null;
 }
 
 /** What a site says about selling scopes. */

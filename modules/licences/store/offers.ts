@@ -1,7 +1,7 @@
+import type { InferResult } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf, workedOut } from '../../../db/shown.ts';
-import { json, run, tables } from '../../../db/statement.ts';
+import { acrossSites, json, run, tables } from '../../../db/statement.ts';
 import type { Address, Leg } from '../../kernel/money/legs.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 
@@ -55,15 +55,13 @@ const OFFERED = [
   ...(['periodFrom', 'periodUntil'] as const),
   ...(['priceMicro', 'legs', 'legWords', 'payTo', 'network', 'asset', 'router', 'holder', 'expiresAt'] as const),
 ] as const;
-const OPEN = columnsOf('open_licence_offer offer', [...OFFERED, 'pageCount', 'pagesDigest']);
+const open = acrossSites('an account').selectFrom('open_licence_offer').select(OFFERED).select(['pageCount', 'pagesDigest']);
 /** Offers that a payment was shown for have their pages. */
-const WHOLE = both(
-  columnsOf('licence_offer offer', OFFERED),
-  workedOut<{ readonly pageCount: number; readonly pagesDigest: string | null }>(
-    'jsonb_array_length(offer.pages) as "pageCount", null as "pagesDigest"',
-  ),
-);
-type Row = RowOf<typeof WHOLE>;
+const whole = acrossSites('an account')
+  .selectFrom('licence_offer')
+  .select(OFFERED)
+  .select([text<number>`jsonb_array_length(pages)`.as('pageCount'), text<string | null>`null`.as('pagesDigest')]);
+type Row = InferResult<typeof whole>[number];
 
 /** A request has one offer at a time; those before it are paid for some minutes more. */
 const MOST_PAYABLE = 20;
@@ -78,28 +76,51 @@ export async function keepOffer(database: Database, offer: OpenOffer, at: Date, 
   if (pagesDigest === null) throw new Error('an offer that is frozen is not kept as an open one');
   return database.transaction(async (sql) => {
     // Offers of one account come one after the other.
-    await sql.query('select 1 from buyer_account where account_id = $1 for no key update', [offer.accountId]);
+    const account = tables.selectFrom('buyer_account').select('accountId').where('accountId', '=', offer.accountId);
+    await run(sql, account.forNoKeyUpdate());
     const standing = await findStandingOffer(sql, offer, at);
     if (standing) return standing;
-    const [row] = await sql.query<{ ofAccount: number; ofTenant: number }>(
-      `select (select count(*)::int from open_licence_offer where account_id = $1 and expires_at > $3) as "ofAccount",
-         (select count(*)::int from open_licence_offer where tenant_id = $2) as "ofTenant"`,
-      [offer.accountId, offer.tenantId, at],
+    const [row] = await run(
+      sql,
+      acrossSites('an account').selectNoFrom(({ selectFrom, fn }) => {
+        const count = selectFrom('open_licence_offer').select(fn.countAll<string>().as('count'));
+        const ofAccount = count.where('accountId', '=', offer.accountId).where('expiresAt', '>', at);
+        return [ofAccount.as('ofAccount'), count.where('tenantId', '=', offer.tenantId).as('ofTenant')];
+      }),
     );
-    if ((row?.ofAccount ?? 0) >= caps.ofAccount) return null;
-    if ((row?.ofTenant ?? 0) >= caps.ofTenant) await giveWay(sql, offer.tenantId);
+    if (Number(row?.ofAccount) >= caps.ofAccount) return null;
+    if (Number(row?.ofTenant) >= caps.ofTenant) await giveWay(sql, offer.tenantId);
     await run(sql, tables.insertInto('open_licence_offer').values({ ...storedOf(offer), pageCount, pagesDigest }));
     return offer;
   });
 }
 
 async function giveWay(sql: Sql, tenantId: string): Promise<void> {
-  await sql.query(
-    `delete from open_licence_offer where tenant_id = $1 and offer_id = (
-       select offer_id from (
-         select offer_id, expires_at, count(*) over (partition by account_id) as mine from open_licence_offer where tenant_id = $1) every
-       order by mine desc, expires_at, offer_id limit 1)`,
-    [tenantId],
+  await run(
+    sql,
+    tables
+      .deleteFrom('open_licence_offer')
+      .where('tenantId', '=', tenantId)
+      .where('offerId', '=', ({ selectFrom, fn }) =>
+        selectFrom(
+          selectFrom('open_licence_offer')
+            .select([
+              'offerId',
+              'expiresAt',
+              fn
+                .countAll()
+                .over((all) => all.partitionBy('accountId'))
+                .as('mine'),
+            ])
+            .where('tenantId', '=', tenantId)
+            .as('every'),
+        )
+          .select('every.offerId')
+          .orderBy('every.mine', 'desc')
+          .orderBy('every.expiresAt')
+          .orderBy('every.offerId')
+          .limit(1),
+      ),
   );
 }
 
@@ -136,12 +157,10 @@ export async function findStandingOffer(
   request: { readonly accountId: string; readonly requestHash: string },
   at: Date,
 ): Promise<OpenOffer | null> {
-  const rows = await sql.query<Row>(
-    `select ${OPEN.text} from open_licence_offer as offer where account_id = $1 and request_hash = $2 and expires_at > $3
-      order by expires_at desc limit 1`,
-    [request.accountId, request.requestHash, at],
-  );
-  return rows[0] ? offerOf(rows[0]) : null;
+  const { accountId, requestHash } = request;
+  const standing = open.where((is) => is.and({ accountId, requestHash })).where('expiresAt', '>', at);
+  const [row] = await run(sql, standing.orderBy('expiresAt', 'desc').limit(1));
+  return row ? offerOf(row) : null;
 }
 
 /**
@@ -154,43 +173,63 @@ export async function findFittingOffer(
   fits: (offer: OpenOffer) => boolean,
   since: Date,
 ): Promise<OpenOffer | null> {
-  const payable = 'account_id = $1 and request_hash = $2 and expires_at > $3 and price_micro = $4';
-  const values = [request.accountId, request.requestHash, since, request.priceMicro.toString()];
-  const newest = (columns: string, table: string) =>
-    sql.query<Row>(
-      `select ${columns} from ${table} as offer where ${payable} order by expires_at desc limit ${MOST_PAYABLE}`,
-      values,
-    );
+  const { accountId, requestHash } = request;
+  const wanted = { accountId, requestHash, priceMicro: request.priceMicro.toString() };
+  const frozen = whole.where((is) => is.and(wanted)).where('expiresAt', '>', since);
+  const payable = open.where((is) => is.and(wanted)).where('expiresAt', '>', since);
   // Of one that is both, what is frozen counts.
-  const found = [...(await newest(WHOLE.text, 'licence_offer')), ...(await newest(OPEN.text, 'open_licence_offer'))];
+  const found = [
+    ...(await run(sql, frozen.orderBy('expiresAt', 'desc').limit(MOST_PAYABLE))),
+    ...(await run(sql, payable.orderBy('expiresAt', 'desc').limit(MOST_PAYABLE))),
+  ];
   const newestFirst = found.sort((a, b) => b.expiresAt.getTime() - a.expiresAt.getTime()).map(offerOf);
   return newestFirst.find(fits) ?? null;
 }
 
 /** An offer, open or frozen; null when there is none. */
 export async function findOffer(sql: Sql, offerId: string): Promise<OpenOffer | null> {
-  const find = (columns: string, table: string) =>
-    sql.query<Row>(`select ${columns} from ${table} as offer where offer_id = $1`, [offerId]);
-  const [row] = [...(await find(WHOLE.text, 'licence_offer')), ...(await find(OPEN.text, 'open_licence_offer'))];
+  const [frozen] = await run(sql, whole.where('offerId', '=', offerId));
+  const [row] = frozen ? [frozen] : await run(sql, open.where('offerId', '=', offerId));
   return row ? offerOf(row) : null;
 }
 
 /** Forgets some offers that ended before `before` and that nobody paid for. Returns how many. */
 export async function dropOffers(sql: Sql, before: Date, limit: number): Promise<number> {
-  const open = await sql.query(
-    `delete from open_licence_offer where (tenant_id, offer_id) in (
-       select tenant_id, offer_id from open_licence_offer where expires_at < $1 order by expires_at limit $2) returning 1`,
-    [before, limit],
+  const every = acrossSites('a worker');
+  const ended = every.selectFrom('open_licence_offer').select(['tenantId', 'offerId']).where('expiresAt', '<', before);
+  const unpaid = every
+    .selectFrom('licence_offer as offer')
+    .select(['tenantId', 'offerId'])
+    .where('expiresAt', '<', before)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('ledger.payment_intake as payment')
+            .select('payment.paymentId')
+            .whereRef('payment.tenantId', '=', 'offer.tenantId')
+            .whereRef('payment.licenceOfferId', '=', 'offer.offerId'),
+        ),
+      ),
+    );
+  const forgotten = await run(
+    sql,
+    every
+      .deleteFrom('open_licence_offer')
+      .where((is) =>
+        is(is.refTuple('tenantId', 'offerId'), 'in', ended.orderBy('expiresAt').limit(limit).$asTuple('tenantId', 'offerId')),
+      )
+      .returning('offerId'),
   );
-  const rows = await sql.query(
-    `delete from licence_offer where (tenant_id, offer_id) in (
-       select tenant_id, offer_id from licence_offer where expires_at < $1
-         and not exists (select from ledger.payment_intake as payment where payment.tenant_id = licence_offer.tenant_id
-           and payment.licence_offer_id = licence_offer.offer_id)
-       order by expires_at limit $2) returning 1`,
-    [before, limit],
+  const frozen = await run(
+    sql,
+    every
+      .deleteFrom('licence_offer')
+      .where((is) =>
+        is(is.refTuple('tenantId', 'offerId'), 'in', unpaid.orderBy('expiresAt').limit(limit).$asTuple('tenantId', 'offerId')),
+      )
+      .returning('offerId'),
   );
-  return open.length + rows.length;
+  return forgotten.length + frozen.length;
 }
 
 function offerOf({ priceMicro, legs, ...row }: Row): OpenOffer {

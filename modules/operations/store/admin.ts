@@ -1,25 +1,43 @@
 /** Statements of the operator's command line. */
 
+import { sql as text } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
 import { sqlStates, toldFinalAt, toldState, toldWatched } from '../../../db/paymentStates.ts';
+import { run, tables } from '../../../db/statement.ts';
 import { LOOSE_STATES } from '../../kernel/payment/state.ts';
 import type { PaymentRef } from '../../settlement/store/payment.ts';
 import { returnPayments } from '../../settlement/store/returning.ts';
+import { lockTenant } from '../../tenants/store/owners.ts';
 import { moveTenantVersion } from '../../tenants/store/tenants.ts';
 
 /** Makes a host a tenant's verified one, last in order; a second call changes nothing. False: it is another tenant's, or no such tenant. */
 export async function addVerifiedHost(database: Transactional, tenantId: string, host: string, at: Date): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const tenants = await sql.query('select 1 from tenant where tenant_id = $1 for no key update', [tenantId]);
-    if (tenants.length === 0) return false;
-    await sql.query('insert into host_claim (host, tenant_id) values ($1, $2) on conflict (host) do nothing', [host, tenantId]);
-    const claims = await sql.query<{ tenant_id: string }>('select tenant_id from host_claim where host = $1', [host]);
-    if (claims[0]?.tenant_id !== tenantId) return false;
-    await sql.query(
-      `insert into tenant_host (tenant_id, host, position, verified_at)
-       values ($1, $2, (select coalesce(max(position) + 1, 0) from tenant_host where tenant_id = $1), $3)
-       on conflict (tenant_id, host) do update set verified_at = coalesce(tenant_host.verified_at, excluded.verified_at)`,
-      [tenantId, host, at],
+    if ((await lockTenant(sql, tenantId)) === null) return false;
+    const claimed = tables.insertInto('host_claim').values({ host, tenantId });
+    await run(
+      sql,
+      claimed.onConflict((claim) => claim.column('host').doNothing()),
+    );
+    const [claim] = await run(sql, tables.selectFrom('host_claim').select('tenantId').where('host', '=', host));
+    if (claim?.tenantId !== tenantId) return false;
+    await run(
+      sql,
+      tables
+        .insertInto('tenant_host')
+        .values(({ selectFrom }) => ({
+          tenantId,
+          host,
+          position: selectFrom('tenant_host')
+            .select(text<number>`coalesce(max(position) + 1, 0)`.as('position'))
+            .where('tenantId', '=', tenantId),
+          verifiedAt: at,
+        }))
+        .onConflict((known) =>
+          known
+            .columns(['tenantId', 'host'])
+            .doUpdateSet(({ fn, ref }) => ({ verifiedAt: fn.coalesce('tenant_host.verifiedAt', ref('excluded.verifiedAt')) })),
+        ),
     );
     await moveTenantVersion(sql, tenantId, at);
     return true;

@@ -1,9 +1,13 @@
 /** The SQL of the gauges: what waits, how old it is. Every statement reads partial indexes of open work, or a small table. */
 
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { isSettledWithBatch, SETTLED_ALONE, sqlStages } from '../../../db/paymentStates.ts';
+import { acrossSites, run } from '../../../db/statement.ts';
 import type { GaugePoint } from '../../kernel/metrics.ts';
 import { OPEN_STATES } from '../../kernel/payment/state.ts';
+
+const all = acrossSites('the operator');
 
 /** Counting stops here: beyond it, more is as bad. */
 const MOST = 100_000;
@@ -69,12 +73,20 @@ async function outstanding(sql: Sql, networks: readonly string[]): Promise<Gauge
 }
 
 async function webhooks(sql: Sql): Promise<GaugePoint[]> {
-  const [row] = await sql.query<{ backlog: string; lag: string | null }>(
-    `select count(*) as backlog, extract(epoch from clock_timestamp() - min(due_at)) as lag from (
-       (select due_at from delivery where state = 'pending' and not retrying and due_at <= clock_timestamp() limit $1)
-       union all
-       (select due_at from delivery where state = 'pending' and retrying and due_at <= clock_timestamp() limit $1)) as due`,
-    [MOST],
+  const due = all
+    .selectFrom('delivery')
+    .select('dueAt')
+    .where('state', '=', 'pending')
+    .where('dueAt', '<=', text<Date>`clock_timestamp()`)
+    .limit(MOST);
+  // Each kind by its own index: one condition of both implies neither.
+  const some = (retrying: boolean) => all.selectFrom(due.where('retrying', '=', retrying).as('some')).select('some.dueAt');
+  const [row] = await run(
+    sql,
+    all
+      .selectFrom(some(false).unionAll(some(true)).as('due'))
+      .select(({ fn }) => fn.countAll<string>().as('backlog'))
+      .select(text<string | null>`extract(epoch from clock_timestamp() - min(due.due_at))`.as('lag')),
   );
   return [
     { name: 'svc.webhook.backlog', value: Number(row?.backlog ?? 0) },
@@ -83,20 +95,37 @@ async function webhooks(sql: Sql): Promise<GaugePoint[]> {
 }
 
 async function relayers(sql: Sql): Promise<GaugePoint[]> {
-  const rows = await sql.query<{ network: string; address: string; paused: boolean; open: string }>(
-    `select network, address, paused_reason is not null as paused, (select count(*) from settlement_batch as b
-       where b.network = r.network and b.relayer = r.address and b.state = 'open') as open from relayer as r`,
+  const rows = await run(
+    sql,
+    all
+      .selectFrom('relayer as r')
+      .select(['r.network', 'r.address as relayer', 'r.pausedReason'])
+      .select(({ selectFrom, fn }) =>
+        selectFrom('settlement_batch as b')
+          .select(fn.countAll<string>().as('count'))
+          .whereRef('b.network', '=', 'r.network')
+          .whereRef('b.relayer', '=', 'r.address')
+          .where('b.state', '=', 'open')
+          .as('open'),
+      ),
   );
-  return rows.flatMap(({ network, address: relayer, paused, open }) => [
+  return rows.flatMap(({ network, relayer, pausedReason, open }) => [
     { name: 'svc.relayer.in_flight', value: Number(open), labels: { network, relayer } },
-    { name: 'svc.relayer.paused', value: paused ? 1 : 0, labels: { network, relayer } },
+    { name: 'svc.relayer.paused', value: pausedReason === null ? 0 : 1, labels: { network, relayer } },
   ]);
 }
 
 async function alerts(sql: Sql): Promise<GaugePoint[]> {
-  const rows = await sql.query<{ kind: string; count: string; tenants: string }>(
-    `select kind, count(*) as count, count(distinct tenant_id) filter (where raised_at > now() - interval '1 day') as tenants
-       from operator_alert where resolved_at is null group by kind`,
+  const rows = await run(
+    sql,
+    all
+      .selectFrom('operator_alert')
+      .select(({ fn }) => ['kind', fn.countAll<string>().as('count')])
+      .select(({ fn }) =>
+        fn.count<string>('tenantId').distinct().filterWhere('raisedAt', '>', text<Date>`now() - interval '1 day'`).as('tenants'),
+      )
+      .where('resolvedAt', 'is', null)
+      .groupBy('kind'),
   );
   const open = rows.map(({ kind, count }): GaugePoint => ({ name: 'svc.alert.open', value: Number(count), labels: { kind } }));
   const mismatch = rows.find(({ kind }) => kind === 'rollup_mismatch');
@@ -106,12 +135,17 @@ async function alerts(sql: Sql): Promise<GaugePoint[]> {
 
 /** Sites refused today for the gas they have spent, by a host of theirs, else by id; the budget's day is the database's. */
 async function spentBudgets(sql: Sql): Promise<GaugePoint[]> {
-  const rows = await sql.query<{ tenant: string }>(
-    `select coalesce((select min(host) from tenant_host where tenant_host.tenant_id = spent.tenant_id), spent.tenant_id::text) as tenant
-       from (select distinct tenant_id from operator_alert where kind = 'gas_budget_spent' and resolved_at is null
-               and raised_at >= current_date order by tenant_id limit $1) as spent`,
-    [MOST_TENANTS],
-  );
+  const spent = all
+    .selectFrom('operator_alert')
+    .select('tenantId')
+    .distinct()
+    .where('kind', '=', 'gas_budget_spent')
+    .where('resolvedAt', 'is', null)
+    .where('raisedAt', '>=', text<Date>`current_date`)
+    .orderBy('tenantId')
+    .limit(MOST_TENANTS);
+  const host = text<string>`coalesce((select min(host) from tenant_host where tenant_host.tenant_id = spent.tenant_id), spent.tenant_id::text)`;
+  const rows = await run(sql, all.selectFrom(spent.as('spent')).select(host.as('tenant')));
   if (rows.length === 0) return [{ name: 'svc.gas.budget_spent', value: 0, labels: { site: 'none' } }];
   return rows.map(({ tenant }): GaugePoint => ({ name: 'svc.gas.budget_spent', value: 1, labels: { site: tenant } }));
 }
@@ -123,9 +157,8 @@ async function size(sql: Sql): Promise<GaugePoint[]> {
 }
 
 async function reading(sql: Sql): Promise<GaugePoint[]> {
-  const rows = await sql.query<{ network: string; age: string }>(
-    'select network, extract(epoch from now() - read_at) as age from chain_cursor where read_at is not null',
-  );
+  const age = text<string>`extract(epoch from now() - read_at)`.as('age');
+  const rows = await run(sql, all.selectFrom('chain_cursor').select(['network', age]).where('readAt', 'is not', null));
   return rows.map(
     ({ network, age }): GaugePoint => ({ name: 'svc.recon.read_age', value: Math.max(0, Number(age)), labels: { network } }),
   );
@@ -147,7 +180,7 @@ async function archive(sql: Sql): Promise<GaugePoint[]> {
 /** Seconds that the database's clock is ahead of ours (`now`, epoch milliseconds), within the time that the question took. */
 export async function readClockSkew(sql: Sql, now: () => number): Promise<number> {
   const before = now();
-  const [clock] = await sql.query<{ epoch: string }>('select extract(epoch from clock_timestamp()) as epoch');
+  const [clock] = await run(sql, all.selectNoFrom(text<string>`extract(epoch from clock_timestamp())`.as('epoch')));
   const middle = (before + now()) / 2_000;
   return Number(clock?.epoch ?? middle) - middle;
 }

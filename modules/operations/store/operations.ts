@@ -1,11 +1,12 @@
 /** The SQL of the operator's commands: what is wrong, what a restore lost, relayer keys, alerts. */
 
+import type { NotNull } from 'kysely';
 import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { listMigrations } from '../../../db/migrations.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf, workedOut } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { acrossSites, run, tables } from '../../../db/statement.ts';
+
+const all = acrossSites('the operator');
 
 /** Where the database stands. */
 export interface DatabaseFacts {
@@ -47,17 +48,32 @@ export interface RelayerFacts {
   readonly unfinishedBatches: number;
 }
 
-const KEY = columnsOf('relayer r', ['network', 'address', 'nextNonce', 'pausedReason']);
-
 /** Every relayer key there ever was. */
 export async function listRelayers(sql: Sql): Promise<RelayerFacts[]> {
-  const batches = (state: string) =>
-    `(select count(*)::int from settlement_batch as b where b.network = r.network and b.relayer = r.address and ${state})`;
-  const rows = await sql.query<RowOf<typeof KEY> & Pick<RelayerFacts, 'openBatches' | 'unfinishedBatches'>>(
-    `select ${KEY.text}, ${batches("b.state = 'open'")} as "openBatches", ${batches("b.state <> 'safe'")} as "unfinishedBatches"
-     from relayer as r order by r.network, r.address`,
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('relayer as r')
+      .select(['r.network', 'r.address', 'r.nextNonce', 'r.pausedReason'])
+      .select(({ selectFrom, fn }) => {
+        const batches = selectFrom('settlement_batch as b')
+          .select(fn.countAll<string>().as('count'))
+          .whereRef('b.network', '=', 'r.network')
+          .whereRef('b.relayer', '=', 'r.address');
+        return [
+          batches.where('b.state', '=', 'open').as('openBatches'),
+          batches.where('b.state', '<>', 'safe').as('unfinishedBatches'),
+        ];
+      })
+      .orderBy('r.network')
+      .orderBy('r.address'),
   );
-  return rows.map((row) => ({ ...row, nextNonce: BigInt(row.nextNonce) }));
+  return rows.map((row) => ({
+    ...row,
+    nextNonce: BigInt(row.nextNonce),
+    openBatches: Number(row.openBatches),
+    unfinishedBatches: Number(row.unfinishedBatches),
+  }));
 }
 
 /** Stops a key from taking batches (a reason), or lets it again (null); false when there is no such key. */
@@ -95,20 +111,14 @@ export async function findBatchOfPayment(
   sql: Sql,
   paymentId: string,
 ): Promise<{ readonly network: string; readonly batchId: string | null } | null> {
-  const [row] = await sql.query<{ network: string; batchId: string | null }>(
-    'select network, batch_id as "batchId" from ledger.payment where payment_id = $1',
-    [paymentId],
-  );
-  return row ?? null;
+  const payment = all.selectFrom('ledger.payment').select(['network', 'batchId']).where('paymentId', '=', paymentId);
+  return (await run(sql, payment))[0] ?? null;
 }
 
 /** The site of a payment; null when there is no such payment. */
 export async function findTenantOfPayment(sql: Sql, paymentId: string): Promise<string | null> {
-  const rows = await sql.query<{ tenantId: string }>(
-    'select tenant_id as "tenantId" from ledger.payment_intake where payment_id = $1',
-    [paymentId],
-  );
-  return rows[0]?.tenantId ?? null;
+  const payment = all.selectFrom('ledger.payment_intake').select('tenantId').where('paymentId', '=', paymentId);
+  return (await run(sql, payment))[0]?.tenantId ?? null;
 }
 
 /** A transfer by an authorization to an address of ours that no payment row explains. */
@@ -125,40 +135,65 @@ export interface UnexplainedTransfer {
   readonly tenantIds: readonly string[];
 }
 
-const UNEXPLAINED = both(
-  columnsOf('chain_transfer t', ['txHash', 'logIndex', 'blockNumber', 'blockTime', 'fromAddress', 'toAddress', 'amountMicro']),
-  workedOut<Pick<UnexplainedTransfer, 'nonce' | 'tenantIds'>>(`t.nonce, array(select distinct p.tenant_id::text
-    from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address) as "tenantIds"`),
-);
+const sellers = text<string[]>`array(select distinct p.tenant_id::text
+  from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address)`;
 
 /** Transfers of a network, as stored from the chain, without a payment and not by our own keys: the oldest first, at most 1,000. */
 export async function listUnexplained(sql: Sql, network: string): Promise<UnexplainedTransfer[]> {
-  const rows = await sql.query<RowOf<typeof UNEXPLAINED>>(
-    `select ${UNEXPLAINED.text}
-     from ledger.chain_transfer as t
-     where t.network = $1 and t.nonce is not null
-       and not exists (select 1 from authorization_claim as a
-         where a.digest = authorization_digest(t.network, t.token, t.from_address, t.nonce))
-       and not exists (select 1 from lost_settlement as l where l.network = t.network and l.asset = t.token
-         and l.payer = t.from_address and l.nonce = t.nonce)
-       and exists (select 1 from ledger.payment_intake as p where p.network = t.network and p.pay_to = t.to_address)
-     order by t.block_number, t.log_index limit 1000`,
-    [network],
+  const rows = await run(
+    sql,
+    all
+      .selectFrom('ledger.chain_transfer as t')
+      .select(['t.txHash', 't.logIndex', 't.blockNumber', 't.blockTime', 't.fromAddress as payer', 't.toAddress as payTo'])
+      .select(['t.amountMicro', 't.nonce', sellers.as('tenantIds')])
+      .where('t.network', '=', network)
+      .where('t.nonce', 'is not', null)
+      .$narrowType<{ nonce: NotNull }>()
+      .where(({ and, not, exists, selectFrom }) =>
+        and([
+          not(
+            exists(
+              selectFrom('authorization_claim as a')
+                .select('a.paymentId')
+                .where('a.digest', '=', text<Buffer>`authorization_digest(t.network, t.token, t.from_address, t.nonce)`),
+            ),
+          ),
+          not(
+            exists(
+              selectFrom('lost_settlement as l')
+                .select('l.payer')
+                .whereRef('l.network', '=', 't.network')
+                .whereRef('l.asset', '=', 't.token')
+                .whereRef('l.payer', '=', 't.fromAddress')
+                .whereRef('l.nonce', '=', 't.nonce'),
+            ),
+          ),
+          exists(
+            selectFrom('ledger.payment_intake as p')
+              .select('p.paymentId')
+              .whereRef('p.network', '=', 't.network')
+              .whereRef('p.payTo', '=', 't.toAddress'),
+          ),
+        ]),
+      )
+      .orderBy('t.blockNumber')
+      .orderBy('t.logIndex')
+      .limit(1_000),
   );
-  return rows.map(({ fromAddress, toAddress, blockNumber, amountMicro, ...row }) => ({
-    ...row,
-    payer: fromAddress,
-    payTo: toAddress,
-    blockNumber: BigInt(blockNumber),
-    amountMicro: BigInt(amountMicro),
-  }));
+  return rows.map((row) => ({ ...row, blockNumber: BigInt(row.blockNumber), amountMicro: BigInt(row.amountMicro) }));
 }
 
 /** Open alerts by kind, and an example of each. */
 export async function listAlerts(sql: Sql): Promise<{ kind: string; count: number; since: Date; example: string }[]> {
-  const rows = await sql.query<{ kind: string; count: string; since: Date; example: string }>(
-    `select kind, count(*) as count, min(raised_at) as since, (array_agg(detail order by raised_at desc))[1] as example
-       from operator_alert where resolved_at is null group by kind order by kind`,
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('operator_alert')
+      .select(({ fn }) => ['kind', fn.countAll<string>().as('count'), fn.min('raisedAt').as('since')])
+      .select(text<string>`(array_agg(detail order by raised_at desc))[1]`.as('example'))
+      .where('resolvedAt', 'is', null)
+      .groupBy('kind')
+      .orderBy('kind'),
   );
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }

@@ -1,5 +1,8 @@
 /** What ends after a while: each statement takes a slice, so that none holds locks for long. Nothing of money is deleted here. */
+
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 
 /** Rows that go once a moment in them has passed; `$1` is the moment, `$2` how many at most. */
 export interface Ending {
@@ -72,22 +75,26 @@ export async function forgetSlice(sql: Sql, { table, ended }: Ending, before: Da
 
 /** Deletes some events of a site that are older than `before`, with deliveries and attempts; how many. One that is still to be delivered stays. */
 export async function forgetEvents(sql: Sql, tenantId: string, before: Date, most: number): Promise<number> {
-  const [row] = await sql.query<{ gone: number }>('select forget_tenant_events($1, $2, $3) as gone', [tenantId, before, most]);
+  const forgotten = text<number>`forget_tenant_events(${tenantId}, ${before}, ${most})`;
+  const [row] = await run(sql, tables.selectNoFrom(forgotten.as('gone')));
   return row?.gone ?? 0;
 }
 
 /** Up to when a job has gone through old rows; null: it never has. */
 export async function findProgress(sql: Sql, what: string): Promise<Date | null> {
-  const [row] = await sql.query<{ done_before: Date }>('select done_before from retention_progress where what = $1', [what]);
-  return row?.done_before ?? null;
+  const [row] = await run(sql, tables.selectFrom('retention_progress').select('doneBefore').where('what', '=', what));
+  return row?.doneBefore ?? null;
 }
 
 /** Notes that everything before a moment was gone through; it only goes forward. */
 export async function markProgress(sql: Sql, what: string, doneBefore: Date): Promise<void> {
-  await sql.query(
-    `insert into retention_progress (what, done_before) values ($1, $2)
-     on conflict (what) do update set done_before = greatest(retention_progress.done_before, excluded.done_before)`,
-    [what, doneBefore],
+  const furthest = text<Date>`greatest(retention_progress.done_before, excluded.done_before)`;
+  await run(
+    sql,
+    tables
+      .insertInto('retention_progress')
+      .values({ what, doneBefore })
+      .onConflict((known) => known.column('what').doUpdateSet({ doneBefore: furthest })),
   );
 }
 

@@ -1,11 +1,9 @@
 /** Rows of the reconciler: where it stands on a chain, whom it looks for, and what it read. */
 
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { hexOf } from '../../../db/hex.ts';
-import { sqlStates } from '../../../db/paymentStates.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { columnsOf } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { acrossSites, anyOf, run, tables } from '../../../db/statement.ts';
 import type { Address } from '../../kernel/money/legs.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
 import type { Hex } from '../../kernel/x402/payload.ts';
@@ -31,11 +29,10 @@ export async function findMarks(sql: Sql, network: string): Promise<Marks> {
 
 /** The lowest block that can hold evidence of a payment we know; null while there is none. */
 export async function findFirstBlock(sql: Sql, network: string): Promise<bigint | null> {
-  const rows = await sql.query<{ first: string | null }>(
-    'select least(min(unused_at_block), min(block_number)) as first from ledger.payment_state where network = $1',
-    [network],
-  );
-  return rows[0]?.first == null ? null : BigInt(rows[0].first);
+  const first = text<string | null>`least(min(unused_at_block), min(block_number))`.as('first');
+  const states = acrossSites('a worker').selectFrom('ledger.payment_state').where('network', '=', network);
+  const [row] = await run(sql, states.select(first));
+  return row?.first == null ? null : BigInt(row.first);
 }
 
 /** Every address a payment of this network was ever addressed to, and which of them are splits. */
@@ -91,9 +88,14 @@ export interface ChainRound {
 export async function recordRound(database: Database, round: ChainRound): Promise<void> {
   await database.transaction(async (sql) => {
     if (round.vanished.length > 0) {
-      await sql.query(
-        `delete from chain_transfer where network = $1 and tx_hash = any($2::text[]) and block_number between $3 and $4`,
-        [round.network, round.vanished, round.fromBlock.toString(), round.toBlock.toString()],
+      await run(
+        sql,
+        tables
+          .deleteFrom('chain_transfer')
+          .where('network', '=', round.network)
+          .where('txHash', '=', anyOf(round.vanished))
+          .where('blockNumber', '>=', round.fromBlock.toString())
+          .where('blockNumber', '<=', round.toBlock.toString()),
       );
     }
     await recordTransfers(sql, round.rows);
@@ -113,13 +115,22 @@ export interface Cursor {
 
 /** Moves the mark of reading; it only goes forward, but for one that stands beyond the chain. Moved again, it stays. */
 export async function moveCursor(sql: Sql, { network, nextBlock, safeBlock, latest, firstCompared }: Cursor): Promise<void> {
-  await sql.query(
-    `insert into chain_cursor (network, next_block, safe_block, compared_block, read_at) values ($1, $2, $3, $5, now())
-     on conflict (network) do update set read_at = now(), safe_block = excluded.safe_block,
-       compared_block = coalesce(chain_cursor.compared_block, excluded.compared_block),
-       next_block = case when chain_cursor.next_block > $4::bigint + 1 then excluded.next_block
-         else greatest(chain_cursor.next_block, excluded.next_block) end`,
-    [network, nextBlock.toString(), safeBlock.toString(), latest.toString(), firstCompared.toString()],
+  const marks = { nextBlock: nextBlock.toString(), safeBlock: safeBlock.toString(), comparedBlock: firstCompared.toString() };
+  const readAt = text<Date>`now()`;
+  await run(
+    sql,
+    tables
+      .insertInto('chain_cursor')
+      .values({ network, ...marks, readAt })
+      .onConflict((known) =>
+        known.column('network').doUpdateSet(({ fn, ref }) => ({
+          readAt,
+          safeBlock: ref('excluded.safeBlock'),
+          comparedBlock: fn.coalesce('chain_cursor.comparedBlock', 'excluded.comparedBlock'),
+          nextBlock: text<string>`case when chain_cursor.next_block > ${latest.toString()}::bigint + 1 then excluded.next_block
+            else greatest(chain_cursor.next_block, excluded.next_block) end`,
+        })),
+      ),
   );
 }
 
@@ -138,26 +149,48 @@ export async function listContradicted(
   network: string,
   { fromBlock, toBlock }: Pick<ChainRound, 'fromBlock' | 'toBlock'>,
 ): Promise<PaymentRef[]> {
-  return await sql.query<PaymentRef & Record<string, unknown>>(
-    `select i.tenant_id as "tenantId", i.payment_id as "paymentId" from chain_transfer as t
-       join authorization_claim as a on a.digest = authorization_digest(t.network, t.token, t.from_address, t.nonce)
-       join payment_intake as i using (tenant_id, payment_id)
-       join payment_state as s using (tenant_id, payment_id)
-      where t.network = $1 and t.block_number between $2 and $3 and t.nonce is not null
-        and i.pay_to = t.to_address and i.amount_micro = t.amount_micro
-        and s.state not in (${sqlStates(SETTLED_STATES)}) and not s.watched`,
-    [network, fromBlock.toString(), toBlock.toString()],
+  const digest = text<Buffer>`authorization_digest(t.network, t.token, t.from_address, t.nonce)`;
+  return run(
+    sql,
+    tables
+      .selectFrom('chain_transfer as t')
+      .innerJoin('authorization_claim as a', (on) => on.on('a.digest', '=', digest))
+      .innerJoin('payment_intake as i', (on) =>
+        on.onRef('i.tenantId', '=', 'a.tenantId').onRef('i.paymentId', '=', 'a.paymentId'),
+      )
+      .innerJoin('payment_state as s', (on) => on.onRef('s.tenantId', '=', 'i.tenantId').onRef('s.paymentId', '=', 'i.paymentId'))
+      .select(['i.tenantId', 'i.paymentId'])
+      .where('t.network', '=', network)
+      .where('t.blockNumber', '>=', fromBlock.toString())
+      .where('t.blockNumber', '<=', toBlock.toString())
+      .where('t.nonce', 'is not', null)
+      .whereRef('i.payTo', '=', 't.toAddress')
+      .whereRef('i.amountMicro', '=', 't.amountMicro')
+      .where('s.state', 'not in', SETTLED_STATES)
+      .where('s.watched', '=', false),
   );
 }
 
-const SPLIT = columnsOf('split split', ['network', 'payTo', 'legWords']);
-
 /** Splits whose weights were not taken apart yet. */
 export async function listUnreadSplits(sql: Sql): Promise<{ network: string; payTo: string; legWords: readonly string[] }[]> {
-  return await sql.query<RowOf<typeof SPLIT>>(
-    `select ${SPLIT.text} from split
-      where not exists (select 1 from split_leg where split_leg.network = split.network and split_leg.pay_to = split.pay_to)
-      order by network, pay_to limit 1000`,
+  return run(
+    sql,
+    tables
+      .selectFrom('split')
+      .select(['network', 'payTo', 'legWords'])
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('split_leg')
+              .select('ordinal')
+              .whereRef('split_leg.network', '=', 'split.network')
+              .whereRef('split_leg.payTo', '=', 'split.payTo'),
+          ),
+        ),
+      )
+      .orderBy('network')
+      .orderBy('payTo')
+      .limit(1_000),
   );
 }
 
@@ -200,13 +233,22 @@ export async function rememberPlace(
       .onConflict((conflict) => conflict.doNothing())
       .returning('payTo'),
   );
-  const sellers = await sql.query<{ tenant_id: string }>(
-    `insert into split_seller (tenant_id, network, pay_to)
-     select tenant_id, network, $3 from split_seller where network = $1 and pay_to = $2 order by 1 on conflict do nothing
-     returning tenant_id`,
-    [network, split, place.payTo],
+  const sellers = await run(
+    sql,
+    tables
+      .insertInto('split_seller')
+      .columns(['tenantId', 'network', 'payTo'])
+      .expression(({ selectFrom }) =>
+        selectFrom('split_seller')
+          .select(['tenantId', 'network', text<string>`${place.payTo}`.as('payTo')])
+          .where('network', '=', network)
+          .where('payTo', '=', split)
+          .orderBy('tenantId'),
+      )
+      .onConflict((known) => known.doNothing())
+      .returning('tenantId'),
   );
-  return { isNew: made.length > 0, tenantIds: sellers.map((row) => row.tenant_id) };
+  return { isNew: made.length > 0, tenantIds: sellers.map(({ tenantId }) => tenantId) };
 }
 
 /** One author of a split. */

@@ -1,9 +1,9 @@
 /** Rows about flushes whose rounding the ledger does not show yet (safety 4). */
 
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { toldState, toldWatched } from '../../../db/paymentStates.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { both, columnsOf } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { PaymentState } from '../../kernel/payment/state.ts';
 import { crossingRollups } from '../../rollups/store/rollups.ts';
 import { returnPayments } from '../../settlement/store/returning.ts';
@@ -17,29 +17,41 @@ export interface Flush {
   readonly legWords: readonly string[];
 }
 
-const FLUSHED = both(
-  columnsOf('split split', ['payTo', 'legWords']),
-  columnsOf('chain_transfer moved', ['txHash', 'blockNumber']),
-);
-
 /**
  * Flushes that were not looked at yet, in the chain's order, and the block up to which that is all: the safe one, or the last one that the
  * reconciler has read and, with several RPC URLs, compared.
  */
 export async function listNewFlushes(sql: Sql, network: string): Promise<{ flushes: Flush[]; upTo: bigint }> {
-  const cursor = await sql.query<{ up_to: string | null; corrected_block: string }>(
-    'select least(safe_block, next_block - 1, compared_block - 1) as up_to, corrected_block from chain_cursor where network = $1',
-    [network],
+  const read = text<string | null>`least(safe_block, next_block - 1, compared_block - 1)`.as('upTo');
+  const [cursor] = await run(
+    sql,
+    tables.selectFrom('chain_cursor').select(['correctedBlock', read]).where('network', '=', network),
   );
-  const upTo = BigInt(cursor[0]?.up_to ?? 0);
-  const rows = await sql.query<RowOf<typeof FLUSHED>>(
-    `select distinct ${FLUSHED.text} from chain_transfer as moved
-       join split on split.network = moved.network and split.pay_to = moved.from_address
-      where moved.network = $1 and moved.block_number > $2 and moved.block_number <= $3 and not exists (
-        select from relayer_transaction as sent
-         where sent.network = moved.network and sent.tx_hash = moved.tx_hash and sent.kind = 'settle')
-      order by moved.block_number, moved.tx_hash, split.pay_to`,
-    [network, cursor[0]?.corrected_block ?? '0', upTo.toString()],
+  const upTo = BigInt(cursor?.upTo ?? 0);
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('chain_transfer as moved')
+      .innerJoin('split', (on) => on.onRef('split.network', '=', 'moved.network').onRef('split.payTo', '=', 'moved.fromAddress'))
+      .select(['split.payTo', 'split.legWords', 'moved.txHash', 'moved.blockNumber'])
+      .distinct()
+      .where('moved.network', '=', network)
+      .where('moved.blockNumber', '>', cursor?.correctedBlock ?? '0')
+      .where('moved.blockNumber', '<=', upTo.toString())
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('relayer_transaction as sent')
+              .select('sent.batchId')
+              .whereRef('sent.network', '=', 'moved.network')
+              .whereRef('sent.txHash', '=', 'moved.txHash')
+              .where('sent.kind', '=', 'settle'),
+          ),
+        ),
+      )
+      .orderBy('moved.blockNumber')
+      .orderBy('moved.txHash')
+      .orderBy('split.payTo'),
   );
   const flushes = rows.map((row) => ({ network, ...row, blockNumber: BigInt(row.blockNumber) }));
   return { flushes, upTo };
@@ -47,10 +59,8 @@ export async function listNewFlushes(sql: Sql, network: string): Promise<{ flush
 
 /** Notes that flushes up to this block are in the ledger. */
 export async function markCorrected(sql: Sql, network: string, block: bigint): Promise<void> {
-  await sql.query('update chain_cursor set corrected_block = greatest(corrected_block, $2) where network = $1', [
-    network,
-    block.toString(),
-  ]);
+  const correctedBlock = text<string>`greatest(corrected_block, ${block.toString()})`;
+  await run(sql, tables.updateTable('chain_cursor').set({ correctedBlock }).where('network', '=', network));
 }
 
 /** A payment of one page through a split, by its authorization. */
@@ -90,13 +100,18 @@ export async function recordActualLegs(
   return database.transaction(async (sql) => {
     const { tenantId, paymentId } = payment;
     await returnPayments(sql, [payment]);
-    await sql.query('select 1 from payment_state where tenant_id = $1 and payment_id = $2 for update', [tenantId, paymentId]);
-    const standing = await sql.query<{ crossing_id: string; sequence: number; legs: StandingLeg[] }>(
-      `select crossing_id, sequence, legs from crossing where tenant_id = $1 and payment_id = $2
-        order by sequence desc limit 1`,
-      [tenantId, paymentId],
+    const state = tables.selectFrom('payment_state').select('state').where('tenantId', '=', tenantId);
+    await run(sql, state.where('paymentId', '=', paymentId).forUpdate());
+    const [crossing] = await run(
+      sql,
+      tables
+        .selectFrom('crossing')
+        .select(['crossingId', 'sequence', 'legs'])
+        .where('tenantId', '=', tenantId)
+        .where('paymentId', '=', paymentId)
+        .orderBy('sequence', 'desc')
+        .limit(1),
     );
-    const [crossing] = standing;
     if (!crossing || crossing.sequence % 2 !== 0) return false;
     if (crossing.legs.every((leg) => BigInt(leg.amountMicro) === amounts.get(leg.toAddress))) return false;
     const back = crossing.legs.map((leg) => ({ ...leg, amountMicro: (-BigInt(leg.amountMicro)).toString() }));
@@ -119,13 +134,8 @@ export async function recordActualLegs(
          select made.tenant_id, made.crossing_id, n - 1, made.payment_id, leg ->> 'toAddress', (leg ->> 'amountMicro')::bigint,
            leg ->> 'role', leg ->> 'authorId', (leg ->> 'share')::double precision, made.host, made.slug, made.kind, made.at
          from made, jsonb_array_elements(made.legs) with ordinality as list (leg, n)`,
-      [tenantId, crossing.crossing_id, JSON.stringify(back), JSON.stringify(again)],
+      [tenantId, crossing.crossingId, JSON.stringify(back), JSON.stringify(again)],
     );
     return true;
   });
-}
-
-interface StandingLeg {
-  readonly toAddress: string;
-  readonly amountMicro: string;
 }

@@ -1,7 +1,9 @@
 /** The SQL of the reconciliation report: recorded legs of one tenant beside what `chain_transfer` shows (invariant 10). */
 
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { sameText } from '../../../db/sameText.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { ExceptionReason, SplitTransfer } from '../../kernel/money/splitPayouts.ts';
 import { REASON_UNSHOWN } from '../../kernel/money/splitPayouts.ts';
 import { intakeOf, stateOf } from '../../settlement/store/payment.ts';
@@ -138,12 +140,14 @@ export async function countRecorded(
   tenantId: string,
   { from, to }: ReportWindow,
 ): Promise<{ events: number; grossMicro: bigint }> {
-  const rows = await sql.query<{ events: number; gross: string }>(
-    `select coalesce(sum(sign(micro)), 0) as events, coalesce(sum(micro), 0) as gross from ledger.crossing
-      where tenant_id = $1 and ${WINDOW}`,
-    [tenantId, from, to],
-  );
-  return { events: rows[0]?.events ?? 0, grossMicro: BigInt(rows[0]?.gross ?? 0) };
+  let recorded = tables
+    .selectFrom('ledger.crossing')
+    .select([text<number>`coalesce(sum(sign(micro)), 0)`.as('events'), text<string>`coalesce(sum(micro), 0)`.as('gross')])
+    .where('tenantId', '=', tenantId);
+  if (from !== null) recorded = recorded.where('at', '>=', from);
+  if (to !== null) recorded = recorded.where('at', '<', to);
+  const [row] = await run(sql, recorded);
+  return { events: row?.events ?? 0, grossMicro: BigInt(row?.gross ?? 0) };
 }
 
 /** What is recorded of one payment and payee through a split, beside the authorization that paid it. */

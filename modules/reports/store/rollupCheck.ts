@@ -1,5 +1,6 @@
 import type { Database, Sql } from '../../../db/database.ts';
 import { daysAgo } from '../../../db/partitions.ts';
+import { acrossSites, run } from '../../../db/statement.ts';
 import type { Span } from '../../kernel/time/window.ts';
 import { KEPT_DAYS } from '../../kernel/time/window.ts';
 import {
@@ -134,8 +135,8 @@ export interface RollupMismatch {
 
 /** Every site. */
 export async function listTenantIds(sql: Sql): Promise<string[]> {
-  const rows = await sql.query<{ tenant_id: string }>('select tenant_id from tenant order by tenant_id');
-  return rows.map((row) => row.tenant_id);
+  const rows = await run(sql, acrossSites('a worker').selectFrom('tenant').select('tenantId').orderBy('tenantId'));
+  return rows.map(({ tenantId }) => tenantId);
 }
 
 /**

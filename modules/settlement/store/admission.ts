@@ -1,6 +1,8 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { sqlStages } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
+import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import { unseenLists } from '../../../db/unseen.ts';
 import { OPEN_STATES } from '../../kernel/payment/state.ts';
 import type { Backlog } from '../rules/expectedWait.ts';
@@ -161,20 +163,29 @@ export async function addStrikes(
 
 /** Marks a recipient that a transfer reverted for; quotes answer 503 until the background check lifts it (safety 18). */
 export async function blockPayee(sql: Sql, network: string, payTo: string, detail: string): Promise<boolean> {
-  const rows = await sql.query(
-    `insert into blocked_payee (network, pay_to, detail) values ($1, $2, $3)
-     on conflict (network, pay_to) do update set checked_at = now() returning (xmax = 0) as fresh`,
-    [network, payTo, detail],
+  const [row] = await run(
+    sql,
+    tables
+      .insertInto('blocked_payee')
+      .values({ network, payTo, detail })
+      .onConflict((known) => known.columns(['network', 'payTo']).doUpdateSet({ checkedAt: text<Date>`now()` }))
+      .returning(text<boolean>`xmax = 0`.as('isNew')),
   );
-  return (rows[0] as { fresh?: boolean } | undefined)?.fresh ?? false;
+  return row?.isNew ?? false;
 }
+
+const blocked = statement<{ network: string; payTos: readonly string[] }>()(
+  (place) =>
+    tables
+      .selectFrom('blocked_payee')
+      .select('payTo')
+      .where('network', '=', place('network'))
+      .where('payTo', '=', anyOf(place('payTos'))),
+  'list-blocked-payees',
+);
 
 /** Which of these recipients are marked as unpayable. */
 export async function listBlockedPayees(sql: Sql, network: string, payTos: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await sql.query<{ pay_to: string }>(
-    'select pay_to from blocked_payee where network = $1 and pay_to = any ($2::text[])',
-    [network, [...new Set(payTos)]],
-    'list-blocked-payees',
-  );
-  return new Set(rows.map((row) => row.pay_to));
+  const rows = await blocked(sql, { network, payTos: [...new Set(payTos)] });
+  return new Set(rows.map(({ payTo }) => payTo));
 }

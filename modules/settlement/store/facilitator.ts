@@ -1,6 +1,8 @@
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 import { isClaimable } from '../../kernel/payment/state.ts';
 import { decide } from '../rules/machine.ts';
 import { markClaimed } from './claim.ts';
@@ -39,23 +41,16 @@ export async function claimSubmissions(
     const { batchId } = batch;
     const claimed = open.filter(({ facts }) => decide(facts, { type: 'claimed', batchId }).next.state === 'broadcast');
     if (claimed.length === 0) return [];
-    await sql.query(
-      `insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, tenant_ids, payment_ids)
-       values ($1, $2, $3, 'facilitator', $4, 0, $5::uuid[], $6::uuid[])`,
-      [
-        batchId,
-        batch.network,
-        FACILITATOR,
-        batch.workflowId,
-        claimed.map((payment) => payment.tenantId),
-        claimed.map((payment) => payment.paymentId),
-      ],
-    );
+    const { network, workflowId } = batch;
+    const tenantIds = claimed.map((payment) => payment.tenantId);
+    const paymentIds = claimed.map((payment) => payment.paymentId);
+    const carrier = { batchId, network, relayer: FACILITATOR, kind: 'facilitator', workflowId, nonce: '0' } as const;
+    await run(sql, tables.insertInto('settlement_batch').values({ ...carrier, tenantIds, paymentIds }));
     await markClaimed(sql, claimed, batchId, FACILITATOR);
     await sql.query(
       `insert into facilitator_submission (batch_id, tenant_id, payment_id)
        select $1, tenant_id, payment_id from unnest($2::uuid[], $3::uuid[]) as taken (tenant_id, payment_id)`,
-      [batchId, claimed.map((payment) => payment.tenantId), claimed.map((payment) => payment.paymentId)],
+      [batchId, tenantIds, paymentIds],
     );
     return claimed;
   });
@@ -118,32 +113,24 @@ export async function recordAnswer(
     readonly dueInMs: number;
   },
 ): Promise<void> {
-  await sql.query(
-    `update facilitator_submission set said = $4, reference = coalesce($5, reference), detail = $6, refusals = $7,
-        answered_at = now(), due_at = now() + make_interval(secs => $8::double precision / 1000)
-      where tenant_id = $1 and payment_id = $2 and batch_id = $3
-        and ($9 or said = 'refused' or reference is null or reference like '0x%')`,
-    [
-      ref.tenantId,
-      ref.paymentId,
-      batchId,
-      answer.said,
-      answer.reference,
-      answer.detail,
-      answer.refusals,
-      answer.dueInMs,
-      answer.of === 'status',
-    ],
-  );
+  const { of, said, reference, detail, refusals, dueInMs } = answer;
+  const heard = tables
+    .updateTable('facilitator_submission')
+    .set({ said, detail, refusals, ...(reference === null ? {} : { reference }), answeredAt: text<Date>`now()` })
+    .set({ dueAt: text<Date>`now() + make_interval(secs => ${dueInMs}::double precision / 1000)` })
+    .where('tenantId', '=', ref.tenantId)
+    .where('paymentId', '=', ref.paymentId)
+    .where('batchId', '=', batchId);
+  const isCurrent = text<boolean>`(said = 'refused' or reference is null or reference like '0x%')`;
+  await run(sql, of === 'status' ? heard : heard.where(isCurrent));
 }
 
 /** Batches of a network that a facilitator carries and that are not done, in any order: when there are more, each has its turn. */
 export async function listOpenFacilitatorBatches(sql: Sql, network: string, limit: number): Promise<readonly string[]> {
-  const rows = await sql.query<{ batch_id: string }>(
-    `select batch_id from settlement_batch where network = $1 and relayer = $2 and state = 'open' order by random() limit $3`,
-    [network, FACILITATOR, limit],
-  );
-  return rows.map((row) => row.batch_id);
+  const batches = tables.selectFrom('settlement_batch').select('batchId').where('network', '=', network);
+  const open = batches.where('relayer', '=', FACILITATOR).where('state', '=', 'open');
+  const rows = await run(sql, open.orderBy(text`random()`).limit(limit));
+  return rows.map(({ batchId }) => batchId);
 }
 
 /** Forgets what was said of a payment that goes back, and opens its batch: it is handed over again. */
@@ -171,6 +158,6 @@ export async function listByOwnId(sql: Sql, payments: readonly PaymentRef[]): Pr
 
 /** True when the network has a relayer key at work, which pays out splits. */
 export async function hasFlusher(sql: Sql, network: string): Promise<boolean> {
-  const rows = await sql.query('select 1 from relayer where network = $1 and paused_reason is null limit 1', [network]);
-  return rows.length > 0;
+  const working = tables.selectFrom('relayer').select('address').where('network', '=', network).where('pausedReason', 'is', null);
+  return (await run(sql, working.limit(1))).length > 0;
 }

@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
+import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import { markMined } from './relayer.ts';
 
 /** What a batch's transaction cost in all. */
@@ -11,22 +13,35 @@ export interface BatchCost {
   readonly gasUsed: bigint;
 }
 
+const shares = statement<{ batchId: string }>()(
+  (place) =>
+    tables
+      .selectFrom('settlement_batch')
+      .select('gasShares')
+      .where('batchId', '=', place('batchId'))
+      .where('gasWei', 'is', null)
+      .forNoKeyUpdate(),
+  'hold-gas-shares',
+);
+
 /** Who bears the gas of a batch, by weight, as written with its bytes; nobody where none was written. Null when it is noted already. */
 async function holdShares(sql: Sql, batchId: string): Promise<ReadonlyMap<string, bigint> | null> {
-  const [row] = await sql.query<{ gas_shares: Record<string, string> | null }>(
-    'select gas_shares from settlement_batch where batch_id = $1 and gas_wei is null for no key update',
-    [batchId],
-    'hold-gas-shares',
-  );
-  return row ? new Map(Object.entries(row.gas_shares ?? {}).map(([tenantId, weight]) => [tenantId, BigInt(weight)])) : null;
+  const [row] = await shares(sql, { batchId });
+  return row ? new Map(Object.entries(row.gasShares ?? {}).map(([tenantId, weight]) => [tenantId, BigInt(weight)])) : null;
 }
 
+const note = statement<{ batchId: string; gasWei: string; gasUsed: string }>()(
+  (place) =>
+    tables
+      .updateTable('settlement_batch')
+      .set({ gasWei: place('gasWei'), gasUsed: place('gasUsed') })
+      .where('batchId', '=', place('batchId'))
+      .where('gasWei', 'is', null),
+  'note-gas',
+);
+
 async function noteCost(sql: Sql, batchId: string, { wei, gasUsed }: BatchCost): Promise<void> {
-  await sql.query(
-    'update settlement_batch set gas_wei = $2, gas_used = $3 where batch_id = $1 and gas_wei is null',
-    [batchId, wei.toString(), gasUsed.toString()],
-    'note-gas',
-  );
+  await note(sql, { batchId, gasWei: wei.toString(), gasUsed: gasUsed.toString() });
 }
 
 /**
@@ -66,30 +81,34 @@ async function addGasUsage(sql: Sql, usage: ReadonlyMap<string, bigint>): Promis
   );
 }
 
+const TODAY = text<string>`current_date`;
+const addToNetwork = statement<{ network: string; chargedWei: string }>()(
+  (place) =>
+    tables
+      .insertInto('network_gas_usage')
+      .values({ network: place('network'), day: TODAY, gasWei: place('chargedWei') })
+      .onConflict((known) =>
+        known.columns(['network', 'day']).doUpdateSet({
+          gasWei: text<string>`network_gas_usage.gas_wei + excluded.gas_wei`,
+        }),
+      ),
+  'add-network-gas',
+);
+
 /** Adds gas to the day of a network; its row is every batch's, and so written last. */
 async function addNetworkGas(sql: Sql, { network, chargedWei }: BatchCost): Promise<void> {
-  await sql.query(
-    `insert into network_gas_usage (network, day, gas_wei) values ($1, current_date, $2)
-     on conflict (network, day) do update set gas_wei = network_gas_usage.gas_wei + excluded.gas_wei`,
-    [network, chargedWei.toString()],
-    'add-network-gas',
-  );
+  await addToNetwork(sql, { network, chargedWei: chargedWei.toString() });
 }
 
 /** What the relayer keys of a network have used of its gas today, in the coin that budgets count in, wei. */
 export async function readNetworkGasToday(sql: Sql, network: string): Promise<bigint> {
-  const [row] = await sql.query<{ gas_wei: string }>(
-    'select gas_wei from network_gas_usage where network = $1 and day = current_date',
-    [network],
-  );
-  return BigInt(row?.gas_wei ?? 0);
+  const used = tables.selectFrom('network_gas_usage').select('gasWei').where('network', '=', network).where('day', '=', TODAY);
+  return BigInt((await run(sql, used))[0]?.gasWei ?? 0);
 }
 
 /** What some tenants have used of their gas today, wei. */
 export async function listGasToday(sql: Sql, tenantIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-  const rows = await sql.query<{ tenant_id: string; gas_wei: string }>(
-    'select tenant_id, gas_wei from gas_usage where tenant_id = any ($1::uuid[]) and day = current_date',
-    [tenantIds],
-  );
-  return new Map(rows.map((row) => [row.tenant_id, BigInt(row.gas_wei)]));
+  const used = tables.selectFrom('gas_usage').select(['tenantId', 'gasWei']).where('tenantId', '=', anyOf(tenantIds));
+  const rows = await run(sql, used.where('day', '=', TODAY));
+  return new Map(rows.map(({ tenantId, gasWei }) => [tenantId, BigInt(gasWei)]));
 }

@@ -1,7 +1,8 @@
 /** The SQL of what a restore lost: nonces of relayer keys that no batch holds, and the payments that stood at them on the chain. */
+import type { InferResult } from 'kysely';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { columnsOf } from '../../../db/shown.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { AuthorizationKey } from './intake.ts';
 
 /** Nonces of a key, `from` to below `to`, that the chain counts and no batch holds. `since` is when the batch before them was made. */
@@ -75,11 +76,11 @@ export async function recordLost(sql: Sql, found: readonly LostSettlement[]): Pr
   );
 }
 
-const SHOWN = columnsOf('lost_settlement lost', [
-  ...(['network', 'asset', 'payer', 'nonce', 'txHash', 'relayer', 'relayerNonce', 'blockNumber', 'blockTime'] as const),
-  ...(['payTo', 'amountMicro', 'legs', 'tenantIds'] as const),
-]);
-type Row = RowOf<typeof SHOWN>;
+const lost = tables
+  .selectFrom('lost_settlement as lost')
+  .select(['network', 'asset', 'payer', 'nonce', 'txHash', 'relayer', 'relayerNonce', 'blockNumber', 'blockTime'])
+  .select(['payTo', 'amountMicro', 'legs', 'tenantIds']);
+type Row = InferResult<typeof lost>[number];
 
 /** What is lost on a network and was not shown again since, the oldest first; with the sites that sold under the recipient before. */
 export async function listLost(
@@ -87,14 +88,14 @@ export async function listLost(
   network: string,
   limit: number,
 ): Promise<(LostSettlement & { readonly tenantIds: readonly string[] })[]> {
-  const rows = await sql.query<Row>(
-    `select ${SHOWN.text} from lost_settlement as lost
-      where network = $1 and not exists (select 1 from authorization_claim as a
-         where a.digest = authorization_digest(lost.network, lost.asset, lost.payer, lost.nonce))
-      order by block_number, relayer_nonce, payer, nonce limit $2`,
-    [network, limit],
-  );
-  return rows.map(lostOf);
+  const digest = text<Buffer>`authorization_digest(lost.network, lost.asset, lost.payer, lost.nonce)`;
+  const unclaimed = lost
+    .where('network', '=', network)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('authorization_claim as a').select('a.paymentId').where('a.digest', '=', digest))),
+    );
+  const inOrder = unclaimed.orderBy('blockNumber').orderBy('relayerNonce').orderBy('payer').orderBy('nonce');
+  return (await run(sql, inOrder.limit(limit))).map(lostOf);
 }
 
 /** Who shows an authorization for a purchase. */
@@ -115,12 +116,23 @@ export async function findLost(
   { tenantId, accountId }: Claimant,
   hours: number,
 ): Promise<LostSettlement | null> {
-  const [row] = await sql.query<Row>(
-    `select ${SHOWN.text} from lost_settlement as lost where network = $1 and asset = $2 and payer = $3 and nonce = $4
-        and found_at > now() - $5 * interval '1 hour'
-        and (tenant_ids = '{}' or $6 = any (tenant_ids))
-        and ($7::uuid is null or exists (select 1 from buyer_account where account_id = $7 and wallet = lost.payer))`,
-    [key.network, key.asset, key.payer, key.nonce, hours, tenantId, accountId],
+  const { network, asset, payer, nonce } = key;
+  const found = lost
+    .where((is) => is.and({ network, asset, payer, nonce }))
+    .where('foundAt', '>', text<Date>`now() - ${hours} * interval '1 hour'`)
+    .where(text<boolean>`(tenant_ids = '{}' or ${tenantId} = any (tenant_ids))`);
+  const [row] = await run(
+    sql,
+    accountId === null
+      ? found
+      : found.where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('buyer_account as account')
+              .select('account.accountId')
+              .where('account.accountId', '=', accountId)
+              .whereRef('account.wallet', '=', 'lost.payer'),
+          ),
+        ),
   );
   return row ? lostOf(row) : null;
 }

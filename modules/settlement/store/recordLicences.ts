@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { Change } from './applyEvents.ts';
 
 /**
@@ -21,19 +23,35 @@ interface Purchase {
   readonly paymentId: string;
 }
 
+/** What a licence has of its offer. */
+const OFFERED = [
+  ...(['offerId', 'host', 'patterns', 'terms', 'kind', 'periodFrom', 'periodUntil', 'priceMicro', 'legs', 'holder'] as const),
+] as const;
+/** Its money was taken back by the chain. */
+const IS_REVERTED = text<boolean>`licence.revoked_reason = 'payment_reverted'`;
+
 async function grantLicence(sql: Sql, { tenantId, paymentId }: Purchase): Promise<void> {
-  await sql.query(
-    `insert into licence (tenant_id, jti, account_id, payment_id, offer_id, host, patterns, terms, kind, period_from,
-       period_until, price_micro, legs, holder, bought_at)
-     select payment.tenant_id, payment.payment_id, payment.account_id, payment.payment_id, offer.offer_id, offer.host,
-       offer.patterns, offer.terms, offer.kind, offer.period_from, offer.period_until, offer.price_micro, offer.legs,
-       offer.holder, payment.at
-     from payment_intake as payment join licence_offer as offer on offer.tenant_id = payment.tenant_id and offer.offer_id = payment.licence_offer_id
-     where payment.tenant_id = $1 and payment.payment_id = $2
-     on conflict (tenant_id, jti) do update set
-       revoked_at = case when licence.revoked_reason = 'payment_reverted' then null else licence.revoked_at end,
-       revoked_reason = case when licence.revoked_reason = 'payment_reverted' then null else licence.revoked_reason end`,
-    [tenantId, paymentId],
+  await run(
+    sql,
+    tables
+      .insertInto('licence')
+      .columns(['tenantId', 'jti', 'accountId', 'paymentId', 'boughtAt', ...OFFERED])
+      .expression(({ selectFrom }) =>
+        selectFrom('payment_intake as payment')
+          .innerJoin('licence_offer as offer', (on) =>
+            on.onRef('offer.tenantId', '=', 'payment.tenantId').onRef('offer.offerId', '=', 'payment.licenceOfferId'),
+          )
+          .select(['payment.tenantId', 'payment.paymentId as jti', 'payment.accountId', 'payment.paymentId', 'payment.at'])
+          .select(OFFERED.map((name) => `offer.${name}` as const))
+          .where('payment.tenantId', '=', tenantId)
+          .where('payment.paymentId', '=', paymentId),
+      )
+      .onConflict((known) =>
+        known.columns(['tenantId', 'jti']).doUpdateSet({
+          revokedAt: text<Date | null>`case when ${IS_REVERTED} then null else licence.revoked_at end`,
+          revokedReason: text<'revoked' | null>`case when ${IS_REVERTED} then null else licence.revoked_reason end`,
+        }),
+      ),
   );
   await sql.query(
     `insert into licence_page (tenant_id, jti, path, slug, micro)
@@ -44,25 +62,42 @@ async function grantLicence(sql: Sql, { tenantId, paymentId }: Purchase): Promis
      on conflict do nothing`,
     [tenantId, paymentId],
   );
-  await sql.query(
-    `insert into account_licence (account_id, jti, tenant_id, bought_at)
-     select account_id, jti, tenant_id, bought_at from licence where tenant_id = $1 and jti = $2 on conflict do nothing`,
-    [tenantId, paymentId],
+  await run(
+    sql,
+    tables
+      .insertInto('account_licence')
+      .columns(['accountId', 'jti', 'tenantId', 'boughtAt'])
+      .expression(({ selectFrom }) =>
+        selectFrom('licence')
+          .select(['accountId', 'jti', 'tenantId', 'boughtAt'])
+          .where('tenantId', '=', tenantId)
+          .where('jti', '=', paymentId),
+      )
+      .onConflict((known) => known.doNothing()),
   );
-  await sql.query("delete from denied_licence where tenant_id = $1 and jti = $2 and reason = 'payment_reverted'", [
-    tenantId,
-    paymentId,
-  ]);
+  await run(
+    sql,
+    tables
+      .deleteFrom('denied_licence')
+      .where('tenantId', '=', tenantId)
+      .where('jti', '=', paymentId)
+      .where('reason', '=', 'payment_reverted'),
+  );
 }
 
 async function takeLicenceBack(sql: Sql, { tenantId, paymentId }: Purchase): Promise<void> {
-  await sql.query(
-    `update licence set revoked_at = now(), revoked_reason = 'payment_reverted'
-      where tenant_id = $1 and jti = $2 and revoked_at is null`,
-    [tenantId, paymentId],
+  await run(
+    sql,
+    tables
+      .updateTable('licence')
+      .set({ revokedAt: text<Date>`now()`, revokedReason: 'payment_reverted' })
+      .where('tenantId', '=', tenantId)
+      .where('jti', '=', paymentId)
+      .where('revokedAt', 'is', null),
   );
-  await sql.query(
-    `insert into denied_licence (tenant_id, jti, reason) values ($1, $2, 'payment_reverted') on conflict do nothing`,
-    [tenantId, paymentId],
+  const denied = tables.insertInto('denied_licence').values({ tenantId, jti: paymentId, reason: 'payment_reverted' });
+  await run(
+    sql,
+    denied.onConflict((known) => known.doNothing()),
   );
 }

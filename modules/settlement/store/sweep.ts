@@ -3,12 +3,11 @@ import type { Database, Sql } from '../../../db/database.ts';
 import { isInStates, isSettledWithBatch, SETTLED_ALONE } from '../../../db/paymentStates.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { anyOf, run, tables } from '../../../db/statement.ts';
 import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { carriedBySql, evidenceFromRow, intakeOf, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
-import type { Batch } from './relayer.ts';
 import { returnPayments } from './returning.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
@@ -89,19 +88,24 @@ export async function finaliseBatches(
   judgedSafe: readonly Proven[],
 ): Promise<ReadonlySet<string>> {
   return database.transaction(async (sql) => {
-    const batches = await sql.query<{ batch_id: string; state: Batch['state'] }>(
-      'select batch_id, state from settlement_batch where batch_id = any ($1::uuid[]) and final_at is null order by batch_id for update',
-      [[...batchIds]],
-    );
+    const unfinal = tables
+      .selectFrom('settlement_batch')
+      .select(['batchId', 'state'])
+      .where('batchId', '=', anyOf(batchIds))
+      .where('finalAt', 'is', null)
+      .orderBy('batchId');
+    const batches = await run(sql, unfinal.forUpdate());
     const settled = await listProvenIn(sql, batchIds);
-    const final = batches.filter(({ batch_id: id, state }) =>
-      isFinalTogether(state === 'safe', settled.get(id) ?? [], judgedSafe),
+    const final = batches.filter(({ batchId, state }) =>
+      isFinalTogether(state === 'safe', settled.get(batchId) ?? [], judgedSafe),
     );
-    const ids = final.map(({ batch_id: id }) => id);
-    await sql.query(
-      `update settlement_batch set checked_at = now(), final_at = case when batch_id = any ($2::uuid[]) then now() end
-        where batch_id = any ($1::uuid[])`,
-      [batches.map(({ batch_id: id }) => id), ids],
+    const ids = final.map(({ batchId }) => batchId);
+    await run(
+      sql,
+      tables
+        .updateTable('settlement_batch')
+        .set({ checkedAt: text<Date>`now()`, finalAt: text<Date>`case when batch_id = any (${ids}::uuid[]) then now() end` })
+        .where('batchId', '=', anyOf(batches.map(({ batchId }) => batchId))),
     );
     return new Set(ids);
   });
@@ -112,7 +116,7 @@ const PROOF = columnsOf('payment_state s', ['paymentId', 'txHash', 'logPosition'
 /** What proves the payments that these batches make final, by batch. */
 async function listProvenIn(sql: Sql, batchIds: readonly string[]): Promise<ReadonlyMap<string, readonly Proven[]>> {
   const rows = await sql.query<RowOf<typeof PROOF> & { batchId: string }>(
-    `select ${PROOF.text}, s.batch_id as "batchId" from settlement_batch as b
+    `select ${PROOF.text}, b.batch_id as "batchId" from settlement_batch as b
        cross join lateral unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
        join payment_state as s using (tenant_id, payment_id)
       where b.batch_id = any ($1::uuid[]) and s.batch_id = b.batch_id and ${isSettledWithBatch('s')}`,
@@ -159,15 +163,25 @@ export async function listWatched(sql: Sql, network: string, limit: number, sent
 
 /** Final payments that transactions prove, by the claims on their transfers; those of closed months are brought back, to be judged like any other. */
 export async function listFinalProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
-  const closed = await sql.query<{ tenant_id: string; payment_id: string }>(
-    `select tenant_id, payment_id from transfer_claim as c where c.network = $1 and c.tx_hash = any ($2::text[])
-       and not exists (select from payment_state as s where s.tenant_id = c.tenant_id and s.payment_id = c.payment_id)`,
-    [network, [...txHashes]],
-  );
-  await returnPayments(
+  const closed = await run(
     sql,
-    closed.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id })),
+    tables
+      .selectFrom('transfer_claim as c')
+      .select(['c.tenantId', 'c.paymentId'])
+      .where('c.network', '=', network)
+      .where('c.txHash', '=', anyOf(txHashes))
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('payment_state as s')
+              .select('s.state')
+              .whereRef('s.tenantId', '=', 'c.tenantId')
+              .whereRef('s.paymentId', '=', 'c.paymentId'),
+          ),
+        ),
+      ),
   );
+  await returnPayments(sql, closed);
   const rows = await sql.query<Row>(
     `select ${PAYMENT_COLUMNS} from transfer_claim as c join payment_state as s using (tenant_id, payment_id)
        join payment_intake as i using (tenant_id, payment_id)
@@ -197,14 +211,20 @@ export async function listBlocked(
   network: string,
   limit: number,
 ): Promise<{ payTo: `0x${string}`; legWords: string[] | null }[]> {
-  const rows = await sql.query<{ pay_to: string; leg_words: string[] | null }>(
-    `select blocked_payee.pay_to, max(split.leg_words) as leg_words from blocked_payee
-       left join split on split.network = blocked_payee.network and split.pay_to = blocked_payee.pay_to
-      where blocked_payee.network = $1 group by blocked_payee.pay_to, blocked_payee.checked_at
-      order by blocked_payee.checked_at limit $2`,
-    [network, limit],
+  return run(
+    sql,
+    tables
+      .selectFrom('blocked_payee as blocked')
+      .leftJoin('split', (on) => on.onRef('split.network', '=', 'blocked.network').onRef('split.payTo', '=', 'blocked.payTo'))
+      .select(({ ref }) => [
+        ref('blocked.payTo').$castTo<`0x${string}`>().as('payTo'),
+        text<string[] | null>`max(split.leg_words)`.as('legWords'),
+      ])
+      .where('blocked.network', '=', network)
+      .groupBy(['blocked.payTo', 'blocked.checkedAt'])
+      .orderBy('blocked.checkedAt')
+      .limit(limit),
   );
-  return rows.map((row) => ({ payTo: row.pay_to as `0x${string}`, legWords: row.leg_words }));
 }
 
 /** Notes that a recipient was looked at and still cannot be paid, so that the next ones have their turn. */

@@ -1,5 +1,7 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
+import { statement, tables } from '../../../db/statement.ts';
 import { unseenLists } from '../../../db/unseen.ts';
 import { ANSWERED_STATES } from '../../kernel/payment/state.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
@@ -40,13 +42,20 @@ export async function listStillWaiting(sql: Sql, refs: readonly PaymentRef[], du
   return rows.map((row) => ({ tenantId: row.tenant_id, paymentId: row.payment_id, isDue: row.is_due }));
 }
 
+const claimed = statement<{ network: string; withinMs: number }>()(
+  (place) =>
+    tables
+      .selectFrom('settlement_batch')
+      .select('batchId')
+      .where('network', '=', place('network'))
+      .where('kind', '=', text.lit('settle'))
+      .where('createdAt', '>', text<Date>`now() - ${place('withinMs')} * interval '1 millisecond'`)
+      .orderBy('createdAt', 'desc')
+      .limit(text.lit(1)),
+  'is-claiming',
+);
+
 /** True when a batch of a network was claimed within the last `withinMs`: somebody is at work, and comes to what waits. */
 export async function isClaiming(sql: Sql, network: string, withinMs: number): Promise<boolean> {
-  const rows = await sql.query(
-    `select 1 from settlement_batch where network = $1 and kind = 'settle'
-        and created_at > now() - $2 * interval '1 millisecond' order by created_at desc limit 1`,
-    [network, withinMs],
-    'is-claiming',
-  );
-  return rows.length > 0;
+  return (await claimed(sql, { network, withinMs })).length > 0;
 }

@@ -1,8 +1,11 @@
 /** Sites, buyer accounts and licences as an operator lists them. */
-import type { QueryResultRow } from 'pg';
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../../db/database.ts';
+import { acrossSites, run } from '../../../../db/statement.ts';
 import type { TenantStatus } from '../../../kernel/access/key.ts';
 import type { Page, Place } from '../../../paging/store/page.ts';
+
+const all = acrossSites('the operator');
 
 /** A site as it is listed. */
 export interface FoundTenant extends Place {
@@ -25,18 +28,27 @@ export interface TenantWanted {
 
 /** Sites, the newest first. */
 export async function listTenants(sql: Sql, { limit, after }: Page, wanted: TenantWanted): Promise<FoundTenant[]> {
-  return sql.query<FoundTenant & QueryResultRow>(
-    `select t.created_at as at, t.tenant_id as id, t.tenant_id as "tenantId", t.status, t.plan, t.owner_user_id as "ownerUserId",
-       t.price_usdc::text as "priceUsdc",
-       array(select h.host from tenant_host as h where h.tenant_id = t.tenant_id order by h.position, h.host) as hosts
-     from tenant as t
-      where ($2::timestamptz is null or (t.created_at, t.tenant_id) < ($2, $3::uuid))
-        and ($4::text is null or exists (select 1 from tenant_host as h where h.tenant_id = t.tenant_id and h.host = $4))
-        and ($5::text is null or t.owner_user_id = $5) and ($6::text is null or t.status = $6)
-        and ($7::uuid is null or t.tenant_id = $7)
-      order by t.created_at desc, t.tenant_id desc limit $1`,
-    [limit, after?.at ?? null, after?.id ?? null, wanted.host, wanted.ownerUserId, wanted.status, wanted.tenantId ?? null],
-  );
+  const { tenantId, host, ownerUserId, status } = wanted;
+  let found = all
+    .selectFrom('tenant as t')
+    .select(['t.createdAt as at', 't.tenantId as id', 't.tenantId', 't.status', 't.plan', 't.ownerUserId', 't.priceUsdc'])
+    .select(
+      text<string[]>`array(select h.host from tenant_host as h where h.tenant_id = t.tenant_id order by h.position, h.host)`.as(
+        'hosts',
+      ),
+    );
+  if (after !== null)
+    found = found.where((is) => is(is.refTuple('t.createdAt', 't.tenantId'), '<', is.tuple(after.at, after.id)));
+  if (host !== null)
+    found = found.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('tenant_host as h').select('h.host').whereRef('h.tenantId', '=', 't.tenantId').where('h.host', '=', host),
+      ),
+    );
+  if (ownerUserId !== null) found = found.where('t.ownerUserId', '=', ownerUserId);
+  if (status !== null) found = found.where('t.status', '=', status);
+  if (tenantId !== undefined) found = found.where('t.tenantId', '=', tenantId);
+  return run(sql, found.orderBy('t.createdAt', 'desc').orderBy('t.tenantId', 'desc').limit(limit));
 }
 
 /** What else stands of one site: its pricing in force, its hosts with their proofs, how many keys are active. No secret. */
@@ -75,17 +87,20 @@ export interface BuyerWanted {
 
 /** Buyer accounts, the newest first. */
 export async function listBuyers(sql: Sql, { limit, after }: Page, { wallet, accountId }: BuyerWanted): Promise<FoundBuyer[]> {
-  return sql.query<FoundBuyer & QueryResultRow>(
-    `select a.created_at as at, a.account_id as id, a.account_id as "accountId", a.name, a.wallet,
-       array(select k.last4 from buyer_key as k where k.account_id = a.account_id and k.revoked_at is null order by k.created_at) as keys,
-       array(select c.client_id::text from oauth_client as c where c.account_id = a.account_id and c.revoked_at is null
-         order by c.created_at) as clients
-     from buyer_account as a
-      where ($2::timestamptz is null or (a.created_at, a.account_id) < ($2, $3::uuid))
-        and ($4::text is null or a.wallet = $4) and ($5::uuid is null or a.account_id = $5)
-      order by a.created_at desc, a.account_id desc limit $1`,
-    [limit, after?.at ?? null, after?.id ?? null, wallet, accountId],
-  );
+  let found = all
+    .selectFrom('buyer_account as a')
+    .select(['a.createdAt as at', 'a.accountId as id', 'a.accountId', 'a.name', 'a.wallet'])
+    .select([
+      text<string[]>`array(select k.last4 from buyer_key as k
+        where k.account_id = a.account_id and k.revoked_at is null order by k.created_at)`.as('keys'),
+      text<string[]>`array(select c.client_id::text from oauth_client as c
+        where c.account_id = a.account_id and c.revoked_at is null order by c.created_at)`.as('clients'),
+    ]);
+  if (after !== null)
+    found = found.where((is) => is(is.refTuple('a.createdAt', 'a.accountId'), '<', is.tuple(after.at, after.id)));
+  if (wallet !== null) found = found.where('a.wallet', '=', wallet);
+  if (accountId !== null) found = found.where('a.accountId', '=', accountId);
+  return run(sql, found.orderBy('a.createdAt', 'desc').orderBy('a.accountId', 'desc').limit(limit));
 }
 
 /** A licence as it is listed. Its id is that of the payment that bought it. */
@@ -104,9 +119,10 @@ export interface FoundLicence extends Place {
   readonly revokedReason: string | null;
 }
 
-const LICENCE = `l.bought_at as at, l.jti as id, l.jti, l.tenant_id as "tenantId", l.account_id as "accountId", l.host, l.patterns,
-  l.terms, l.period_from as "periodFrom", l.period_until as "periodUntil", l.price_micro::text as "priceMicro",
-  l.bought_at as "boughtAt", l.revoked_at as "revokedAt", l.revoked_reason as "revokedReason"`;
+const LICENCE = [
+  ...(['l.boughtAt as at', 'l.jti as id', 'l.jti', 'l.tenantId', 'l.accountId', 'l.host', 'l.patterns', 'l.terms'] as const),
+  ...(['l.periodFrom', 'l.periodUntil', 'l.priceMicro', 'l.boughtAt', 'l.revokedAt', 'l.revokedReason'] as const),
+] as const;
 
 /** Licences of a site, of an account, or of both, the newest first. */
 export async function listLicences(
@@ -115,25 +131,30 @@ export async function listLicences(
   { tenantId, accountId }: { readonly tenantId: string | null; readonly accountId: string | null },
 ): Promise<FoundLicence[]> {
   // By the account's index of its licences where it is known, else by the site's.
-  const from =
-    accountId === null
-      ? 'licence as l where l.tenant_id = $4 and $5::uuid is null'
-      : `account_licence as o join licence as l on l.tenant_id = o.tenant_id and l.jti = o.jti
-         where o.account_id = $5 and ($4::uuid is null or o.tenant_id = $4)`;
-  return sql.query<FoundLicence & QueryResultRow>(
-    `select ${LICENCE} from ${from} and ($2::timestamptz is null or (l.bought_at, l.jti) < ($2, $3::uuid))
-      order by l.bought_at desc, l.jti desc limit $1`,
-    [limit, after?.at ?? null, after?.id ?? null, tenantId, accountId],
-  );
+  let found = all.selectFrom('licence as l').select(LICENCE);
+  if (accountId !== null)
+    found = found
+      .innerJoin('account_licence as o', (on) => on.onRef('o.tenantId', '=', 'l.tenantId').onRef('o.jti', '=', 'l.jti'))
+      .where('o.accountId', '=', accountId);
+  if (accountId === null || tenantId !== null) found = found.where('l.tenantId', '=', tenantId as string);
+  if (after !== null) found = found.where((is) => is(is.refTuple('l.boughtAt', 'l.jti'), '<', is.tuple(after.at, after.id)));
+  return run(sql, found.orderBy('l.boughtAt', 'desc').orderBy('l.jti', 'desc').limit(limit));
 }
 
 /** One licence, by the payment that bought it, with the pages it covers up to a hundred; null when there is none. */
 export async function findLicence(sql: Sql, jti: string): Promise<(FoundLicence & Record<string, unknown>) | null> {
-  const [row] = await sql.query<FoundLicence & QueryResultRow>(
-    `select ${LICENCE}, l.kind, l.holder, l.payment_id as "paymentId", l.legs,
-       array(select g.path from licence_page as g where g.tenant_id = l.tenant_id and g.jti = l.jti order by g.path limit 100) as pages
-     from ledger.payment_intake as p join licence as l on l.tenant_id = p.tenant_id and l.jti = p.payment_id where p.payment_id = $1`,
-    [jti],
+  const [row] = await run(
+    sql,
+    all
+      .selectFrom('ledger.payment_intake as p')
+      .innerJoin('licence as l', (on) => on.onRef('l.tenantId', '=', 'p.tenantId').onRef('l.jti', '=', 'p.paymentId'))
+      .select(LICENCE)
+      .select(['l.kind', 'l.holder', 'l.paymentId', 'l.legs'])
+      .select(
+        text<string[]>`array(select g.path from licence_page as g
+          where g.tenant_id = l.tenant_id and g.jti = l.jti order by g.path limit 100)`.as('pages'),
+      )
+      .where('p.paymentId', '=', jti),
   );
   return row ?? null;
 }

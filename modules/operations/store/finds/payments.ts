@@ -7,6 +7,7 @@ import type { QueryResultRow } from 'pg';
 import type { Sql } from '../../../../db/database.ts';
 import { isInStates, toldState } from '../../../../db/paymentStates.ts';
 import { sameText } from '../../../../db/sameText.ts';
+import { acrossSites, run } from '../../../../db/statement.ts';
 import type { PaymentState } from '../../../kernel/payment/state.ts';
 import { isSettled, OPEN_STATES } from '../../../kernel/payment/state.ts';
 import type { Page, Place } from '../../../paging/store/page.ts';
@@ -82,7 +83,11 @@ export async function findPayments(sql: Sql, page: Page, wanted: PaymentWanted):
  * authorization it used. A batch holds a few hundred at most.
  */
 export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: string): Promise<FoundPayment[]> {
-  const known = await sql.query<{ network: string }>('select network from chain_cursor union select network from relayer');
+  const cursors = acrossSites('the operator').selectFrom('chain_cursor').select('network');
+  const known = await run(
+    sql,
+    cursors.union((every) => every.selectFrom('relayer').select('network')),
+  );
   // Networks as a list: with a join the planner may read an index from end to end.
   return sql.query<Row>(
     `with found as (

@@ -1,10 +1,14 @@
 /** Closed months of money (ADR 0050): the statements that move what ended out of the tables that the service writes. As the tables' owner. */
 
+import { sql as text } from 'kysely';
 import { withinBriefLocks } from '../../../../db/briefLocks.ts';
 import type { Database, Sql } from '../../../../db/database.ts';
 import { sqlStates, toldState, toldWatched } from '../../../../db/paymentStates.ts';
+import { acrossSites, run } from '../../../../db/statement.ts';
 import { OPEN_STATES, PAYMENT_STATES } from '../../../kernel/payment/state.ts';
 import type { Month } from '../../../kernel/time/months.ts';
+
+const all = acrossSites('the operator');
 
 /** The tables that have months, each with the column that says which; a row must be moved before the one it names. */
 const TABLES = {
@@ -35,7 +39,7 @@ export interface ClosedMonth extends MonthCounts {
   readonly closedAt: Date;
 }
 
-interface CountRow extends Record<string, unknown> {
+interface CountRow {
   payments: string;
   crossings: string;
   legs: string;
@@ -53,17 +57,18 @@ const countsOf = (row: CountRow): MonthCounts => ({
 
 /** The database's clock, epoch milliseconds. */
 export async function readClock(sql: Sql): Promise<number> {
-  const [row] = await sql.query<{ now: Date }>('select clock_timestamp() as now');
+  const [row] = await run(sql, all.selectNoFrom(text<Date>`clock_timestamp()`.as('now')));
   if (!row) throw new Error('the database has no clock');
   return row.now.getTime();
 }
 
 /** Every month that was closed, the oldest first, as its record says. */
 export async function listClosedMonths(sql: Sql): Promise<ClosedMonth[]> {
-  const rows = await sql.query<CountRow & { month: string; state: 'attached' | 'detached'; closed_at: Date }>(
-    `select to_char(month, 'YYYY-MM') as month, state, payments, crossings, legs, transfers, micro, closed_at from archive.month order by 1`,
-  );
-  return rows.map((row) => ({ month: row.month, state: row.state, closedAt: row.closed_at, ...countsOf(row) }));
+  const months = all
+    .selectFrom('archive.month')
+    .select(['month', 'state', 'closedAt', 'payments', 'crossings', 'legs', 'transfers', 'micro']);
+  const rows = await run(sql, months.orderBy('month'));
+  return rows.map(({ month, state, closedAt, ...row }) => ({ month: month.slice(0, 7), state, closedAt, ...countsOf(row) }));
 }
 
 const partOf = (table: Table, { name }: Month): string => `archive.${table}_${name.replace('-', '_')}`;
@@ -74,9 +79,8 @@ const dayOf = ({ fromMs }: Month): string => new Date(fromMs).toISOString().slic
 /** Makes the tables of a month and its record; a second call changes nothing. They are attached when made, for which no reader waits. */
 export function openClosedMonth(owner: Database, month: Month): Promise<'done' | 'busy'> {
   return withinBriefLocks(owner, async (sql): Promise<'done'> => {
-    const made = await sql.query('insert into archive.month (month) values ($1) on conflict do nothing returning 1', [
-      dayOf(month),
-    ]);
+    const opened = all.insertInto('archive.month').values({ month: dayOf(month) });
+    const made = await run(sql, opened.onConflict((known) => known.doNothing()).returning('month'));
     if (made.length === 0) return 'done';
     for (const table of NAMES) {
       await sql.query(`create table ${partOf(table, month)} (like archive.${table} including all)`);
@@ -103,12 +107,23 @@ export async function readLockRoom(
 
 /** Every site that has payments of a month in the tables that the service writes. */
 export async function listTenantsOf(sql: Sql, month: Month): Promise<string[]> {
-  const rows = await sql.query<{ tenant_id: string }>(
-    `select tenant_id from tenant where exists (
-       select from payment_intake as i where i.tenant_id = tenant.tenant_id and i.accepted_at >= $1 and i.accepted_at < $2) order by tenant_id`,
-    [new Date(month.fromMs), new Date(month.toMs)],
+  const rows = await run(
+    sql,
+    all
+      .selectFrom('tenant')
+      .select('tenantId')
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('payment_intake as i')
+            .select('i.paymentId')
+            .whereRef('i.tenantId', '=', 'tenant.tenantId')
+            .where('i.acceptedAt', '>=', new Date(month.fromMs))
+            .where('i.acceptedAt', '<', new Date(month.toMs)),
+        ),
+      )
+      .orderBy('tenantId'),
   );
-  return rows.map((row) => row.tenant_id);
+  return rows.map(({ tenantId }) => tenantId);
 }
 
 /** Where a slice begins: after this payment. */
@@ -220,7 +235,7 @@ async function columnsOf(sql: Sql): Promise<Readonly<Record<Table, string>>> {
 /** What is in the tables of a month, counted; whether it is attached makes no difference. Throws where a table is not there. */
 export async function countMonth(sql: Sql, month: Month): Promise<MonthCounts> {
   const count = (table: Table): string => `(select count(*) from ${partOf(table, month)})`;
-  const [row] = await sql.query<CountRow>(
+  const [row] = await sql.query<CountRow & Record<string, unknown>>(
     `select ${count('payment_intake')} as payments, ${count('crossing')} as crossings, ${count('leg')} as legs,
        ${count('chain_transfer')} as transfers, (select coalesce(sum(micro), 0) from ${partOf('crossing', month)}) as micro`,
   );
@@ -250,7 +265,7 @@ export function setAttached(owner: Database, month: Month, isAttached: boolean):
       await sql.query(`alter table archive.${table} ${change}`);
     }
     const state = isAttached ? 'attached' : 'detached';
-    await sql.query('update archive.month set state = $2 where month = $1', [dayOf(month), state]);
+    await run(sql, all.updateTable('archive.month').set({ state }).where('month', '=', dayOf(month)));
     return 'done';
   });
 }

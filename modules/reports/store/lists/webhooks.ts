@@ -1,6 +1,8 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../../db/database.ts';
 import type { RowOf } from '../../../../db/shown.ts';
 import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
+import { run, tables } from '../../../../db/statement.ts';
 import type { Span } from '../../../kernel/time/window.ts';
 import type { Source } from '../../../paging/store/source.ts';
 import { equals, isOneOf, isWithin } from '../../../paging/store/source.ts';
@@ -100,10 +102,12 @@ export async function countFailing(
   { tenantId, endpointId }: { readonly tenantId: string; readonly endpointId: string | null },
   most: number,
 ): Promise<number> {
-  const [row] = await sql.query<{ count: string }>(
-    `select count(*) from (
-       select from delivery d where d.tenant_id = $1 and ${FAILING} and ($3::uuid is null or d.endpoint_id = $3) limit $2) failing`,
-    [tenantId, most, endpointId],
+  const ofTenant = tables.selectFrom('delivery as d').select('d.deliveryId').where('d.tenantId', '=', tenantId);
+  const ofEndpoint = endpointId === null ? ofTenant : ofTenant.where('d.endpointId', '=', endpointId);
+  const failing = ofEndpoint.where(text.raw<boolean>(FAILING)).limit(most).as('failing');
+  const [row] = await run(
+    sql,
+    tables.selectFrom(failing).select(({ fn }) => fn.countAll<string>().as('count')),
   );
   return Number(row?.count ?? 0);
 }
