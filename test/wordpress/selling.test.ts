@@ -624,7 +624,7 @@ test.each(['dead', 'hung', 'failing', 'deaf'] as const)(
         const told = await ask('two', paying);
         expect(told).toMatchObject({
           status: 503,
-          text: expect.stringContaining('busy: please try again shortly, with the same payment'),
+          text: expect.stringContaining('overloaded: please try again shortly, with the same payment'),
         });
         expect(told.headers.get('retry-after')).toMatch(/^\d+$/);
         expect(told.headers.get('payment-required')).toBeNull();
