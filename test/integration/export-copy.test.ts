@@ -139,7 +139,7 @@ test('whatever letters a page, an author or an agent has, the file is CSV made o
   );
   const rows = await api.deps.database.query<Record<string, string | number | null>>(
     `select (extract(epoch from c.at) * 1000)::bigint as at_ms, c.host, c.slug, l.amount_micro as micro, l.author_id, l.to_address, l.share,
-       p.tx_hash, c.payer, c.agent
+       p.tx_hash, c.payer, c.agent, p.payment_id, c.crossing_id
      from crossing c join leg l using (tenant_id, crossing_id) join payment p on p.payment_id = c.payment_id
      where c.tenant_id = $1 and c.sequence = (select max(sequence) from crossing k where k.payment_id = c.payment_id)
      order by c.at desc, c.crossing_id desc, l.ordinal`,
@@ -162,6 +162,9 @@ test('whatever letters a page, an author or an agent has, the file is CSV made o
     shownWallet(String(row.payer)),
     row.agent,
     '',
+    '',
+    row.payment_id,
+    row.crossing_id,
   ]);
   const response = await fetch(`${api.url}/_svc/earnings/export.csv`, { headers: { authorization: `Bearer ${site.key}` } });
   expect(response.headers.get('x-svc-row-count')).toBe(String(2 * NASTY.length));
