@@ -171,7 +171,7 @@ test('a stored transfer of a payment that a lie made failed has it judged anew: 
 test('a reconciler that dies with the transfer stored and the payment not yet doubted leaves it to the next round', async () => {
   const { terms, payment } = await failByLie('doubted-next-round', 100);
   const query = (async (text, ...rest) => {
-    if (text.includes('from chain_transfer as t')) throw new Error('the process died');
+    if (text.includes('from "chain_transfer" as "t"')) throw new Error('the process died');
     return world.database.query(text, ...rest);
   }) as typeof world.database.query;
   // With one node: of several, blocks are compared later, and doubted then.

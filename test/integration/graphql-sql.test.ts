@@ -137,7 +137,7 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['keys(first: $n) { totalCount nodes { name } }', 2],
   ['members(first: $n) { totalCount nodes { authorId } }', 2],
   ['auditLog(first: $n) { totalCount nodes { action } }', 2],
-  ['pricedPages(first: $n) { totalCount nodes { path title price { readMicro } payees { authorId wallet micro } } }', 3],
+  ['pricedPages(first: $n) { totalCount nodes { path title price { readMicro } payees { authorId wallet micro } } }', 4],
 ];
 const nameOf = (field: string): string => field.split(/[ ({]/, 1)[0] as string;
 

@@ -102,12 +102,15 @@ export async function countFailing(
   { tenantId, endpointId }: { readonly tenantId: string; readonly endpointId: string | null },
   most: number,
 ): Promise<number> {
-  const ofTenant = tables.selectFrom('delivery as d').select('d.deliveryId').where('d.tenantId', '=', tenantId);
-  const ofEndpoint = endpointId === null ? ofTenant : ofTenant.where('d.endpointId', '=', endpointId);
-  const failing = ofEndpoint.where(text.raw<boolean>(FAILING)).limit(most).as('failing');
   const [row] = await run(
     sql,
-    tables.selectFrom(failing).select(({ fn }) => fn.countAll<string>().as('count')),
+    tables
+      .selectFrom((from) => {
+        const ofTenant = from.selectFrom('delivery as d').select('d.deliveryId').where('d.tenantId', '=', tenantId);
+        const ofEndpoint = endpointId === null ? ofTenant : ofTenant.where('d.endpointId', '=', endpointId);
+        return ofEndpoint.where(text.raw<boolean>(FAILING)).limit(most).as('failing');
+      })
+      .select(({ fn }) => fn.countAll<string>().as('count')),
   );
   return Number(row?.count ?? 0);
 }
