@@ -26,6 +26,8 @@ test('whatever there is not is one and the same 404', async () => {
   const refusals = ['nobody.example/x402.json', 'closing.example/nothing', 'closing.example/constructor', '%00/x402.json'];
   expect((await api.request('/_svc/discovery/closing.example/x402.json')).status).toBe(200);
   await setTenantStatus(api.deps, { tenantId: site.tenantId, status: 'suspended' });
+  // Memory may be some moments behind.
+  await expect.poll(async () => (await api.request('/_svc/discovery/closing.example/x402.json')).status).toBe(404);
   for (const path of [...refusals, 'closing.example/x402.json']) {
     const { status, body } = await api.request(`/_svc/discovery/${path}`);
     expect([path, status, body.error]).toEqual([path, 404, 'not_found: there is no such document']);

@@ -29,10 +29,12 @@ const nobodyMakes = text.raw<boolean>(`not ${IS_LEASED}`);
 const endpointOf = ({ tenantId, endpointId }: EndpointRef) =>
   tables.selectFrom('webhook_endpoint').where('tenantId', '=', tenantId).where('endpointId', '=', endpointId);
 
-const change = ({ tenantId, endpointId }: EndpointRef) =>
+/** A change of one endpoint's row. */
+export const changeOf = ({ tenantId, endpointId }: EndpointRef) =>
   tables.updateTable('webhook_endpoint').where('tenantId', '=', tenantId).where('endpointId', '=', endpointId);
 
-const pendingAt = ({ tenantId, endpointId }: EndpointRef) =>
+/** The deliveries `d` of an endpoint that nobody has delivered or given up. */
+export const pendingAt = ({ tenantId, endpointId }: EndpointRef) =>
   tables
     .selectFrom('delivery as d')
     .where('d.bucket', '=', bucketOf(endpointId))
@@ -94,12 +96,12 @@ export async function listDueAttempts(
 /** Says when a cooling endpoint's next probe is due; one that does not cool stays as it is. */
 export async function scheduleProbe(sql: Sql, endpoint: EndpointRef, inMs: number): Promise<void> {
   const due = { cooledUntil: text<Date>`clock_timestamp() + ${inMs} * interval '1 millisecond'` };
-  await run(sql, change(endpoint).set(due).where('cooledUntil', 'is not', null));
+  await run(sql, changeOf(endpoint).set(due).where('cooledUntil', 'is not', null));
 }
 
 /** Lets the first attempts of an endpoint go out again; its count of failures stays. */
 export async function releaseEndpoint(sql: Sql, endpoint: EndpointRef): Promise<void> {
-  await run(sql, change(endpoint).set({ cooledUntil: null }));
+  await run(sql, changeOf(endpoint).set({ cooledUntil: null }));
 }
 
 /** What leasing a probe came to: `busy` when no slot is free or every row is leased, `none` when nothing waits. */

@@ -3,21 +3,19 @@ import type { Sql } from '../../../db/database.ts';
 import { run, tables } from '../../../db/statement.ts';
 import { bucketOf } from '../rules/endpoint.ts';
 import type { EndpointRef } from './receiver.ts';
+import { changeOf, pendingAt } from './receiver.ts';
 import { notifyDispatchers } from './redeliver.ts';
-
-const change = ({ tenantId, endpointId }: EndpointRef) =>
-  tables.updateTable('webhook_endpoint').where('tenantId', '=', tenantId).where('endpointId', '=', endpointId);
 
 /** Sends nothing to an endpoint for so long; 0: from now on it is sent to again. */
 export async function pauseEndpointRow(sql: Sql, endpoint: EndpointRef, forMs: number): Promise<void> {
   const pausedUntil = forMs > 0 ? text<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'` : null;
-  await run(sql, change(endpoint).set({ pausedUntil, updatedAt: text<Date>`now()` }));
+  await run(sql, changeOf(endpoint).set({ pausedUntil, updatedAt: text<Date>`now()` }));
 }
 
 /** Makes the attempts that wait at an endpoint, and its probe, due now. How many attempts. Run it in a database transaction. */
 export async function skipWaits(sql: Sql, endpoint: EndpointRef): Promise<number> {
   const now = text<Date>`clock_timestamp()`;
-  await run(sql, change(endpoint).set({ cooledUntil: now }).where('cooledUntil', '>', now));
+  await run(sql, changeOf(endpoint).set({ cooledUntil: now }).where('cooledUntil', '>', now));
   const moved = tables
     .updateTable('delivery')
     .set({ dueAt: now })
@@ -43,15 +41,8 @@ export async function readWaits(
     .select(text<Date | null>`case when paused_until > now() then paused_until end`.as('pausedUntil'));
   const [row] = await run(sql, endpoint);
   if (row === undefined) return null;
-  const next = tables
-    .selectFrom('delivery')
-    .where('bucket', '=', bucketOf(endpointId))
-    .where('tenantId', '=', tenantId)
-    .where('endpointId', '=', endpointId)
-    .where('state', '=', 'pending')
-    .where('retrying', '=', true)
-    .select('dueAt');
-  const [first] = await run(sql, next.orderBy('dueAt').limit(1));
+  const next = pendingAt({ tenantId, endpointId }).where('d.retrying', '=', true).select('d.dueAt');
+  const [first] = await run(sql, next.orderBy('d.dueAt').limit(1));
   return { ...row, nextAttemptAt: first?.dueAt ?? null };
 }
 
