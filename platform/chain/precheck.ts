@@ -13,7 +13,7 @@ import { authorizationStateCall, balanceOfCall, transferCall } from './calls/tok
 import { CONTRACT_AUTH_GAS, transferGas } from './gas/gas.ts';
 import type { Network } from './network.ts';
 import { NEAR_BLOCKS } from './rpc/choice.ts';
-import { refusedByTwo } from './rpc/quorum.ts';
+import { answersOfAll, QUORUM, UNCONFIRMED } from './rpc/quorum.ts';
 import type { Rpc } from './rpc/rpc.ts';
 import { chainUnavailable, hasOthers, quantity } from './rpc/rpc.ts';
 import type { PayerKind } from './signature/contractWallet.ts';
@@ -28,12 +28,12 @@ export interface PrecheckItem {
 
 /**
  * What the chain says of a payment that has not been sent. `nonce_used` decides nothing: look for its evidence. Nor does `unconfirmed`: one node
- * refuses it, and no second one answers.
+ * refuses it, and no second one answers, or they disagree.
  */
 export type PrecheckOutcome =
   | { readonly kind: 'passed' }
   | { readonly kind: 'nonce_used' }
-  | { readonly kind: 'unconfirmed' }
+  | { readonly kind: typeof UNCONFIRMED }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly raw: string };
 
 /** The result for one payment, on the state of `blockNumber`. `payerKind` is `contract` where the payer has code. */
@@ -50,18 +50,18 @@ export interface Prechecked {
  * Checks a batch (at most 100 payments), results in the order given. Reads only; a second call may answer otherwise. Sends
  * signatures to the node: the payment rows must stand before (safety 2). Throws ServiceError `chain_unavailable`.
  *
- * What a node does not take is asked of the others, if there are any, and refused only where two do: whoever else takes it has it sent, since
- * what the chain then says decides. A node that fell behind since it was last looked at never decides against a buyer: with several its word
- * does not count; the only one is asked again, and where that, too, answers from further back than a node near the best one may be, it is an outage.
+ * What a node does not take is asked of the others, if there are any (`agreedCheck`). A node that fell behind since it was last looked at never
+ * decides against a buyer: with several its answer does not count; the only one is asked again, and where that, too, answers from further back
+ * than a node near the best one may be, it is an outage.
  */
 export async function precheck(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
-  const checks = await checkOnce(rpc, network, items);
-  const isNo = hasOthers(rpc) ? isHeldUp : isRefused;
-  if (!checks.some(isNo)) return checks;
+  const first = await checkOnce(rpc, network, items);
+  const isContested = hasOthers(rpc) ? isHeldUp : isRefused;
+  if (!first.some(isContested)) return first;
   const newest = (await rpc.newestBlock?.()) ?? null;
   const isBehind = ({ blockNumber }: Prechecked): boolean => newest !== null && blockNumber + NEAR_BLOCKS < newest;
   if (!hasOthers(rpc)) {
-    if (newest === null || checks.every(({ blockNumber }) => blockNumber >= newest)) return checks;
+    if (newest === null || first.every(({ blockNumber }) => blockNumber >= newest)) return first;
     const again = await checkOnce(rpc, network, items);
     if (again.some((check) => isRefused(check) && isBehind(check))) throw chainUnavailable(rpc.networkId);
     return again;
@@ -70,8 +70,8 @@ export async function precheck(rpc: Rpc, network: Network, items: readonly Prech
     const own = await checkOnce(node, network, items);
     return own.some(isBehind) ? null : own;
   };
-  const said = await refusedByTwo(rpc, checks, isNo, ask);
-  return checks.map((check, at) => said[at] ?? (check.nonceUsed ? check : { ...check, outcome: { kind: 'unconfirmed' } }));
+  const answers = await answersOfAll(rpc, first, isHeldUp, ask);
+  return first.map((check, at) => agreedCheck(check, answers[at] ?? []));
 }
 
 function isRefused({ outcome }: Prechecked): boolean {
@@ -82,6 +82,36 @@ function isRefused({ outcome }: Prechecked): boolean {
 function isHeldUp(check: Prechecked): boolean {
   return isRefused(check) || check.nonceUsed;
 }
+
+/**
+ * What the answers of several nodes about one payment come to; `first` is the one it began with, which counts where it shows a used nonce. Pure.
+ *
+ * A used nonce and a refusal are different answers, and only two refusals refuse: whoever is asked first holds the signature, may execute it
+ * and say that there is no money. So where any node shows the nonce used, no refusal counts, and its evidence is looked for; only a node that
+ * takes the payment speaks against a single one. The reason of a refusal, too, is that of two nodes, whichever URL stands first.
+ */
+export function agreedCheck(first: Prechecked, answers: readonly Prechecked[]): Prechecked {
+  const used = answers.filter(({ nonceUsed }) => nonceUsed);
+  const refused = answers.filter(isRefused);
+  if (used[0] && used.length >= QUORUM) return used[0];
+  if (used.length === 0 && !first.nonceUsed && refused.length >= QUORUM) return refusedForOneReason(refused) ?? first;
+  const passed = answers.find(({ outcome }) => outcome.kind === 'passed');
+  const [isUsed] = first.nonceUsed ? [first] : used;
+  return passed ?? isUsed ?? { ...first, outcome: { kind: UNCONFIRMED } };
+}
+
+/** The refusal for the reason that two nodes give; where each gives another, for none of theirs. */
+function refusedForOneReason(refused: readonly Prechecked[]): Prechecked | undefined {
+  const reasons = Map.groupBy(refused, ({ outcome }) => (outcome.kind === 'refused' ? outcome.reason : null));
+  const [agreed] = [...reasons.values()].filter(({ length }) => length >= QUORUM).flat();
+  return agreed ?? (refused[0] && { ...refused[0], outcome: FOR_SEVERAL_REASONS });
+}
+
+const FOR_SEVERAL_REASONS: PrecheckOutcome = {
+  kind: 'refused',
+  reason: 'settlement_failed',
+  raw: 'nodes refuse it for different reasons',
+};
 
 async function checkOnce(rpc: Rpc, network: Network, items: readonly PrecheckItem[]): Promise<readonly Prechecked[]> {
   if (items.length === 0) return [];

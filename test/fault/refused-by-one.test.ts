@@ -97,6 +97,19 @@ test('an accepted payment that a stranger executes is proven by its log while th
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
 });
 
+test('a node that executes an authorization itself and then shows no money fails no sale: the other one calls its nonce used, and its log proves it', async () => {
+  const { terms, payment } = await taken('executed-by-the-liar');
+  await submitAlone(world, payment);
+  await mine(world);
+  const lie = (reply: string): string => reply.replaceAll(result(1, 1), result(1, 0)).replaceAll(result(1, 4_000), result(1, 0));
+  line.set('eth_call', { kind: 'alter', change: lie });
+  await sendAll(world);
+  expect((await stateOf(world, payment))?.state).not.toBe('failed');
+  line.set('eth_call', null);
+  await sweep(world, 1);
+  expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
+});
+
 test('a wallet of code is refused by two nodes that say it reverts, and sent where one alone says so', async () => {
   const { terms, payer, payment } = await taken('code-says-one');
   await chainCall(world, 'anvil_setCode', addressOf(payer), YES_CODE);

@@ -4,6 +4,7 @@ const evidence = 'test/fault/evidence.test.ts';
 const finality = 'test/fault/finality.test.ts';
 const lies = 'test/fault/second-source.test.ts';
 const refused = 'test/fault/refused-by-one.test.ts';
+const agreedOfNodes = 'test/unit/agreed-check.test.ts';
 const compared = 'test/fault/compared-nodes.test.ts';
 const compareUrls = 'modules/reconciliation/use/compareUrls.ts';
 const readChain = 'modules/reconciliation/use/readChain.ts';
@@ -109,8 +110,8 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'platform/chain/rpc/quorum.ts',
-        search: 'if (!hasOthers(rpc) || !first.some(isRefusal)) return first;',
-        replace: 'if (first.length >= 0) return first;',
+        search: 'if (!hasOthers(rpc) || !first.some(isRefusal)) return first.map((answer) => [answer]);',
+        replace: 'if (first.length >= 0) return first.map((answer) => [answer, answer]);',
       },
     ],
     test: { file: refused, name: 'a node that refuses a transfer and shows no money' },
@@ -121,9 +122,9 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'one node refuses a payment, another takes it, and it fails',
     edits: [
       {
-        file: 'platform/chain/rpc/quorum.ts',
-        search: 'refusals.length >= QUORUM',
-        replace: 'refusals.length >= 1',
+        file: 'platform/chain/precheck.ts',
+        search: 'refused.length >= QUORUM',
+        replace: 'refused.length >= 1',
       },
     ],
     test: { file: refused, name: 'a node that refuses a transfer and shows no money' },
@@ -134,9 +135,9 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a payment fails by the word of the only node that answers, of two',
     edits: [
       {
-        file: 'platform/chain/rpc/quorum.ts',
-        search: 'words.find((one) => !isRefusal(one)) ?? null',
-        replace: 'words.find((one) => !isRefusal(one)) ?? word',
+        file: 'platform/chain/precheck.ts',
+        search: 'isUsed ?? { ...first, outcome: { kind: UNCONFIRMED } };',
+        replace: 'isUsed ?? first;',
       },
     ],
     test: { file: refused, name: 'a payer whose money has left' },
@@ -161,11 +162,37 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'platform/chain/precheck.ts',
-        search: '(check.nonceUsed ? check :',
-        replace: '(check.nonceUsed && !check.nonceUsed ? check :',
+        search: 'passed ?? isUsed ?? {',
+        replace: 'passed ?? {',
       },
     ],
     test: { file: refused, name: 'an accepted payment that a stranger executes' },
+  },
+  {
+    id: 'two-different-noes-are-two',
+    rule: 3,
+    bug: 'a node executes an authorization and says that there is no money, another calls the nonce used, and a paid sale fails',
+    edits: [
+      {
+        file: 'platform/chain/precheck.ts',
+        search: 'if (used.length === 0 && !first.nonceUsed && refused.length >= QUORUM)',
+        replace: 'if (used.length + refused.length >= QUORUM && refused[0])',
+      },
+    ],
+    test: { file: refused, name: 'a node that executes an authorization itself' },
+  },
+  {
+    id: 'the-first-url-names-the-reason',
+    rule: 3,
+    bug: 'of nodes that refuse for different reasons the first URL names the one that the buyer is told',
+    edits: [
+      {
+        file: 'platform/chain/precheck.ts',
+        search: 'return agreed ?? (refused[0] &&',
+        replace: 'return refused[0] ?? agreed ?? (refused[0] &&',
+      },
+    ],
+    test: { file: agreedOfNodes, name: 'a payment is refused for the reason' },
   },
   {
     id: 'a-revert-is-no-word',
@@ -191,6 +218,13 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
         replace: "({ kind }) => kind === 'unknown'",
       },
     ],
+    test: { file: refused, name: 'a node that says authors cannot be paid' },
+  },
+  {
+    id: 'one-refusal-marks-a-split',
+    rule: 18,
+    bug: 'one node of two says that a split cannot be paid out, the other pays it, and it is marked all the same',
+    edits: [{ file: 'platform/chain/rpc/quorum.ts', search: 'refusals.length >= QUORUM', replace: 'refusals.length >= 1' }],
     test: { file: refused, name: 'a node that says authors cannot be paid' },
   },
   {

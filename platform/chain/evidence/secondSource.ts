@@ -2,6 +2,7 @@
 import type { Doubt, Spending } from '../../../modules/kernel/payment/sight.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Network } from '../network.ts';
+import { QUORUM } from '../rpc/quorum.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { hasOthers, quantity, whereAway } from '../rpc/rpc.ts';
 import { evidenceFromLogs } from './evidence.ts';
@@ -73,7 +74,7 @@ export async function expiryDoubtsOf(
   for (const [at, ask] of asks.entries()) {
     const isOver = said.map(({ timeSeconds, used }) => used[at] === false && timeSeconds > (ask.validBefore ?? 0n));
     if (isOver.includes(false)) doubts.set(ask, 'disputed');
-    else if (isOver.length < 2) doubts.set(ask, 'unconfirmed');
+    else if (isOver.length < QUORUM) doubts.set(ask, 'unconfirmed');
   }
   return doubts;
 }
@@ -87,7 +88,7 @@ const MISSING = 'missing';
  */
 function doubtOf(own: string | null, words: readonly (string | null)[], count: number): Doubt | null {
   if (words.some((word) => word !== own)) return 'disputed';
-  return count < 2 ? 'unconfirmed' : null;
+  return count < QUORUM ? 'unconfirmed' : null;
 }
 
 /** Where a receipt shows that an authorization went, and in which block; null where it shows nothing of it. */

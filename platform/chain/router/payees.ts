@@ -7,7 +7,7 @@ import type { PlannedGroup } from '../calls/calldata.ts';
 import { routerGroup } from '../calls/calldata.ts';
 import { aggregate } from '../calls/multicall.ts';
 import type { Network } from '../network.ts';
-import { refusedByTwo } from '../rpc/quorum.ts';
+import { confirmRefusals, UNCONFIRMED } from '../rpc/quorum.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { chainUnavailable } from '../rpc/rpc.ts';
 import { settleGroupCall } from './routerCalls.ts';
@@ -19,7 +19,7 @@ import { settleGroupCall } from './routerCalls.ts';
  */
 export interface GroupSimulation {
   readonly payTo: Address;
-  readonly kind: 'ok' | 'nothing_pulled' | 'payee_reverts' | 'unknown' | 'unconfirmed';
+  readonly kind: 'ok' | 'nothing_pulled' | 'payee_reverts' | 'unknown' | typeof UNCONFIRMED;
   readonly revert: Hex | null;
 }
 
@@ -36,8 +36,11 @@ export async function simulateGroups(
   groups: readonly PlannedGroup[],
 ): Promise<readonly GroupSimulation[]> {
   const ask = (node: Rpc) => simulateOnce(node, network, groups);
-  const said = await refusedByTwo(rpc, await ask(rpc), ({ kind }) => kind === 'payee_reverts', ask);
-  return groups.map(({ payTo }, at) => said[at] ?? { payTo, kind: 'unconfirmed', revert: null });
+  const confirmed = await confirmRefusals(rpc, await ask(rpc), ({ kind }) => kind === 'payee_reverts', ask);
+  return groups.map(({ payTo }, at) => {
+    const simulated = confirmed[at] ?? UNCONFIRMED;
+    return simulated === UNCONFIRMED ? { payTo, kind: UNCONFIRMED, revert: null } : simulated;
+  });
 }
 
 async function simulateOnce(
@@ -72,8 +75,8 @@ export async function findBlockedPayees(
   wallets: readonly Address[],
 ): Promise<readonly Address[] | null> {
   const ask = (node: Rpc) => listRefused(node, network, wallets);
-  const said = await refusedByTwo(rpc, await ask(rpc), (isRefused) => isRefused, ask);
-  return said.includes(null) ? null : wallets.filter((_, at) => said[at]);
+  const confirmed = await confirmRefusals(rpc, await ask(rpc), (isRefused) => isRefused, ask);
+  return confirmed.includes(UNCONFIRMED) ? null : wallets.filter((_, at) => confirmed[at] === true);
 }
 
 /** Whether one node says that the token refuses to pay each of these wallets. */

@@ -36,24 +36,39 @@ export async function askEach<T>(rpc: Rpc, ask: (node: Rpc) => Promise<T>): Prom
   return words.flat();
 }
 
+/** In place of an answer: one node refuses, and too few others answer to confirm or to contradict it. */
+export const UNCONFIRMED = 'unconfirmed';
+
 /**
- * Has what one node refuses said by two, where there are several: `first` is its word on a list, and `ask` asks a node again for its own. What
- * two refuse stays refused. Of the rest another node's word counts, and null where none but the one that refuses it answers. Where
+ * The answers of all nodes about each entry of a list, where the first node refuses one: `first` is its answer about each, and `ask` asks a
+ * node again for its own, or gives null where that does not count. An entry that the first node does not refuse has its answer alone. Where
  * nothing is refused, or there is one URL, nobody is asked.
  */
-export async function refusedByTwo<T>(
+export async function answersOfAll<T>(
   rpc: Rpc,
   first: readonly T[],
-  isRefusal: (word: T) => boolean,
+  isRefusal: (answer: T) => boolean,
   ask: (node: Rpc) => Promise<readonly T[] | null>,
-): Promise<readonly (T | null)[]> {
-  if (!hasOthers(rpc) || !first.some(isRefusal)) return first;
-  const said = (await askEach(rpc, ask)).filter((words) => words !== null);
-  return first.map((word, at) => {
-    if (!isRefusal(word)) return word;
-    const words = said.flatMap((one) => one.slice(at, at + 1));
-    const refusals = words.filter(isRefusal);
-    if (refusals.length >= QUORUM) return refusals[0] ?? null;
-    return words.find((one) => !isRefusal(one)) ?? null;
+): Promise<readonly (readonly T[])[]> {
+  if (!hasOthers(rpc) || !first.some(isRefusal)) return first.map((answer) => [answer]);
+  const ofNodes = (await askEach(rpc, ask)).filter((answers) => answers !== null);
+  return first.map((answer, at) => (isRefusal(answer) ? ofNodes.flatMap((answers) => answers.slice(at, at + 1)) : [answer]));
+}
+
+/**
+ * The answer to act on for each entry of a list: a refusal where two nodes refuse it, else the answer of one that does not, else `UNCONFIRMED`.
+ * Asks as `answersOfAll` does; with one URL the first answer stands.
+ */
+export async function confirmRefusals<T>(
+  rpc: Rpc,
+  first: readonly T[],
+  isRefusal: (answer: T) => boolean,
+  ask: (node: Rpc) => Promise<readonly T[] | null>,
+): Promise<readonly (T | typeof UNCONFIRMED)[]> {
+  if (!hasOthers(rpc)) return first;
+  return (await answersOfAll(rpc, first, isRefusal, ask)).map((answers) => {
+    const refusals = answers.filter(isRefusal);
+    if (refusals.length >= QUORUM && refusals[0] !== undefined) return refusals[0];
+    return answers.find((answer) => !isRefusal(answer)) ?? UNCONFIRMED;
   });
 }

@@ -8,6 +8,7 @@ import { readCall } from '../calls/multicall.ts';
 import { requireNative } from '../calls/native.ts';
 import { addressWord } from '../calls/words.ts';
 import { CONTRACT_AUTH_GAS } from '../gas/gas.ts';
+import { QUORUM } from '../rpc/quorum.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { chainUnavailable, hasOthers } from '../rpc/rpc.ts';
 
@@ -47,7 +48,7 @@ export function isSignedByKey({ address, message, signature }: SignedMessage): b
 export async function isConfirmedByWallet(rpc: Rpc, { address, message, signature }: SignedMessage): Promise<boolean> {
   const asked = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hashMessage(message), signature] });
   const call = { data: `0x${CONFIRMS_CODE}${addressWord(address)}${asked.slice(2)}` as Hex };
-  const needed = hasOthers(rpc) ? 2 : 1;
+  const needed = hasOthers(rpc) ? QUORUM : 1;
   const answers = needed > 1 ? await rpc.each<Hex>('eth_call', [call, 'latest']) : [{ result: await readCall(rpc, call) }];
   const yes = answers.filter(({ result }) => result === YES).length;
   if (yes > 0 && answers.length < needed) throw chainUnavailable(rpc.networkId, 'a second node');

@@ -15,7 +15,7 @@ import type { Network } from '../../../../platform/chain/network.ts';
 import { DEFAULT_NATIVE_PRICE_MICRO } from '../../../../platform/chain/network.ts';
 import type { FlushCall } from '../../../../platform/chain/router/flush.ts';
 import { encodeFlush, encodeFlushAround, joinFlushes } from '../../../../platform/chain/router/flush.ts';
-import { refusedByTwo } from '../../../../platform/chain/rpc/quorum.ts';
+import { confirmRefusals, UNCONFIRMED } from '../../../../platform/chain/rpc/quorum.ts';
 import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { signedOutside } from '../../../../platform/chain/signature/signer.ts';
 import { baseFeeOf, gasBalance, signTransaction } from '../../../../platform/chain/transaction.ts';
@@ -120,9 +120,11 @@ async function canBePaidOut(deps: SettlementDeps, networkId: string, split: Know
   const { network, rpc } = chainOf(deps, networkId);
   const { to, data } = call;
   const ask = async (node: Rpc) => [await simulateCall(node, { to, data })];
-  const [said] = await refusedByTwo(rpc, await ask(rpc), ({ revert }) => revert !== null, ask);
-  if (said?.revert) await markPayee({ deps, network }, split.payTo, `a flush reverts: ${said.revert}`, split.tenantIds);
-  return said?.revert === null;
+  const [simulated = UNCONFIRMED] = await confirmRefusals(rpc, await ask(rpc), ({ revert }) => revert !== null, ask);
+  if (simulated === UNCONFIRMED) return false;
+  const { revert } = simulated;
+  if (revert) await markPayee({ deps, network }, split.payTo, `a flush reverts: ${revert}`, split.tenantIds);
+  return revert === null;
 }
 
 /** Who bears a transaction of flushes: each one's gas in equal parts by its payers, ten times over so that dividing loses little. */
