@@ -111,7 +111,7 @@ create table payment_state (
   -- authorization in the ten seconds after this moment only, and the time to settlement stays known.
   settled_at timestamptz(3),
   final_at timestamptz(3),
-  checked_at timestamptz(3),
+  checked_at timestamptz(3), -- when it was looked at last; of one that waits: when a look decided nothing of it
   -- the licence, fixed once (safety 13)
   licence_jti uuid,
   licence_issued_at bigint,

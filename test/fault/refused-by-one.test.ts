@@ -1,9 +1,24 @@
 /** One of two nodes says no: before a payment is sent, of an author, of a nonce, or yes to a signature. It takes two. */
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { listWaiting } from '../../modules/settlement/store/queue.ts';
 import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
 import { recheckPayees } from '../../modules/settlement/use/watch/payees.ts';
 import { findBlockedPayees } from '../../platform/chain/router/payees.ts';
-import { age, attempt, block, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import {
+  age,
+  attempt,
+  block,
+  chainCall,
+  letPostponedReturn,
+  look,
+  mine,
+  sendAll,
+  spend,
+  stateOf,
+  submitAlone,
+  sweep,
+} from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newAccount, newWallet } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
@@ -47,6 +62,11 @@ async function taken(slug: string, authors = newAuthors(1n)) {
   return { terms, payer, payment };
 }
 
+/** Code that confirms any signature. */
+const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
+/** Payments of wallets of code, three each: their gas caps fill a batch with fewer. */
+const MORE_THAN_A_BATCH = 45;
+
 const markedPayees = () => world.database.query('select pay_to from blocked_payee');
 
 test('a node that refuses a transfer and shows no money fails no sale that was taken in: the other one takes it, and it is sent', async () => {
@@ -75,6 +95,7 @@ test('a payer whose money has left is refused by two nodes; while one answers al
   expect(await stateOf(world, besides.payment)).toMatchObject({ state: 'settled' });
   other.set('eth_call', null);
   await world.rpc.nodes?.();
+  await letPostponedReturn(world);
   await sendAll(world);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'insufficient_funds' });
 });
@@ -106,7 +127,8 @@ test('a node that executes an authorization itself and then shows no money fails
   await sendAll(world);
   expect((await stateOf(world, payment))?.state).not.toBe('failed');
   line.set('eth_call', null);
-  await sweep(world, 1);
+  await letPostponedReturn(world);
+  await sendAll(world);
   expect(await pay(world, terms, payment)).toMatchObject({ chargedMicro: 1_000n });
 });
 
@@ -124,6 +146,44 @@ test('a wallet of code is refused by two nodes that say it reverts, and sent whe
   expect(await stateOf(world, second.payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
 });
 
+test('payments of wallets of code that wait for a second node hold up no plain sale: the next look of the same choice sends it', async () => {
+  await taken('plain-before');
+  await look(world, await sendAll(world)); // the last batch is plain, so it is the turn of wallets of code
+  for (let wallet = 0; wallet < MORE_THAN_A_BATCH / 3; wallet += 1) {
+    const payer = await newPayer(world, 5_000n);
+    await chainCall(world, 'anvil_setCode', addressOf(payer), YES_CODE);
+    for (const page of ['first', 'second', 'third']) {
+      const terms = termsFor(world, newAuthors(1n), { slug: `wallet-${wallet}-${page}` });
+      const payment = await paymentFor(world, newAccount(), terms, { from: addressOf(payer) });
+      expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    }
+    await chainCall(world, 'anvil_setCode', addressOf(payer), '0x60006000fd');
+  }
+  const behind = await taken('plain-behind');
+  other.set('eth_call', { kind: 'cut' });
+  await look(world, await sendAll(world));
+  expect(await stateOf(world, behind.payment)).toMatchObject({ state: 'settled' });
+  // It came before the wallets of code that did not fit its first look.
+  const unseen = "select from payment where payer_kind = 'contract' and state = 'accepted' and checked_at is null";
+  expect(await world.database.query(unseen)).not.toHaveLength(0);
+});
+
+test('payments that come out short while one node answers leave the window of their site to the sales behind them', async () => {
+  const payer = await newPayer(world, 32_000n);
+  for (let page = 0; page < 32; page += 1) {
+    const terms = termsFor(world, newAuthors(1n), { slug: `short-${page}` });
+    expect((await attempt(world, terms, await paymentFor(world, payer, terms))).code).toBe('settlement_pending');
+  }
+  await spend(world, addressOf(payer), newWallet(), 32_000n);
+  other.set('eth_call', { kind: 'cut' });
+  const waitingCount = async () => (await listWaiting(world.database, world.network.id, randomUUID())).length;
+  expect(await waitingCount()).toBe(32);
+  await sendAll(world);
+  expect(await waitingCount()).toBe(0);
+  await letPostponedReturn(world);
+  expect(await waitingCount()).toBe(32);
+});
+
 test('a node that says authors cannot be paid marks nobody and fails no sale; two nodes do', async () => {
   const [split, blocked] = [await taken('split-says-one', newAuthors(1n, 1n)), newAuthors(1n, 1n)];
   tell(result(1, 1_000), result(0, 1_000));
@@ -138,6 +198,7 @@ test('a node that says authors cannot be paid marks nobody and fails no sale; tw
   expect([await stateOf(world, payment), await markedPayees()]).toMatchObject([{ state: 'accepted' }, []]);
   other.set('eth_call', null);
   await world.rpc.nodes?.();
+  await letPostponedReturn(world);
   await sendAll(world);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed' });
   expect(await markedPayees()).toEqual([{ pay_to: terms.payTo }]);
@@ -191,9 +252,6 @@ test('a nonce is used before its payment by the word of two nodes: one alone ref
   expect((await attempt(world, elsewhere, used)).code).toBe('authorization_invalid');
   expect(await stateOf(world, used)).toBeNull();
 });
-
-/** Code that confirms any signature. */
-const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
 
 test('who shows a paid payment under a signature of his own gets its page by the word of two nodes, never of one', async () => {
   const { terms, payer, payment } = await taken('paid-by-another');

@@ -76,3 +76,17 @@ test('of more sites than one choice looks at, each has its turn, and no choice r
   }
   expect(seen.size).toBe(SITES + 21);
 });
+
+test('a payment that a look decided nothing of is left out for as long again as it has waited, at most half a minute', async () => {
+  const [site, justBefore] = ['77777777-7777-4777-8777-777777777777', '77777777-7777-4777-8777-777777777776'];
+  await world.database.query("insert into tenant (tenant_id, status, price_usdc) values ($1, 'active', '0.001')", [site]);
+  const agoSeconds = (seconds: number): string => new Date(Date.now() - 1_000 * seconds).toISOString();
+  const accepted = async (checkedAt: string | null): Promise<void> => copies([site], { checked_at: checkedAt });
+  const count = async () => (await read(justBefore)).filter(({ tenantId }) => tenantId === site).length;
+  await accepted(null);
+  expect(await count()).toBe(1);
+  await accepted(agoSeconds(-600)); // long after it was taken in: half a minute, which is not over
+  expect(await count()).toBe(1);
+  await accepted(agoSeconds(600)); // it had waited for no time, which is over
+  expect(await count()).toBe(2);
+});

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const fair = 'test/fault/fair.test.ts';
 const pick = 'test/unit/pick-batch.test.ts';
+const byOne = 'test/fault/refused-by-one.test.ts';
 const picking = 'modules/settlement/rules/pickBatch.ts';
 
 /** Bugs in choosing what a batch carries, and in what one payer or one site may cost the others. */
@@ -39,6 +40,26 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     bug: 'a flood of older payments of one payer kind keeps the other waiting until it is gone',
     edits: [{ file: picking, search: 'last === null || !isOfKind(payment, last)', replace: 'last === null || payment !== last' }],
     test: { file: pick, name: 'a batch is of one payer kind and router, and kinds take turns' },
+  },
+  {
+    id: 'one-kind-waits-for-a-node',
+    rule: 9,
+    bug: 'wallets of code whose payments one node alone refuses have every turn, and no plain sale goes out',
+    edits: [{ file: 'modules/settlement/use/batch/choose.ts', search: 'taken, last: tried }', replace: 'taken, last }' }],
+    test: { file: byOne, name: 'payments of wallets of code that wait for a second node' },
+  },
+  {
+    id: 'undecided-at-the-head',
+    rule: 9,
+    bug: 'what a look decided nothing of stays at the head of its site, and nothing behind it is looked at',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/choose.ts',
+        search: 'touchChecked(deps.database, undecided),',
+        replace: 'touchChecked(deps.database, []),',
+      },
+    ],
+    test: { file: byOne, name: 'payments that come out short while one node answers' },
   },
   {
     id: 'one-site-fills-the-look',

@@ -216,3 +216,8 @@ export async function age(world: SettlementWorld): Promise<void> {
     "update test.payment set accepted_at = accepted_at - interval '6 seconds' where state in ('accepted', 'broadcast')";
   await query(world.ownerUrl, older);
 }
+
+/** Lets the time pass for which a payment is postponed that a look decided nothing of. */
+export async function letPostponedReturn(world: SettlementWorld): Promise<void> {
+  await query(world.ownerUrl, "update test.payment set checked_at = checked_at - interval '1 minute' where state = 'accepted'");
+}

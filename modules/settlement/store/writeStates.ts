@@ -56,7 +56,8 @@ export async function writeStates(sql: Sql, changes: readonly Change[]): Promise
            case when s.state in (${sqlStates(SETTLED_STATES)}) then s.decided_at
              when excluded.state in (${sqlStates(SETTLED_STATES)}) then excluded.decided_at end),
          own_finality = excluded.own_finality,
-         final_at = case when excluded.state = 'final' then now() else null end, checked_at = now(),
+         final_at = case when excluded.state = 'final' then now() else null end,
+         checked_at = case when excluded.state = 'accepted' then null else now() end, -- what waits again is not postponed
          licence_jti = coalesce(s.licence_jti, excluded.licence_jti),
          licence_issued_at = case when s.licence_jti is null then excluded.licence_issued_at else s.licence_issued_at end,
          licence_expires_at = case when s.licence_jti is null then excluded.licence_expires_at else s.licence_expires_at end,

@@ -1,7 +1,7 @@
 import { openRoom } from '../../../../platform/chain/calls/calldata.ts';
 import { isClaimable } from '../../../kernel/payment/state.ts';
 import { isStruck, NEW_PAYER, payerRoom } from '../../rules/payerLimits.ts';
-import type { Picked, PickRules, WaitingPayment } from '../../rules/pickBatch.ts';
+import type { PickRules, WaitingPayment } from '../../rules/pickBatch.ts';
 import { pickBatch } from '../../rules/pickBatch.ts';
 import { listBlockedPayees } from '../../store/admission.ts';
 import type { Occurrence } from '../../store/applyEvents.ts';
@@ -9,6 +9,7 @@ import { applyEvents } from '../../store/applyEvents.ts';
 import type { Payment, PaymentRef } from '../../store/payment.ts';
 import { listPayments, refOf } from '../../store/payment.ts';
 import { findLastKind, readPayers } from '../../store/queue.ts';
+import { touchChecked } from '../../store/sweep.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { examine } from './examine.ts';
 
@@ -18,19 +19,22 @@ export interface Choice {
   readonly chosen: readonly Payment[];
   /** Payments that need another batch, at most a batch's number. */
   readonly left: readonly PaymentRef[];
-  /** True when something was decided on the way: looking again would not find the same. */
+  /** True when something was decided or postponed on the way: looking again would not find the same. */
   readonly hasMoved: boolean;
 }
 
 const MOST_LEFT = 100;
+/** Looks of one choice that find nothing to send, so that what one node alone refuses does not end it. */
+const MOST_LOOKS = 4;
 /** Where no more than so many wait, all of them are read before it is known which are chosen: that saves a lone payment a round trip. */
 const READ_EARLY = 20;
 const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
 
 /**
  * Chooses the payments of a network's next batch from those that wait (`pickBatch`), and looks at those before they are sent, at no others: what
- * a hostile site has waiting costs nobody a simulation. Where more than half of them fall out, the batch is filled up once. Outages
- * throw, nothing is decided.
+ * a hostile site has waiting costs nobody a simulation. Where more than half of them fall out, the batch is filled up once; where none can be
+ * sent, it looks at others, of another kind first if there is one. What stays undecided is postponed (`listWaiting`). Outages throw, nothing is
+ * decided.
  */
 export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, waiting: readonly WaitingPayment[]): Promise<Choice> {
   if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
@@ -46,30 +50,40 @@ export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, wait
   ]);
   const recordOf = ({ payer }: WaitingPayment) => payers.get(payer) ?? NEW_PAYER;
   const struck = waiting.filter((payment) => isStruck(recordOf(payment)));
-  const rules: PickRules = { openRoom, payerRoom: (payment) => payerRoom(payment.payerKind, recordOf(payment)), last };
-  const look = async (picked: Picked) => {
-    const { rows, blocked } = early ?? (await read(picked.picked));
-    const ids = new Set(picked.picked.map(({ paymentId }) => paymentId));
+  const rules: Omit<PickRules, 'last'> = { openRoom, payerRoom: (payment) => payerRoom(payment.payerKind, recordOf(payment)) };
+  const look = async (picked: readonly WaitingPayment[]) => {
+    const { rows, blocked } = early ?? (await read(picked));
+    const ids = new Set(picked.map(({ paymentId }) => paymentId));
     const claimable = rows.filter((row) => ids.has(row.paymentId) && isClaimable(row));
-    const { sendable, occurrences, transfers } = await examine({ deps, network, rpc }, claimable, blocked);
-    return { sendable, ...(await applyEvents(deps.database, occurrences, transfers)) };
+    const { sendable, undecided, occurrences, transfers } = await examine({ deps, network, rpc }, claimable, blocked);
+    const [applied] = await Promise.all([
+      applyEvents(deps.database, occurrences, transfers),
+      touchChecked(deps.database, undecided),
+    ]);
+    return { ...applied, sendable, hasMoved: applied.changed.length + undecided.length > 0 };
   };
   const refused = await applyEvents(deps.database, struck.map(strikeOut));
-  const first = pickBatch(waiting, rules);
-  const looked = await look(first);
-  const passed = new Set(looked.sendable.map(({ paymentId }) => paymentId));
-  const taken = first.picked.filter(({ paymentId }) => passed.has(paymentId));
-  const isThin = 2 * taken.length < first.picked.length && first.left.length > 0;
-  const second = isThin ? pickBatch(first.left, { ...rules, taken }) : null;
-  const more = second ? await look(second) : null;
-  const sendable = [...looked.sendable, ...(more?.sendable ?? [])];
+  const looks: Awaited<ReturnType<typeof look>>[] = [];
+  let [open, tried, asked] = [waiting, last, 0];
+  let taken: readonly WaitingPayment[] = [];
+  do {
+    const next = pickBatch(open, { ...rules, taken, last: tried });
+    const looked = await look(next.picked);
+    const passed = new Set(looked.sendable.map(({ paymentId }) => paymentId));
+    looks.push(looked);
+    taken = [...taken, ...next.picked.filter(({ paymentId }) => passed.has(paymentId))];
+    asked += next.picked.length;
+    open = next.left;
+    tried = next.picked[0] ?? tried;
+  } while (2 * taken.length < asked && open.length > 0 && looks.length < (taken.length > 0 ? 2 : MOST_LOOKS));
+  const sendable = looks.flatMap((looked) => looked.sendable);
   const chosen = sendable.filter(
     ({ payerKind, router }) => payerKind === sendable[0]?.payerKind && router === sendable[0].router,
   );
-  const released = [...refused.released, ...looked.released, ...(more?.released ?? [])];
-  const changed = [refused, looked, more].some((applied) => (applied?.changed.length ?? 0) > 0);
-  const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...(second ?? first).left];
-  return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved: changed };
+  const released = [refused, ...looks].flatMap((applied) => applied.released);
+  const hasMoved = refused.changed.length > 0 || looks.some((looked) => looked.hasMoved);
+  const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...open];
+  return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved };
 }
 
 /** Payments as they stand, and which of their recipients are known not to take money. */

@@ -13,9 +13,11 @@ import { evidenceOf, momentOf, occurrencesOf, secondSourceFor } from './round.ts
 import type { Simulated } from './simulate.ts';
 import { simulate } from './simulate.ts';
 
-/** What looking at accepted payments found: which may be sent, and what happened to the others. */
+/** What looking at accepted payments found: which may be sent, what happened to others, and of which nothing is decided. */
 export interface Examined {
   readonly sendable: readonly Payment[];
+  /** One node refuses them and no second one confirms it, or their nonce is used and no log shows where it went. */
+  readonly undecided: readonly Payment[];
   readonly occurrences: readonly Occurrence[];
   /** What was read of the chain for them, to be stored with them. */
   readonly transfers: readonly ChainTransferRow[];
@@ -64,7 +66,9 @@ export async function examine(
   );
   for (const [at, payment] of used.entries()) decide(payment, { ...UNUSED, ...sights[at] });
   const transfers = evidenceOf(call, judged, receipts);
-  return { sendable, occurrences: [...broken, ...occurrencesOf(call, judged)], transfers };
+  const decided = new Set([...sendable, ...judged.map(({ lookup }) => lookup.payment)].map(({ paymentId }) => paymentId));
+  const undecided = candidates.filter(({ paymentId }) => !decided.has(paymentId));
+  return { sendable, undecided, occurrences: [...broken, ...occurrencesOf(call, judged)], transfers };
 }
 
 const UNUSED: Sight = { head: 0n, nonce: 'unused', safe: null, spending: null, carrier: null, simulation: null, rail: null };
