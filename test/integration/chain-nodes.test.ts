@@ -190,25 +190,40 @@ test('a node three blocks behind is not asked about the present, and is asked fo
   expect((await rpc.nodes?.())?.[0]?.behindBlocks).toBeGreaterThanOrEqual(3);
 });
 
-test('a node that fell behind since the last look does not refuse a buyer who has money since: the one with the newest block is asked', async () => {
+test('a node that fell far behind since the last look does not refuse a buyer who has money since: the one with the newest block is asked', async () => {
   const buyer = newAccount();
   const network = networkOf(first.url, second.url);
   const rpc = rpcTo(network);
-  await mine(30);
+  await mine(100);
   await rpc.request('eth_blockNumber', []);
   await mintUsdc(chain.rpcUrl, buyer.address, 5_000_000n);
   const item = await paymentFor(network, buyer, { payTo: newWallet(), words: [] }, 1_000n);
   const now = performance.now();
   vi.spyOn(performance, 'now').mockReturnValue(now); // no look is due
-  first.set('*', { kind: 'behind', blocks: 20 });
+  first.set('*', { kind: 'behind', blocks: 80 });
   expect(await precheck(rpc, network, [item])).toMatchObject([{ outcome: { kind: 'passed' } }]);
   expect(first.count('eth_call')).toBeGreaterThan(0);
-  // Nobody answers from the newest block any more: that is no refusal.
-  second.set('eth_call', { kind: 'behind', blocks: 20 });
+  // Nobody answers from near the newest block any more: that is no refusal.
+  second.set('eth_call', { kind: 'behind', blocks: 80 });
   expect(await precheck(rpc, network, [item])).toMatchObject([{ outcome: { kind: 'unconfirmed' } }]);
   const alone = rpcTo(networkOf(second.url));
   await alone.request('eth_blockNumber', []);
   await expect(precheck(alone, network, [item])).rejects.toMatchObject({ code: 'chain_unavailable' });
+});
+
+test('a node that says the chain is thirty blocks longer is not the only one asked for a second word, so two others refuse without it', async () => {
+  const third = await startRpcProxy(chain.rpcUrl);
+  const network = networkOf(first.url, second.url, third.url);
+  const lift = (reply: string): string =>
+    reply.replace(/"(number|result)":"(0x[0-9a-f]{1,8})"/g, (_, name: string, at: string) => `"${name}":"0x${(Number(at) + 30).toString(16)}"`);
+  for (const method of ['eth_blockNumber', 'eth_getBlockByNumber']) first.set(method, { kind: 'alter', change: lift });
+  await mine(5);
+  const rpc = rpcTo(network);
+  const item = await paymentFor(network, newAccount(), { payTo: newWallet(), words: [] }, 1_000n);
+  expect(await rpc.each('eth_call', [{ to: network.asset, data: '0x313ce567' }, 'latest'], { ofPresent: true })).toHaveLength(3);
+  const refused = [{ outcome: { kind: 'refused', reason: 'insufficient_funds' } }];
+  expect(await precheck(rpc, network, [item])).toMatchObject(refused);
+  await third.close();
 });
 
 test('what is asked of the safe block is answered by the node whose safe block is highest', async () => {

@@ -365,6 +365,19 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/integration/chain-nodes.test.ts', name: 'two nodes whose heads are a thousand blocks apart' },
   },
   {
+    id: 'who-is-ahead-is-asked-alone',
+    rule: 3,
+    bug: 'a node that says the chain is thirty blocks longer is the only one asked for a second word, and no two ever agree',
+    edits: [
+      {
+        file: 'platform/chain/rpc/choice.ts',
+        search: "question === 'second' ? supportedHead(plausible) : bestHead(",
+        replace: 'bestHead(',
+      },
+    ],
+    test: { file: 'test/unit/plausible-nodes.test.ts', name: 'a second word is asked of all' },
+  },
+  {
     id: 'late-network-has-one-node',
     rule: 3,
     bug: 'a network that was silent at the start forgets that it has a second node, and the first decides alone from then on',

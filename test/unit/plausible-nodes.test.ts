@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeFacts } from '../../platform/chain/rpc/choice.ts';
-import { plausibleNodes } from '../../platform/chain/rpc/choice.ts';
+import { chooseNodes, plausibleNodes, supportedHead } from '../../platform/chain/rpc/choice.ts';
 
 const NOW = 1_000_000;
 /** A node that shows a head whose block is so many seconds old. */
@@ -22,4 +22,18 @@ test('heads far apart at one time, or one of the future, refute each other', () 
 test('a head that two nodes stand by refutes the third one alone, and a node that is away refutes nobody', () => {
   expect(left(node(6_000n, 1), node(5_000n, 1), node(5_001n, 1))).toEqual([1, 2]);
   expect(left(node(6_000n, 1, false), node(5_000n, 1))).toEqual([0, 1]);
+});
+
+test('a second word is asked of all that are near the head that two nodes have reached, whoever claims to be ahead of it', () => {
+  const nodes = [node(5_030n, 1), node(5_000n, 1), node(4_999n, 1), node(4_990n, 1)];
+  const asked = (question: 'state' | 'second') => chooseNodes(nodes, question).map((one) => nodes.indexOf(one));
+  expect(asked('state')).toEqual([0]);
+  expect(asked('second')).toEqual([0, 1, 2]);
+});
+
+test('the supported head is the second highest, at most 64 blocks below the highest', () => {
+  expect(supportedHead([node(5_000n, 1)])).toBe(5_000n);
+  expect(supportedHead([node(5_000n, 1), node(5_030n, 1)])).toBe(5_000n);
+  expect(supportedHead([node(5_000n, 1), node(4_000n, 2_001)])).toBe(4_936n);
+  expect(supportedHead([])).toBeNull();
 });

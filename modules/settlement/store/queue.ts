@@ -19,7 +19,8 @@ const LEAST_A_TENANT = 2;
 
 /** How long a payment is postponed that a look decided nothing of: for as long again as it has waited, so that looks at it become rare. */
 const MOST_POSTPONED_SECONDS = 30;
-const NOT_POSTPONED = `(checked_at is null
+/** True for a payment that waits and may be looked at now. */
+export const NOT_POSTPONED = `(checked_at is null
   or checked_at + least(checked_at - accepted_at, make_interval(secs => ${MOST_POSTPONED_SECONDS})) < now())`;
 
 /** What waits for a batch; never what is held, or a test key's. */

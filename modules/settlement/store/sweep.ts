@@ -8,6 +8,7 @@ import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { carriedBySql, evidenceFromRow, intakeOf, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import { NOT_POSTPONED } from './queue.ts';
 import { returnPayments } from './returning.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
@@ -32,11 +33,11 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   return row?.busy === true;
 }
 
-/** Accepted payments that nothing has picked up for a while, oldest first (safety 7). */
+/** Accepted payments that nothing has picked up for a while, oldest first (safety 7), but for postponed ones (`listWaiting`). */
 export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: number, limit: number): Promise<Payment[]> {
   const rows = await sql.query<Row>(
     `${ofStates(`select * from payment_state where network = $1 and mode = 'live' and stage = 'under_way' and state = 'accepted'
-        and batch_id is null and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
+        and batch_id is null and ${NOT_POSTPONED} and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
       order by accepted_at limit $3`)}`,
     [network, olderThanMs, limit],
   );

@@ -15,10 +15,11 @@ export interface NodeFacts {
 }
 
 /**
- * `state`: balances, code and simulations as they are now, which may decide against a buyer. `safe`: what the safe block says.
+ * `state`: balances, code and simulations as they are now, which may decide against a buyer. `second`: the same of every node that may confirm
+ * or contradict another one, where one alone decides nothing. `safe`: what the safe block says.
  * `other`: blocks, logs, receipts and sending, where an old answer only means waiting.
  */
-export type Question = 'state' | 'safe' | 'other';
+export type Question = 'state' | 'second' | 'safe' | 'other';
 
 /** Blocks a node may be behind the best one and still be asked about the present: looks at two nodes are not made at one moment. */
 export const NEAR_BLOCKS = 2n;
@@ -40,14 +41,16 @@ export function questionOf(method: string, params: readonly unknown[]): Question
 /**
  * The nodes to ask, best first; the order of the configuration holds among equals. About the state of now only those are asked that are
  * near the best head known and still moving, the highest first, so that a node which stands still does not say that a buyer has no money:
- * none is an outage. What came within the last block may be unknown to any of them. The state of now is asked of `plausible` ones alone.
+ * none is an outage. What came within the last block may be unknown to any of them. The state of now is asked of `plausible` ones alone. Who gives
+ * a second word is near the head that two nodes have reached: one that runs ahead of all others would otherwise be the only one asked.
  */
 export function chooseNodes<N extends NodeFacts>(nodes: readonly N[], question: Question, plausible = nodes): readonly N[] {
-  const best = bestHead(question === 'state' ? plausible : nodes);
+  const isOfPresent = question === 'state' || question === 'second';
+  const best = question === 'second' ? supportedHead(plausible) : bestHead(isOfPresent ? plausible : nodes);
   const isNear = ({ head }: N): boolean => head !== null && best !== null && head + NEAR_BLOCKS >= best;
   const byHead = (a: N, b: N): number => compare(b.head, a.head);
   const up = nodes.filter(({ isUp }) => isUp);
-  if (question === 'state') return up.filter((node) => plausible.includes(node) && isNear(node) && !node.isStill).sort(byHead);
+  if (isOfPresent) return up.filter((node) => plausible.includes(node) && isNear(node) && !node.isStill).sort(byHead);
   if (question === 'safe') return up.toSorted((a, b) => compare(b.safe, a.safe));
   return [...up.filter(isNear), ...up.filter((node) => !isNear(node)).sort(byHead)];
 }
@@ -78,6 +81,16 @@ export function plausibleNodes<N extends NodeFacts>(nodes: readonly N[], blockTi
 /** The highest head any node has shown lately, whether it is up now or not. */
 export function bestHead(nodes: readonly NodeFacts[]): bigint | null {
   return nodes.reduce<bigint | null>((best, { head }) => (compare(head, best) > 0 ? head : best), null);
+}
+
+/**
+ * The head that two nodes have reached, as far as the looks show: the second highest, though at most 64 blocks below the highest, since one that
+ * is further behind is late; the only one where one node shows any.
+ */
+export function supportedHead(nodes: readonly NodeFacts[]): bigint | null {
+  const heads = nodes.flatMap(({ head }) => (head === null ? [] : [head])).sort((a, b) => compare(b, a));
+  const [highest = null, second = highest] = heads;
+  return highest === null || second === null || highest - second <= FAR_BLOCKS ? second : highest - FAR_BLOCKS;
 }
 
 function compare(a: bigint | null, b: bigint | null): number {

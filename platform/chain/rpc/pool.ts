@@ -1,6 +1,6 @@
 /** The nodes of one network and the looks at them: whoever asks refreshes what is known, at most once a block, and no timer runs. */
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
-import { bestHead, plausibleNodes } from './choice.ts';
+import { bestHead, plausibleNodes, supportedHead } from './choice.ts';
 import type { NodeSettings } from './node.ts';
 import { ChainNode } from './node.ts';
 import type { Ask } from './transport.ts';
@@ -78,11 +78,11 @@ export class NodePool {
     return fees.reduce<bigint | null>((lowest, fee) => (lowest === null || fee < lowest ? fee : lowest), null);
   }
 
-  /** The newest block that any node shows, after a look that begins now: one on its way may have seen less. Never rejects. */
+  /** The newest block that two nodes have reached, after a look that begins now: one on its way may have seen less. Never rejects. */
   async newestBlock(): Promise<bigint | null> {
     await this.#looking;
     await this.#look();
-    return this.knownHead();
+    return supportedHead(this.plausible());
   }
 
   /** Looks at every node, compares their safe blocks, and says what it found. Never rejects. */

@@ -23,7 +23,7 @@ export interface Answer<T> {
 /** How every URL is asked. */
 export interface EachOptions {
   readonly timeoutMs?: number;
-  /** Only the nodes that may answer about the present are asked, and what the EVM refuses is an answer: an RpcError in place of a result. */
+  /** Only the nodes that may give a second word about the present are asked, and what the EVM refuses is an answer: an RpcError in place of a result. */
   readonly ofPresent?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Rpc {
   each<T>(method: string, params: readonly unknown[], options?: EachOptions): Promise<readonly Answer<T>[]>;
   /** Looks at every node and says how it is; never rejects. */
   nodes?(): Promise<readonly NodeReport[]>;
-  /** The newest block that any node shows, by a look at all of them that begins now; null: none is known. Never rejects. */
+  /** The newest block that two nodes have reached (`supportedHead`), by a look at all that begins now; null: none is known. Never rejects. */
   newestBlock?(): Promise<bigint | null>;
   /** The best head that the looks show and that no other node refutes, at most two blocks old; null: none is known. Costs no call. Never rejects. */
   knownHead?(): Promise<bigint | null>;
@@ -104,7 +104,7 @@ export function createRpc(
       const { timeoutMs: limitMs = timeoutMs, ofPresent = false } = own;
       if (ofPresent || (typeof finality === 'number' && params.includes('safe'))) await pool.ready();
       const given = atFinality(params);
-      const able = ofPresent ? chooseNodes(pool.nodes, 'state', pool.plausible()) : [];
+      const able = ofPresent ? chooseNodes(pool.nodes, 'second', pool.plausible()) : [];
       const asked = pool.nodes.map(async (node): Promise<T> => {
         if (!ofPresent) return transport.ask<T>(node.url, method, given, limitMs);
         if (!able.includes(node)) throw new Outage('the node does not know the present');

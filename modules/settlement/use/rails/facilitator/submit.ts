@@ -4,6 +4,7 @@ import { applyEvents } from '../../../store/applyEvents.ts';
 import { claimSubmissions } from '../../../store/facilitator.ts';
 import { listPayments, refOf } from '../../../store/payment.ts';
 import { findBatch } from '../../../store/relayer.ts';
+import { touchChecked } from '../../../store/sweep.ts';
 import { examine } from '../../batch/examine.ts';
 import type { SendResult } from '../../batch/send.ts';
 import type { BatchProposal } from '../../batchQueue.ts';
@@ -28,8 +29,11 @@ export async function claimForFacilitator(
   deps.crashAt('after_insert');
   const payTos = open.map(({ payTo }) => payTo);
   const blocked = await listBlockedPayees(deps.database, network.id, payTos);
-  const { sendable, occurrences, transfers } = await examine(call, open, blocked);
-  const { released } = await applyEvents(deps.database, occurrences, transfers);
+  const { sendable, undecided, occurrences, transfers } = await examine(call, open, blocked);
+  const [{ released }] = await Promise.all([
+    applyEvents(deps.database, occurrences, transfers),
+    touchChecked(deps.database, undecided),
+  ]);
   const claimed = await claimSubmissions(deps.database, { ...proposal, workflowId }, sendable);
   deps.crashAt('after_sign');
   const rest = released.map(refOf);
