@@ -173,6 +173,27 @@ test('what a budget refuses leaves nothing behind: the same authorization is tak
   expect(await state(pay(world, terms, signed, { accountId }))).toBe('paid');
 });
 
+test('a payment of no account waits for no account’s lock, not even where it names the request key of a payment that does', async () => {
+  await allow({});
+  const idempotencyKey = randomUUID();
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holder = beside.transaction(async (sql) => {
+    await lockAccounts(sql, [accountId]);
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const waits = state(buy(page(), { idempotencyKey }));
+  const waiting = () => world.database.query('select from pg_locks where not granted');
+  await expect.poll(waiting, { timeout: 10_000 }).not.toHaveLength(0);
+  const terms = page();
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect(await state(pay(world, terms, payment, { idempotencyKey }))).toBe('paid');
+  released.resolve();
+  await holder;
+  expect(await waits).toBe('invalid_parameter'); // its key is another payment's now
+});
+
 test('one authorization shown at once for two pages is decided for each: only its claim tells which is made', async () => {
   await allow({ pageMicro: 1_000n, hostMicro: 1_000n });
   expect(await state(buy(page(500n, 'beta.example')))).toBe('paid');

@@ -9,6 +9,19 @@ const ownerAlone = 'what only an owner may is refused';
 /** Bugs around what an account may spend: each lets a micro too much through, or keeps one from it that it has. */
 export const BUDGET_MUTANTS: readonly Mutant[] = [
   {
+    id: 'keys-before-accounts',
+    rule: 9,
+    bug: 'who names a request key holds it while he waits for his account, and payments of no account that name it wait with him',
+    edits: [
+      {
+        file: 'modules/settlement/store/intake.ts',
+        search: '      lockSpenders(sql, spending),',
+        replace: '      lockRequestKeys(sql, all).then(() => lockSpenders(sql, spending)),',
+      },
+    ],
+    test: { file: 'test/integration/budget.test.ts', name: 'a payment of no account waits for no account’s lock' },
+  },
+  {
     id: 'budget-without-lock',
     rule: 6,
     bug: 'two processes decide about one account at once, each as if the other spent nothing',

@@ -348,7 +348,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'one-answer-ends-an-authorization',
     rule: 3,
     bug: 'the second of two nodes is away, and the first says alone that an authorization ended unused',
-    edits: [{ file: 'platform/chain/evidence/secondSource.ts', search: 'isOver.length < 2', replace: 'isOver.length < 1' }],
+    edits: [{ file: 'platform/chain/evidence/secondSource.ts', search: 'isOver.length < QUORUM', replace: 'isOver.length < 1' }],
     test: { file: lies, name: 'while the second node is away' },
   },
   {

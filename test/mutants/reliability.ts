@@ -52,11 +52,11 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'platform/chain/precheck.ts',
-        search: 'if (!checks.some(isNo)) return checks;',
-        replace: 'if (checks.length > 0) return checks;',
+        search: 'if (!first.some(isContested)) return first;',
+        replace: 'if (first.length > 0) return first;',
       },
     ],
-    test: { file: nodes, name: 'a node that fell behind since the last look does not refuse a buyer who has money since' },
+    test: { file: nodes, name: 'a node that fell far behind since the last look does not refuse a buyer who has money since' },
   },
   {
     id: 'clock-is-always-right',

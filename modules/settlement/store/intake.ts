@@ -88,15 +88,23 @@ export const ACCEPTED_CHANNEL = 'payment_accepted';
 /**
  * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchases are locked, the
  * authorizations claimed, the guards asked, the rows written. No two may be of one purchase or of one request key. An authorization that was
- * stored before inserts nothing and gives its first row (invariant 1). Request keys and accounts that they count against are locked before
- * everything else, in this order; what a key or a budget refuses claims nothing, and a key is written with the row alone. Answers in the order given.
- * Two round trips to Postgres, one more where an authorization was stored before or a request key is named, and two more for payments of accounts.
+ * stored before inserts nothing and gives its first row (invariant 1). Accounts that they count against and then request keys are locked before
+ * everything else: who holds a key waits for no account, or a payment of none that names it would wait, too. What a key or a budget refuses claims
+ * nothing, and a key is written with the row alone. Answers in the order given.
+ * Two round trips to Postgres, one more where an authorization was stored before or a request key is named, and two more for payments of accounts,
+ * with or without a key.
  */
 export async function insertPayments(database: Database, all: readonly IntakeItem[]): Promise<readonly Intake[]> {
   return database.shortTransaction(async (sql) => {
-    const takenKeys = await lockRequestKeys(sql, all);
+    const spending = all.map(({ payment }) => payment).filter(({ spenders }) => spenders?.length);
+    const [, takenKeys, stored] = await Promise.all([
+      lockSpenders(sql, spending),
+      lockRequestKeys(sql, all),
+      spending.length === 0 ? [] : listByAuthorization(sql, spending),
+    ]);
     const free = all.filter(({ payment }) => !takenKeys.has(payment.paymentId));
-    const { refusals, write } = await budgetsOf(sql, free);
+    const isFresh = ({ paymentId }: NewPayment, at: number): boolean => stored[at] === null && !takenKeys.has(paymentId);
+    const { refusals, write } = await budgetsOf(sql, spending.filter(isFresh));
     const items = free.filter(({ payment }) => !refusals.has(payment.paymentId));
     const payments = items.map((item) => item.payment);
     // In this order: what reads the siblings begins when the locks are held, and sees whatever an earlier holder of them left.
@@ -155,13 +163,14 @@ export async function foreseePayments(sql: Sql, items: readonly IntakeItem[]): P
 
 const NOTHING_SPENT: DecidedSpendings = { refusals: new Map(), write: () => Promise.resolve() };
 
-/** What budgets say to payments of accounts; one that was stored before is none of theirs, and is found again by its claim. */
-async function budgetsOf(sql: Sql, items: readonly IntakeItem[]): Promise<DecidedSpendings> {
-  const spending = items.map(({ payment }) => payment).filter(({ spenders }) => spenders?.length);
-  if (spending.length === 0) return NOTHING_SPENT;
-  const accounts = [...new Set(spending.flatMap(({ spenders = [] }) => spenders))].toSorted();
-  const [, stored] = await Promise.all([lockAccounts(sql, accounts), listByAuthorization(sql, spending)]);
-  const fresh = spending.filter((_, index) => stored[index] === null);
+/** Locks the accounts that payments count against until the database transaction ends, in one order. */
+async function lockSpenders(sql: Sql, payments: readonly NewPayment[]): Promise<void> {
+  const accounts = [...new Set(payments.flatMap(({ spenders = [] }) => spenders))].toSorted();
+  if (accounts.length > 0) await lockAccounts(sql, accounts);
+}
+
+/** What budgets say to fresh payments of accounts, which are locked; one that was stored before is none of theirs, and is found again by its claim. */
+async function budgetsOf(sql: Sql, fresh: readonly NewPayment[]): Promise<DecidedSpendings> {
   if (fresh.length === 0) return NOTHING_SPENT;
   return decideSpendings(
     sql,
