@@ -70,7 +70,7 @@ export async function precheck(rpc: Rpc, network: Network, items: readonly Prech
     const own = await checkOnce(node, network, items);
     return own.some(isBehind) ? null : own;
   };
-  const answers = await answersOfAll(rpc, first, isHeldUp, ask);
+  const answers = await answersOfAll(rpc, first, { isRefusal: isHeldUp, isAgreed: isAgreedCheck }, ask);
   return first.map((check, at) => agreedCheck(check, answers[at] ?? []));
 }
 
@@ -81,6 +81,13 @@ function isRefused({ outcome }: Prechecked): boolean {
 /** True for what one node keeps from being sent. */
 function isHeldUp(check: Prechecked): boolean {
   return isRefused(check) || check.nonceUsed;
+}
+
+/** True where further nodes change nothing. Two refusals wait for those: one of them may show the nonce used. */
+function isAgreedCheck(answers: readonly Prechecked[]): boolean {
+  const used = answers.filter(({ nonceUsed }) => nonceUsed).length;
+  const passed = answers.filter(({ outcome }) => outcome.kind === 'passed').length;
+  return used >= QUORUM || passed >= QUORUM;
 }
 
 /**

@@ -3,6 +3,7 @@ import { listBalances } from '../../platform/chain/evidence/states.ts';
 import type { Network } from '../../platform/chain/network.ts';
 import { Networks, verifyNetwork } from '../../platform/chain/network.ts';
 import { precheck } from '../../platform/chain/precheck.ts';
+import { askEach, QUORUM } from '../../platform/chain/rpc/quorum.ts';
 import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
 import { createRpc, HEDGE_MS, hasOthers } from '../../platform/chain/rpc/rpc.ts';
 import { compareNetworks } from '../../process/networks.ts';
@@ -191,38 +192,78 @@ test('a node three blocks behind is not asked about the present, and is asked fo
 });
 
 test('a node that fell far behind since the last look does not refuse a buyer who has money since: the one with the newest block is asked', async () => {
+  const own = await startTestChain({}, { beginsAt: Math.floor(Date.now() / 1_000) - 100 });
+  const [behind, near] = [await startRpcProxy(own.rpcUrl), await startRpcProxy(own.rpcUrl)];
   const buyer = newAccount();
-  const network = networkOf(first.url, second.url);
+  const network = testNetwork(own, { rpcUrls: [behind.url, near.url], blockTimeMs: 1_000 });
   const rpc = rpcTo(network);
-  await mine(100);
+  await callChain(own.rpcUrl, 'anvil_mine', ['0x5f', '0x1']); // a block a second: one that shows an early one is late, and refutes nobody
   await rpc.request('eth_blockNumber', []);
-  await mintUsdc(chain.rpcUrl, buyer.address, 5_000_000n);
+  await mintUsdc(own.rpcUrl, buyer.address, 5_000_000n);
   const item = await paymentFor(network, buyer, { payTo: newWallet(), words: [] }, 1_000n);
   const now = performance.now();
   vi.spyOn(performance, 'now').mockReturnValue(now); // no look is due
-  first.set('*', { kind: 'behind', blocks: 80 });
+  behind.set('*', { kind: 'behind', blocks: 80 });
   expect(await precheck(rpc, network, [item])).toMatchObject([{ outcome: { kind: 'passed' } }]);
-  expect(first.count('eth_call')).toBeGreaterThan(0);
+  expect(behind.count('eth_call')).toBeGreaterThan(0);
   // Nobody answers from near the newest block any more: that is no refusal.
-  second.set('eth_call', { kind: 'behind', blocks: 80 });
+  near.set('eth_call', { kind: 'behind', blocks: 80 });
   expect(await precheck(rpc, network, [item])).toMatchObject([{ outcome: { kind: 'unconfirmed' } }]);
-  const alone = rpcTo(networkOf(second.url));
+  const alone = rpcTo({ ...network, rpcUrls: [near.url] });
   await alone.request('eth_blockNumber', []);
   await expect(precheck(alone, network, [item])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  await Promise.all([behind.close(), near.close(), own.stop()]);
 });
 
 test('a node that says the chain is thirty blocks longer is not the only one asked for a second word, so two others refuse without it', async () => {
   const third = await startRpcProxy(chain.rpcUrl);
   const network = networkOf(first.url, second.url, third.url);
   const lift = (reply: string): string =>
-    reply.replace(/"(number|result)":"(0x[0-9a-f]{1,8})"/g, (_, name: string, at: string) => `"${name}":"0x${(Number(at) + 30).toString(16)}"`);
+    reply.replace(/"(number|result)":"(0x[0-9a-f]{1,8})"/g, (_, name, hex) => `"${name}":"0x${(Number(hex) + 30).toString(16)}"`);
   for (const method of ['eth_blockNumber', 'eth_getBlockByNumber']) first.set(method, { kind: 'alter', change: lift });
   await mine(5);
   const rpc = rpcTo(network);
   const item = await paymentFor(network, newAccount(), { payTo: newWallet(), words: [] }, 1_000n);
-  expect(await rpc.each('eth_call', [{ to: network.asset, data: '0x313ce567' }, 'latest'], { ofPresent: true })).toHaveLength(3);
+  expect(await askEach(rpc, (node) => listBalances(node, network, [newWallet()]))).toHaveLength(3);
   const refused = [{ outcome: { kind: 'refused', reason: 'insufficient_funds' } }];
   expect(await precheck(rpc, network, [item])).toMatchObject(refused);
+  await third.close();
+});
+
+test('a node that answers looks and fails on calls alone opens its breaker, and has one call a pause until it answers one', async () => {
+  const network = networkOf(first.url, second.url);
+  const rpc = rpcTo(network);
+  await rpc.newestBlock?.();
+  const now = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValue(now); // no pause ends
+  first.set('eth_call', { kind: 'cut' });
+  for (let call = 0; call < 6; call += 1) {
+    expect(await listBalances(rpc, network, [newWallet()])).toEqual([0n]);
+    await rpc.newestBlock?.();
+  }
+  expect(first.count('eth_call')).toBe(3);
+  vi.spyOn(performance, 'now').mockReturnValue(now + 6_000);
+  for (let call = 0; call < 3; call += 1) {
+    await rpc.newestBlock?.();
+    await listBalances(rpc, network, [newWallet()]);
+  }
+  expect(first.count('eth_call')).toBe(4);
+});
+
+test('a second word waits for no node that hangs once two agree, and for one of two no longer than 1.5 s', async () => {
+  const third = await startRpcProxy(chain.rpcUrl);
+  const network = networkOf(first.url, second.url, third.url);
+  const [rpc, pair] = [rpcTo(network), rpcTo(networkOf(first.url, second.url))];
+  await Promise.all([rpc.newestBlock?.(), pair.newestBlock?.()]);
+  first.set('eth_call', { kind: 'delay', ms: 10_000 });
+  const startedMs = performance.now();
+  const ask = (node: Rpc) => listBalances(node, network, [newWallet()]);
+  expect(await askEach(rpc, ask, (words) => words.length >= QUORUM)).toHaveLength(2);
+  const agreedMs = performance.now() - startedMs;
+  expect(agreedMs).toBeLessThan(1_500);
+  const twice = async (node: Rpc) => [await ask(node), await ask(node)];
+  expect(await askEach(pair, twice)).toHaveLength(1);
+  expect(performance.now() - startedMs - agreedMs).toBeLessThan(1_500 + 2 * NOISE_MS);
   await third.close();
 });
 

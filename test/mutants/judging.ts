@@ -200,9 +200,9 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     bug: 'a wallet of code that reverts at every node waits for a second word until its time is over',
     edits: [
       {
-        file: 'platform/chain/rpc/rpc.ts',
-        search: 'if (isEvmRefusal(error)) return error as T;',
-        replace: '',
+        file: 'platform/chain/rpc/quorum.ts',
+        search: 'error instanceof RpcError && !isEvmRefusal(error)',
+        replace: 'error instanceof RpcError',
       },
     ],
     test: { file: refused, name: 'a wallet of code is refused by two nodes' },
@@ -286,7 +286,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/intake.ts',
-        search: 'words.length - used >= QUORUM',
+        search: 'count - used >= QUORUM',
         replace: 'words.length > used',
       },
     ],

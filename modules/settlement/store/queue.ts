@@ -29,7 +29,8 @@ const WAITS = "network = $1 and stage = 'under_way' and state = 'accepted' and m
 /**
  * Payments of a network that wait for a batch, of every site its oldest, all sites alike: at most 480 rows of 240 sites, read by index
  * and without what only sending needs. Of a wallet of code no more than may go out, so that it fills nobody's window. What a look decided
- * nothing of is left out for as long again as it has waited, 30 s at most, so that it keeps nothing behind it waiting. With more sites than that, `from` (any uuid) says where in their order to begin, so that each has its turn.
+ * nothing of is left out for as long again as it has waited, 30 s at most, so that it keeps nothing behind it waiting. With more sites than
+ * that, `from` (any uuid) says where in their order to begin, so that each has its turn.
  */
 export async function listWaiting(sql: Sql, network: string, from: string): Promise<readonly WaitingPayment[]> {
   const rows = await sql.query<WaitingRow>(
@@ -51,7 +52,8 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
      select ${OLDEST.text}, i.router, coalesce(cardinality(i.leg_words), 1) as legs, octet_length(i.signature) as "signatureBytes"
        from tenants cross join lateral (
        select tenant_id, payment_id, payer, pay_to, payer_kind, attempts, batch_size, accepted_at
-         from payment_state as s where ${WAITS} and batch_id is null and ${NOT_POSTPONED} and tenant_id = tenants.tenant_id and (payer_kind = 'plain' or ${UNDECIDED_LIMIT} > (
+         from payment_state as s where ${WAITS} and batch_id is null and ${NOT_POSTPONED}
+          and tenant_id = tenants.tenant_id and (payer_kind = 'plain' or ${UNDECIDED_LIMIT} > (
            select count(*) from (select 1 from payment_state older where older.network = $1 and ${sameText('older.payer', 's.payer')}
                and older.stage = 'under_way' and older.state = 'accepted' and older.payer_kind = 'contract' and older.accepted_at < s.accepted_at
              limit ${UNDECIDED_LIMIT}) few))

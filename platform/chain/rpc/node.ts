@@ -2,6 +2,7 @@
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Finality } from '../network.ts';
 import type { NodeFacts } from './choice.ts';
+import { questionOf } from './choice.ts';
 import { finalityTag } from './finality.ts';
 import type { Ask } from './transport.ts';
 import { Outage, RpcError } from './transport.ts';
@@ -50,7 +51,8 @@ export class ChainNode implements NodeFacts {
   readonly #ask: Ask;
   readonly #settings: NodeSettings;
   #isVerified = false;
-  #failures = 0;
+  /** Calls without an answer one after the other: of the state of now, on which a node may hang alone, and of everything else. */
+  readonly #failures = { state: 0, other: 0 };
   #openings = 0;
   #openUntilMs = 0;
   #head: Seen | null = null;
@@ -99,15 +101,16 @@ export class ChainNode implements NodeFacts {
     return Math.max(0, this.#lookedAtMs - this.#movedAtMs);
   }
 
-  /** One call, which counts for the breaker. Throws RpcError or Outage. */
+  /** One call, which counts for the breaker. What it answers of looks says nothing of calls. Throws RpcError or Outage. */
   async ask<T>(method: string, params: readonly unknown[], limitMs: number): Promise<T> {
+    const kind = questionOf(method, params) === 'state' ? 'state' : 'other';
     try {
       const answer = await this.#ask<T>(this.url, method, params, limitMs);
-      this.#failures = 0;
+      this.#failures[kind] = 0;
       return answer;
     } catch (error) {
-      if (error instanceof Outage && error.isSick) this.#fail();
-      else this.#failures = 0;
+      if (error instanceof Outage && error.isSick) this.#fail(kind);
+      else this.#failures[kind] = 0;
       throw error;
     }
   }
@@ -141,7 +144,7 @@ export class ChainNode implements NodeFacts {
     this.isForeign = expected !== null && Number(id) !== expected;
     if (this.isForeign) return this.#pause();
     this.#isVerified = true;
-    this.#openings = 0;
+    if (this.#failures.state < FAILURES_TO_OPEN) this.#openings = 0;
     this.#openUntilMs = 0;
     this.safeBlock = seen(safe);
     if (head) this.#note(seen(head));
@@ -159,17 +162,20 @@ export class ChainNode implements NodeFacts {
     this.#head = head;
   }
 
-  #fail(): void {
-    this.#failures += 1;
-    if (this.#failures >= FAILURES_TO_OPEN) this.#pause();
+  #fail(kind: 'state' | 'other'): void {
+    this.#failures[kind] += 1;
+    if (this.#failures[kind] >= FAILURES_TO_OPEN) this.#pause();
   }
 
-  /** Opens the breaker; what comes back afterwards may be another node, so its chain is asked for again. */
+  /**
+   * Opens the breaker; what comes back afterwards may be another node, so its chain is asked for again. One that answers looks and hangs on calls has
+   * a single call before it is away again.
+   */
   #pause(): void {
     if (performance.now() < this.#openUntilMs) return;
     this.#openUntilMs = performance.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#openings);
     this.#openings += 1;
-    this.#failures = 0;
+    this.#failures.other = 0;
     this.#isVerified = false;
   }
 }

@@ -1,58 +1,79 @@
 /** What two nodes must say, where the word of one would cost a buyer or a publisher: asked only once one has said no. */
-import type { Answer, Rpc } from './rpc.ts';
-import { chainUnavailable, hasOthers, RpcError, whereAway } from './rpc.ts';
+import type { Rpc } from './rpc.ts';
+import { chainUnavailable, hasOthers, isEvmRefusal, RpcError, whereAway } from './rpc.ts';
 
 /** Nodes that must say it. */
 export const QUORUM = 2;
-/** How long a node has for its word: what waits for it is a sale, and one that hangs must not hold up a batch. */
+/** How long a node has for all of its word: what waits for it is a sale, and one that hangs must not hold up a batch. */
 const WORD_MS = 1_500;
 
 /**
- * Asks each node that may answer about the present by `ask`, at the same time: what they say that answer. `ask` may make several calls; the
- * same one of several nodes is made once. Empty in an outage.
+ * Asks each node that may give a second word about the present by `ask`, at the same time: what those say that answer within 1.5 s, in the order in
+ * which they do, until that `isEnough`. `ask` may make several calls, each to its own node alone, so that what a node invents costs the others
+ * nothing. Empty in an outage.
  */
-export async function askEach<T>(rpc: Rpc, ask: (node: Rpc) => Promise<T>): Promise<readonly T[]> {
-  const made = new Map<string, Promise<readonly Answer<unknown>[]>>();
-  const nodeAt = (place: number): Rpc => ({
+export async function askEach<T>(
+  rpc: Rpc,
+  ask: (node: Rpc) => Promise<T>,
+  isEnough: (words: readonly T[]) => boolean = () => false,
+): Promise<readonly T[]> {
+  const endMs = performance.now() + WORD_MS;
+  const nodeAt = (ofNode: number): Rpc => ({
     ...rpc,
     urlCount: 1,
-    request: async <R>(method: string, params: readonly unknown[]) => {
-      const key = JSON.stringify([method, params]);
-      const answers = made.get(key) ?? rpc.each<unknown>(method, params, { ofPresent: true, timeoutMs: WORD_MS });
-      made.set(key, answers);
-      const own = (await answers).find(({ index }) => index === place);
-      if (!own) throw chainUnavailable(rpc.networkId);
-      if (own.result instanceof RpcError) throw own.result;
-      return own.result as R;
+    request: async <R>(method: string, params: readonly unknown[]): Promise<R> => {
+      const timeoutMs = Math.max(1, Math.ceil(endMs - performance.now()));
+      try {
+        return await rpc.request<R>(method, params, { ofNode, timeoutMs });
+      } catch (error) {
+        // What the EVM refuses is an answer; any other error is none.
+        throw error instanceof RpcError && !isEvmRefusal(error) ? chainUnavailable(rpc.networkId) : error;
+      }
     },
   });
-  const words = await Promise.all(
-    Array.from({ length: rpc.urlCount ?? 1 }, (_, place) =>
-      ask(nodeAt(place))
-        .then((word) => [word])
-        .catch(whereAway<T[]>([])),
-    ),
-  );
-  return words.flat();
+  const words: T[] = [];
+  const askOne = async (place: number): Promise<void> => {
+    words.push(await ask(nodeAt(place)));
+  };
+  const asked = Array.from({ length: rpc.urlCount ?? 1 }, (_, place) => askOne(place).catch(whereAway(undefined)));
+  await new Promise<void>((resolve, reject) => {
+    const end = (): void => {
+      if (isEnough(words)) resolve();
+    };
+    for (const one of asked) one.then(end, reject);
+    Promise.all(asked).then(() => resolve(), reject);
+  });
+  return [...words];
 }
 
 /** In place of an answer: one node refuses, and too few others answer to confirm or to contradict it. */
 export const UNCONFIRMED = 'unconfirmed';
 
+/** How the answers about one entry of a list are read. */
+interface Reading<T> {
+  readonly isRefusal: (answer: T) => boolean;
+  /** What other nodes would say changes nothing any more. */
+  readonly isAgreed: (answers: readonly T[]) => boolean;
+}
+
 /**
  * The answers of all nodes about each entry of a list, where the first node refuses one: `first` is its answer about each, and `ask` asks a
  * node again for its own, or gives null where that does not count. An entry that the first node does not refuse has its answer alone. Where
- * nothing is refused, or there is one URL, nobody is asked.
+ * nothing is refused, or there is one URL, nobody is asked. Nodes that are silent are waited for until all entries are agreed on, for 1.5 s at most.
  */
 export async function answersOfAll<T>(
   rpc: Rpc,
   first: readonly T[],
-  isRefusal: (answer: T) => boolean,
+  { isRefusal, isAgreed }: Reading<T>,
   ask: (node: Rpc) => Promise<readonly T[] | null>,
 ): Promise<readonly (readonly T[])[]> {
   if (!hasOthers(rpc) || !first.some(isRefusal)) return first.map((answer) => [answer]);
-  const ofNodes = (await askEach(rpc, ask)).filter((answers) => answers !== null);
-  return first.map((answer, at) => (isRefusal(answer) ? ofNodes.flatMap((answers) => answers.slice(at, at + 1)) : [answer]));
+  const about = (ofNodes: readonly (readonly T[] | null)[], at: number): readonly T[] =>
+    ofNodes.flatMap((answers) => answers?.slice(at, at + 1) ?? []);
+  const ofNodes = await askEach(rpc, ask, (soFar) =>
+    first.every((answer, at) => !isRefusal(answer) || isAgreed(about(soFar, at))),
+  );
+  return first.map((answer, at) => (isRefusal(answer) ? about(ofNodes, at) : [answer]));
 }
 
 /**
@@ -66,7 +87,11 @@ export async function confirmRefusals<T>(
   ask: (node: Rpc) => Promise<readonly T[] | null>,
 ): Promise<readonly (T | typeof UNCONFIRMED)[]> {
   if (!hasOthers(rpc)) return first;
-  return (await answersOfAll(rpc, first, isRefusal, ask)).map((answers) => {
+  const isAgreed = (answers: readonly T[]): boolean => {
+    const refusing = answers.filter(isRefusal).length;
+    return refusing >= QUORUM || answers.length - refusing >= QUORUM;
+  };
+  return (await answersOfAll(rpc, first, { isRefusal, isAgreed }, ask)).map((answers) => {
     const refusals = answers.filter(isRefusal);
     if (refusals.length >= QUORUM && refusals[0] !== undefined) return refusals[0];
     return answers.find((answer) => !isRefusal(answer)) ?? UNCONFIRMED;

@@ -20,11 +20,11 @@ export interface Answer<T> {
   readonly result: T;
 }
 
-/** How every URL is asked. */
-export interface EachOptions {
+/** How a call is made. */
+export interface RequestOptions {
   readonly timeoutMs?: number;
-  /** Only the nodes that may give a second word about the present are asked, and what the EVM refuses is an answer: an RpcError in place of a result. */
-  readonly ofPresent?: boolean;
+  /** Asks this node alone, by its place from 0, as far as it may give a second word about the present; `chain_unavailable` where it may not. */
+  readonly ofNode?: number;
 }
 
 /** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
@@ -36,9 +36,9 @@ export interface Rpc {
    * One call, answered by the first of the nodes that may answer it; throws RpcError for an error answer, ServiceError
    * `chain_unavailable` when no node answers, or when none knows the present well enough to answer about it.
    */
-  request<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<T>;
+  request<T>(method: string, params: readonly unknown[], options?: RequestOptions): Promise<T>;
   /** The same call to every URL; those that answer, by their place from 0. Throws `chain_unavailable` when none does. */
-  each<T>(method: string, params: readonly unknown[], options?: EachOptions): Promise<readonly Answer<T>[]>;
+  each<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<readonly Answer<T>[]>;
   /** Looks at every node and says how it is; never rejects. */
   nodes?(): Promise<readonly NodeReport[]>;
   /** The newest block that two nodes have reached (`supportedHead`), by a look at all that begins now; null: none is known. Never rejects. */
@@ -86,13 +86,13 @@ export function createRpc(
     knownHead: () => pool.ready().then(() => pool.knownHead()),
     safeBlock: () => pool.ready().then(() => pool.supportedSafe()),
     baseFee: () => pool.ready().then(() => pool.lowestBaseFee()),
-    async request<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}): Promise<T> {
+    async request<T>(method: string, params: readonly unknown[], own: RequestOptions = {}): Promise<T> {
       await pool.ready();
-      const limitMs = own.timeoutMs ?? timeoutMs;
+      const { timeoutMs: limitMs = timeoutMs, ofNode } = own;
       const given = atFinality(params);
-      const tries = chooseNodes(pool.nodes, questionOf(method, params), pool.plausible()).map(
-        (node) => () => node.ask<T>(method, given, limitMs),
-      );
+      const able = chooseNodes(pool.nodes, ofNode === undefined ? questionOf(method, params) : 'second', pool.plausible());
+      const asked = ofNode === undefined ? able : able.filter((node) => node === pool.nodes[ofNode]);
+      const tries = asked.map((node) => () => node.ask<T>(method, given, limitMs));
       try {
         // A node may take a transaction and drop it: the same bytes go to all.
         return await (method === SEND_METHOD ? firstTaken(tries) : firstAnswer(tries, HEDGE_MS));
@@ -100,19 +100,11 @@ export function createRpc(
         throw error instanceof Outage ? chainUnavailable(id) : error;
       }
     },
-    async each<T>(method: string, params: readonly unknown[], own: EachOptions = {}) {
-      const { timeoutMs: limitMs = timeoutMs, ofPresent = false } = own;
-      if (ofPresent || (typeof finality === 'number' && params.includes('safe'))) await pool.ready();
+    async each<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}) {
+      const { timeoutMs: limitMs = timeoutMs } = own;
+      if (typeof finality === 'number' && params.includes('safe')) await pool.ready();
       const given = atFinality(params);
-      const able = ofPresent ? chooseNodes(pool.nodes, 'second', pool.plausible()) : [];
-      const asked = pool.nodes.map(async (node): Promise<T> => {
-        if (!ofPresent) return transport.ask<T>(node.url, method, given, limitMs);
-        if (!able.includes(node)) throw new Outage('the node does not know the present');
-        return node.ask<T>(method, given, limitMs).catch((error: unknown) => {
-          if (isEvmRefusal(error)) return error as T;
-          throw error;
-        });
-      });
+      const asked = pool.nodes.map(({ url }) => transport.ask<T>(url, method, given, limitMs));
       const answers = (await Promise.allSettled(asked)).flatMap((answer, index) =>
         answer.status === 'fulfilled' ? [{ index, result: answer.value }] : [],
       );

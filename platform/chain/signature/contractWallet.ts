@@ -56,7 +56,11 @@ export async function checkSignatureByTwo(
   payment: Pick<ParsedPayment, 'authorization' | 'signature' | 'erc6492'>,
 ): Promise<SignatureCheck> {
   if (!hasOthers(rpc)) return checkSignature(rpc, network, payment);
-  const checks = await askEach(rpc, (node) => checkSignature(node, network, payment));
+  const isEnough = (soFar: readonly SignatureCheck[]): boolean => {
+    const confirming = soFar.filter(({ ok }) => ok).length;
+    return confirming >= QUORUM || soFar.length - confirming >= QUORUM;
+  };
+  const checks = await askEach(rpc, (node) => checkSignature(node, network, payment), isEnough);
   const [refusal] = checks.filter(({ ok }) => !ok);
   const confirmed = checks.filter(({ ok }) => ok);
   if (confirmed.length >= QUORUM && confirmed[0]) return confirmed[0];

@@ -76,12 +76,18 @@ export const lookAtNonceByTwo: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook | 
   async (rpc: Rpc, asks: readonly NonceAsk[]) => {
     const [{ network }] = asks as [NonceAsk];
     const pairs = asks.map(({ from: payer, nonce }) => ({ payer, nonce }));
-    const words = await askEach(rpc, (node) => lookAtNonces(node, network, pairs));
+    const countUsed = (words: readonly { readonly used: readonly boolean[] }[], at: number): number =>
+      words.filter((word) => word.used[at] === true).length;
+    const isKnown = (count: number, used: number): boolean => used >= QUORUM || count - used >= QUORUM;
+    const words = await askEach(
+      rpc,
+      (node) => lookAtNonces(node, network, pairs),
+      (soFar) => asks.every((_, at) => isKnown(soFar.length, countUsed(soFar, at))),
+    );
     const lowest = words.reduce<bigint | null>((low, { blockNumber: at }) => (low === null || at < low ? at : low), null);
     return asks.map((_, at): NonceLook | null => {
-      const used = words.filter((word) => word.used[at] === true).length;
-      const isKnown = used >= QUORUM || words.length - used >= QUORUM;
-      return lowest !== null && isKnown ? { blockNumber: lowest, used: used >= QUORUM } : null;
+      const used = countUsed(words, at);
+      return lowest !== null && isKnown(words.length, used) ? { blockNumber: lowest, used: used >= QUORUM } : null;
     });
   },
   { limit: 200, concurrency: 1, isOutage: () => true },
