@@ -83,8 +83,8 @@ function isHeldUp(check: Prechecked): boolean {
   return isRefused(check) || check.nonceUsed;
 }
 
-/** True where further nodes change nothing. Two refusals wait for those: one of them may show the nonce used. */
-function isAgreedCheck(answers: readonly Prechecked[]): boolean {
+/** True where further nodes change nothing. Two refusals wait for those: one of them may show the nonce used. Pure. */
+export function isAgreedCheck(answers: readonly Prechecked[]): boolean {
   const used = answers.filter(({ nonceUsed }) => nonceUsed).length;
   const passed = answers.filter(({ outcome }) => outcome.kind === 'passed').length;
   return used >= QUORUM || passed >= QUORUM;

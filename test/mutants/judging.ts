@@ -182,6 +182,19 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: refused, name: 'a node that executes an authorization itself' },
   },
   {
+    id: 'refusals-wait-for-nobody',
+    rule: 3,
+    bug: 'a lying node and one that is a block late refuse a payment, and the third, which shows its nonce used, is not waited for',
+    edits: [
+      {
+        file: 'platform/chain/precheck.ts',
+        search: 'return used >= QUORUM || passed >= QUORUM;',
+        replace: 'return used >= QUORUM || answers.length >= QUORUM;',
+      },
+    ],
+    test: { file: agreedOfNodes, name: 'nodes that are silent are waited for' },
+  },
+  {
     id: 'the-first-url-names-the-reason',
     rule: 3,
     bug: 'of nodes that refuse for different reasons the first URL names the one that the buyer is told',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FailureReason } from '../../modules/kernel/errors.ts';
 import type { Prechecked, PrecheckOutcome } from '../../platform/chain/precheck.ts';
-import { agreedCheck } from '../../platform/chain/precheck.ts';
+import { agreedCheck, isAgreedCheck } from '../../platform/chain/precheck.ts';
 
 /** What one node answers about a payment. */
 const answer = (outcome: PrecheckOutcome): Prechecked => ({
@@ -40,4 +40,9 @@ test('a refusal that no second node confirms or contradicts decides nothing', ()
   expect(agreed(short)).toEqual({ kind: 'unconfirmed' });
   expect(agreedCheck(short, []).outcome).toEqual({ kind: 'unconfirmed' });
   expect(agreedCheck(used, []).outcome).toEqual({ kind: 'nonce_used' });
+});
+
+test('nodes that are silent are waited for until two take a payment or two call its nonce used; two refusals wait for a used nonce', () => {
+  expect([isAgreedCheck([passed, passed]), isAgreedCheck([used, used])]).toEqual([true, true]);
+  expect([isAgreedCheck([short, short]), isAgreedCheck([short, passed]), isAgreedCheck([used])]).toEqual([false, false, false]);
 });
