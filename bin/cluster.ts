@@ -1,6 +1,6 @@
 /**
  * `npm run cluster [-- --exit] [-- --fresh] [-- --play[=act,act]]`: the topology of docker-compose.yml without containers, on embedded
- * Postgres and a Temporal server built by `go install`, with one purchase played on screen (docs/watching.md). `--play` breaks everything,
+ * Postgres and a Temporal server built by `go install`, with one purchase played on screen (docs/runbook.md). `--play` breaks everything,
  * or these acts, while buyers buy, and ends with status 1 unless buyers, ledger and chain agree.
  */
 import { join } from 'node:path';

@@ -73,7 +73,7 @@ async function startService({ options, environment: given, lifetime, stage, say,
   const logs = join(options.folder, 'logs');
   const program = findOnPath('prometheus', options.environment['PATH']);
   const prometheus = program === null ? null : await startPrometheus(program, join(options.folder, 'prometheus'), logs);
-  if (prometheus === null) say('alerts are not judged: there is no prometheus on PATH (docs/watching.md)');
+  if (prometheus === null) say('alerts are not judged: there is no prometheus on PATH (docs/runbook.md)');
   else lifetime.onEnd(stage - 1, () => prometheus.process.stop());
   const proxy = await startBalancer(options.ports.api);
   lifetime.onEnd(stage, () => proxy.close());

@@ -13,7 +13,7 @@ import { findPromtool, PROMTOOL_VERSION, seriesOf } from '../support/promtool.ts
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const promtool = findPromtool(process.env);
 const title =
-  promtool === null ? ` (skipped: promtool ${PROMTOOL_VERSION} is not here; docs/watching.md says how to build it)` : '';
+  promtool === null ? ` (skipped: promtool ${PROMTOOL_VERSION} is not here; docs/runbook.md says how to build it)` : '';
 const folder = mkdtempSync(join(tmpdir(), 'promtool-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

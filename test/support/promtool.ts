@@ -5,7 +5,7 @@ import { findOnPath } from '../../sandbox/cluster/prometheus.ts';
 import type { Scene } from './alertFigures.ts';
 import { LAST_MINUTE, targetsOf } from './alertFigures.ts';
 
-/** The version docs/watching.md says how to build, and its place in our cache. */
+/** The version docs/runbook.md says how to build, and its place in our cache. */
 export const PROMTOOL_VERSION = '0.305.0';
 
 /** The program: on PATH, or in our cache; null when it is not here. Nothing is fetched. */

@@ -1,5 +1,5 @@
 /**
- * The breakages of docs/watching.md, on a cluster: figures, trace and recovery are seen as they are described. Which alert fires on which
+ * The breakages of docs/runbook.md, on a cluster: figures, trace and recovery are seen as they are described. Which alert fires on which
  * figures is test/repo/promtool.test.ts's.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
