@@ -7,9 +7,8 @@ const INTRODUCTION = `# Clients that buy
 
 <!-- Written by \`npm run test:clients\`, from what ran. -->
 
-Every row is a published client, unmodified and used as its own documentation says, that a run of this repository holds against the service: it has to buy
-a page of three authors, and the chain has to say that each author was paid. \`npm run test:clients\` installs them from the registries that your machine
-has configured, runs them, and writes this page. A client that is not available there keeps the row that a machine with it wrote last.
+Every row is a published client, unmodified, that \`npm run test:clients\` lets buy a page of three authors; the chain has to say that each was paid. It installs
+them from the registries that your machine has configured and writes this page. A client that is not available there keeps its row.
 `;
 
 /** The page. A client whose kit is not here keeps its row of the page before, if that is of the same version. */
@@ -18,8 +17,7 @@ export function renderClients(kits: Kits, bought: ReadonlySet<string>, before: s
   return `${INTRODUCTION}
 ## Pages, bought at a gate
 
-One page has a title and an address outside Latin-1. A client that runs out of money sends one payment and does not sign again, and so does one whose payment is
-undecided (503 with \`Retry-After\`, no offer): the same payment, sent again, is charged once.
+One page has a title and an address outside Latin-1. A client without money, or whose payment is undecided (503), sends one payment and does not sign again.
 
 | Client | Version | Speaks | Three authors paid | As it is used |
 |---|---|---|---|---|
@@ -37,10 +35,8 @@ ${rows(MCP_BUYERS)}
 
 ## Tokens of RSL
 
-Supertab's clients know a page's address alone. They find its terms by what the site serves, ask for a token ([rsl.md](rsl.md)) and open the page with it; a
-page that is free they read without one. The client of npm asks by a fetch that pays, and so buys the licence in that call; the client of PyPI cannot be
-given one, and its account has bought the licence before. Without a licence and without money both are refused by a 402, which they report, and nothing moves.
-The registry that is configured may lack the package of npm: \`SUPERTAB_FOLDER\` names a checkout of getsupertab/connect-sdk-typescript then.
+Supertab's clients know a page's address alone. They find its terms, ask for a token ([rsl.md](rsl.md)) and open the page. The client of npm pays in that call; the
+client of PyPI cannot, and its account has bought the licence before. \`SUPERTAB_FOLDER\` names a checkout of getsupertab/connect-sdk-typescript where npm lacks it.
 
 | Client | Version | Finds the terms by | Page opened, authors paid | As it is used |
 |---|---|---|---|---|

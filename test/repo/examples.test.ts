@@ -13,6 +13,16 @@ test('what the guide says to add to Express, Hono and Next are lines of the exam
   expect(snippets.filter((line) => !examples.includes(line))).toEqual([]);
 });
 
+test('what a buyer is shown of Python and Go are lines of the programs that bought, but for the address', () => {
+  const programs = readSources(/^test\/clients\/buyers\//).flatMap(({ text }) => text.split('\n').map((line) => line.trim()));
+  const [page] = readSources(/^docs\/integrating-buyer\.md$/);
+  const shown = [...(page?.text ?? '').matchAll(/^```(?:python|go)\n(.*?)^```$/gms)].flatMap(([, lines = '']) =>
+    lines.trim().split('\n').slice(0, -1),
+  );
+  expect(shown.length).toBeGreaterThan(10);
+  expect(shown.map((line) => line.trim()).filter((line) => !programs.includes(line))).toEqual([]);
+});
+
 test.each(['express', 'hono', 'next'] as const)(
   '%s: at most ten lines are added to a starter, and the example has at most 15',
   (folder) => {
