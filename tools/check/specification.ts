@@ -9,7 +9,6 @@ interface Operation {
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Readonly<Record<string, unknown>>[];
-  readonly responses: Readonly<Record<string, unknown>>;
 }
 interface Described {
   readonly info: { readonly version: string };
@@ -40,7 +39,7 @@ export function renderSpecification(): string {
 const HEAD = `<!-- Written by \`npm run generate\`; edit tools/check/specification.ts. -->
 # The API as built
 
-Version VERSION. Bodies, parameters and headers in full: [openapi.json](../openapi.json), served at \`GET /_svc/openapi.json\`.
+Version VERSION. Bodies, parameters, headers and statuses in full: [openapi.json](../openapi.json), served at \`GET /_svc/openapi.json\`.
 What we chose where a choice was open: [decisions](decisions.md). The admin surface: [GraphQL](graphql.md).
 
 - Money is an integer number of micro-USDC; a formatted amount beside it is never parsed.
@@ -67,14 +66,14 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
 function operationTables({ paths }: Described): readonly string[] {
   const byTag = new Map<string, string[][]>();
   for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, { summary = '', tags = [], security = [], responses }] of Object.entries(methods)) {
+    for (const [method, { summary = '', tags = [], security = [] }] of Object.entries(methods)) {
       const tag = tags[0] ?? 'Others';
       const who = security.flatMap((way) => Object.keys(way)).map((name) => CREDENTIALS[name] ?? name);
-      const row = [`\`${method.toUpperCase()} ${path}\``, summary, who.join(' or ') || 'none', Object.keys(responses).join(', ')];
+      const row = [`\`${method.toUpperCase()} ${path}\``, summary, who.join(' or ') || 'none'];
       byTag.set(tag, [...(byTag.get(tag) ?? []), row]);
     }
   }
-  return [...byTag].map(([tag, rows]) => `### ${tag}\n\n${table(['Call', 'What', 'Credential', 'Statuses'], rows)}`);
+  return [...byTag].map(([tag, rows]) => `### ${tag}\n\n${table(['Call', 'What', 'Credential'], rows)}`);
 }
 
 function errorRows(): readonly string[][] {
