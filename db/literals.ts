@@ -2,7 +2,7 @@ import pg from 'pg';
 
 /**
  * Values as literals, for the statements that take no parameters (COPY), where a Binder would stand. Escaping is pg's own. Literals
- * rather than settings read back with current_setting: the tenant stands in the statement as a constant, where whoever reads it sees
+ * rather than settings read back with current_setting: the tenant stands in the statement as a constant, where the reader sees
  * it, the planner estimates with it, and Citus routes by it.
  */
 export class Literals {

@@ -19,7 +19,7 @@ interface Done {
   readonly digest: string | null;
 }
 
-/** A database whose schema was made by files that are gone or were changed. Its message is a sentence for whoever runs the command. */
+/** A database whose schema was made by files that are gone or were changed. Its message is a sentence for the operator who runs the command. */
 export class SchemaTooOld extends Error {
   constructor(how: string) {
     super(`This database was made before 0.1.0, ${how}: nothing was changed, start with an empty database.`);

@@ -38,7 +38,7 @@ export function recordUrl(baseUrl: string, paymentId: string): string {
   return `${baseUrl}/_svc/receipts/${paymentId}`;
 }
 
-/** The did:web of whoever answers at the host, and port if it is not the usual one, of a URL. */
+/** The did:web of the server at the host, and port if it is not the usual one, of a URL. */
 export function didOf(url: string): string {
   return `did:web:${encodeURIComponent(new URL(url).host)}`;
 }

@@ -16,7 +16,7 @@ import { checkOutboundUrl } from './url.ts';
 export interface OutboundOptions {
   /** The sandbox's override; the configuration refuses it in production. */
   readonly allowLoopback?: boolean;
-  /** Name → addresses; real name servers unless told. Every answer is checked, whoever gave it. */
+  /** Name → addresses; real name servers unless told. Every answer is checked, of any server. */
   readonly resolve?: Resolve;
   /** PEM of further certificate authorities, for the sandbox's own sites. */
   readonly ca?: string;

@@ -1,7 +1,7 @@
 import { parse } from 'tldts';
 
 /**
- * True for a name under which strangers register their own (`co.uk`, `github.io`): whoever controls it is no publisher. From the
+ * True for a name under which strangers register their own (`co.uk`, `github.io`): the owner of such a name is no publisher. From the
  * public suffix list, its private part included; a name below no suffix of the list counts as registered under its last label.
  */
 export function isPublicSuffix(host: string): boolean {

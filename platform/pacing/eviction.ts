@@ -4,9 +4,9 @@ interface Named {
 }
 
 /**
- * Who gives up a place so that a newcomer may wait in lines that are full: in each the last of whoever has most there, told apart by the first of
+ * Who gives up a place so that a newcomer may wait in lines that are full: in each the last of the caller who has most there, told apart by the first of
  * their other names. So nobody fills a line that others need, and who fills one himself is refused. `full` has the names of these lines, null
- * for all who wait. Null: in one of them the newcomer would then have as many as whoever has most.
+ * for all who wait. Null: in one of them the newcomer would then have as many as the caller who has most.
  */
 export function whoGivesWay<One extends Named>(
   waiting: Iterable<One>,

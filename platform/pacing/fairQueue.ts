@@ -45,7 +45,7 @@ interface Waiter {
 }
 
 /**
- * Lets so many run at once, whoever they are; the others wait, name by name in turns, so that one who asks a hundred things does not stand
+ * Lets so many run at once, of any callers; the others wait, name by name in turns, so that one who asks a hundred things does not stand
  * before one who asks one.
  */
 export function openTurns(limits: TurnLimits): Turns {

@@ -2,7 +2,7 @@
  * Heavy work: reports, files and questions, each of which keeps a core busy, here or in Postgres, for longer than a quote may wait. One site
  * has so much of it at once in a process, whatever it asks and by whatever keys; the rest of it waits, and others go on meanwhile.
  *
- * A piece waits for all that it needs here in one go, and only then takes a connection or a thread. Whoever holds a turn never asks for
+ * A piece waits for all that it needs here in one go, and only then takes a connection or a thread. A piece that holds a turn never asks for
  * another, so that no two wait for each other.
  */
 import { availableParallelism } from 'node:os';

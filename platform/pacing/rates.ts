@@ -4,7 +4,7 @@
  *
  * What bounds the memory: so many buckets of a kind, the ones used last. Addresses have buckets of their own kind, so that a flood of
  * addresses pushes out no key. To push out the bucket of an address takes calls from as many other addresses as there are buckets within
- * the seconds that one takes to fill; whoever has so many may make as many times what one may anyway, so it gains him nothing.
+ * the seconds that one takes to fill; a caller with so many may make as many times what one may anyway, and gains nothing.
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

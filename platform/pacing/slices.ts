@@ -44,7 +44,7 @@ function runSlice(): void {
   if (waiting.length > 0) setImmediate(runSlice);
 }
 
-/** For work that awaits between its steps: whoever calls this after each lets everything else have its turn once a slice is over. */
+/** For work that awaits between its steps: a caller of this after each lets everything else have its turn once a slice is over. */
 export function openSlices(): () => Promise<void> {
   let endsAtMs = performance.now() + SLICE_MS;
   return async () => {

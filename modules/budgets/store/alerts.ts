@@ -111,7 +111,7 @@ export async function listAlerts(sql: Sql, accountId: string, most: number): Pro
   return rows.map(alertOf);
 }
 
-/** An alert that is to be sent now, leased until then by whoever knows the id of its lease. */
+/** An alert that is to be sent now, leased until then under the id of its lease. */
 export interface LeasedAlert {
   readonly alert: BudgetAlert;
   readonly leaseId: string;

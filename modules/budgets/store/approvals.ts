@@ -12,7 +12,7 @@ const MOST_ASKED = 100;
 export interface ApprovalAsk {
   readonly accountId: string;
   readonly host: string;
-  /** Its URL, for whoever decides. */
+  /** Its URL, for the owner who decides. */
   readonly resource: string;
   readonly resourceKey: string;
   readonly kind: CrossingKind;

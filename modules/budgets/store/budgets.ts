@@ -93,7 +93,7 @@ export async function readLedgers(
 }
 
 /**
- * The same less what is released: what the budget really holds, whoever closed what. One statement, without a lock; it looks at each open
+ * The same less what is released: what the budget really holds, no matter which process closed what. One statement, without a lock; it looks at each open
  * payment of the accounts, whose number `closeInSlices` keeps small.
  */
 export async function readOpenLedgers(
@@ -148,7 +148,7 @@ export async function readOpenLedger(sql: Sql, accountId: string, host = ''): Pr
 /**
  * Closes payments of an account that are decided, in slices of 200, each in a database transaction of its own, so that payments which wait for
  * the account's lock wait for one slice. At most five slices a call; the lock is not taken where there is no whole slice. What it leaves is
- * counted rightly by whoever reads (`readOpenLedgers`); this bounds what they look at.
+ * counted rightly by every reader (`readOpenLedgers`); this bounds what they look at.
  */
 export async function closeInSlices(database: Database, accountId: string): Promise<void> {
   for (let slice = 0; slice < MOST_SLICES; slice++) {

@@ -26,7 +26,7 @@ export interface PageSearch {
   readonly limit: number;
 }
 
-/** Of so many pages that have the words, the best are chosen; whoever looks for words of every title gets the best of these. */
+/** Of so many pages that have the words, the best are chosen; a search for words of every title gets the best of these. */
 const CANDIDATES = 500;
 
 /**

@@ -10,7 +10,7 @@ import { changedAtMs } from './manifest.ts';
 import type { DocumentSite } from './site.ts';
 import { findLiveSite } from './site.ts';
 
-/** A document as it is sent; whoever asks gets the same bytes, made and hashed once. */
+/** A document as it is sent; every caller gets the same bytes, made and hashed once. */
 export interface ServedDocument extends MadeDocument {
   readonly contentType: string;
 }

@@ -16,7 +16,7 @@ import type { DocumentSite } from './site.ts';
 
 export type { PlaceKey } from '../../tenants/store/publicList.ts';
 
-/** Places looked at for one answer of a search; whoever wants more comes back with the cursor. */
+/** Places looked at for one answer of a search; a caller who wants more comes back with the cursor. */
 const MAX_LOOKED_AT = 200;
 /** How long the size of the list is remembered. */
 const COUNTED_MS = 60_000;
@@ -29,7 +29,7 @@ export interface ListedPage {
 }
 
 /**
- * Entries from a place of the list on: `limit` places are looked at, so that whoever goes on by `limit` meets each once, whatever he filters.
+ * Entries from a place of the list on: `limit` places are looked at, so that a caller who goes on by `limit` meets each once, under any filter.
  * Throws database_unavailable.
  */
 export async function listResources(

@@ -63,7 +63,7 @@ export const TEST_BOT = 'TestPurchaseBot';
 
 /**
  * True of a report of our own questions, which reports leave out: of the one before a sale, refused, since a sale follows; and of a test purchase,
- * whatever came of it. Licences read again are never ours. Whoever takes one of these names for himself is refused like anybody, and is only missing
+ * whatever came of it. Licences read again are never ours. An agent that takes one of these names is refused like any other, and is only missing
  * from what the site might have earned.
  */
 export function isOwnProbe({ verdict, agentUa }: { readonly verdict: string; readonly agentUa: string | null }): boolean {

@@ -40,7 +40,7 @@ export interface Challenge {
   readonly openedAtMs: number;
   readonly verifiedAtMs: number | null;
   readonly routingVerifiedAtMs: number | null;
-  /** When ownership of this host lapsed last, whoever had it. */
+  /** When ownership of this host lapsed last, of any owner. */
   readonly lapsedAtMs: number | null;
 }
 
@@ -59,7 +59,7 @@ export interface ChallengeView {
 const HOUR_MS = 3_600_000;
 /** Life of a token that proved nothing. */
 export const TOKEN_LIFE_MS = 30 * 24 * HOUR_MS;
-/** After a lapse only DNS proves a host for this long: whoever bought an old server must not get the name with it. */
+/** After a lapse only DNS proves a host for this long: the buyer of an old server must not get the name with it. */
 export const DNS_ONLY_MS = 72 * HOUR_MS;
 /** Name of the meta tag. */
 export const META_NAME = 'svc-site-verification';

@@ -273,7 +273,7 @@ export async function lapseOwnership(
   return true;
 }
 
-/** Notes that a host is proven by its site no more: for 72 hours it can be proven by DNS alone, whoever asks. */
+/** Notes that a host is proven by its site no more: for 72 hours it can be proven by DNS alone, by any site. */
 export async function recordLapse(
   sql: Sql,
   { tenantId, host, at }: { readonly tenantId: string; readonly host: string; readonly at: Date },

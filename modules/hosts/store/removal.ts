@@ -26,7 +26,7 @@ export async function findHostState(sql: Sql, tenantId: string, host: string): P
 
 /**
  * Removes a host from a site: claim, ownership, challenge, and what the routing probe saw. A host that was proven can be proven by
- * DNS alone for 72 hours, whoever asks, as after a lapse. False when the site has no such host. Run it in a database transaction.
+ * DNS alone for 72 hours, for any site, as after a lapse. False when the site has no such host. Run it in a database transaction.
  */
 export async function removeHostRows(sql: Sql, tenantId: string, host: string, at: Date): Promise<boolean> {
   await lockSite(sql, tenantId);

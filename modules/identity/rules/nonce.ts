@@ -27,7 +27,7 @@ export function tagText(address: string, facts: string): string {
   return `sign-in ${address.toLowerCase()} ${facts}`;
 }
 
-/** The text that a tag is made over, for whoever answers at a host: nobody said yet who it will be. */
+/** The text that a tag is made over, for the server that answers at a host: nobody said yet who it will be. */
 export function hostTagText(host: string, facts: string): string {
   return `sign-in at ${host} ${facts}`;
 }
@@ -38,7 +38,7 @@ export function buildNonce(facts: string, mac: string): string {
 }
 
 /**
- * Takes a nonce of a host apart: one of ours, and after it up to 20 digits of whoever hands out the same offer many times. They are signed like the
+ * Takes a nonce of a host apart: one of ours, and after it up to 20 digits of a gate that hands out the same offer many times. They are signed like the
  * rest, so a nonce is good once however many were made of one of ours.
  */
 export function parseHostNonce(nonce: string): SignInNonce | null {

@@ -19,7 +19,7 @@ export interface SiteMemberDeps {
 
 /** What inviting needs. */
 export interface InviteDeps extends SiteMemberDeps {
-  /** Null: no e-mail is written, and the token is handed over by whoever invites. */
+  /** Null: no e-mail is written, and the token is handed over by the owner who invites. */
   readonly mail: InvitationMailDeps | null;
 }
 

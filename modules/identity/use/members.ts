@@ -76,7 +76,7 @@ export async function inviteMember(
 }
 
 /**
- * Accepts an invitation: whoever has its token is the author it was sent to. The audit log of the site says so. Throws not_found when it
+ * Accepts an invitation: the bearer of its token is the author it was sent to. The audit log of the site says so. Throws not_found when it
  * is unknown, used before, replaced or expired.
  */
 export async function acceptInvitation(

@@ -15,7 +15,7 @@ export function parseOrigin(text: string): string | null {
 }
 
 /**
- * The issuer of a site's licences, their `iss` (RFC 8414 §2): kept to the letter, since whoever checks a licence compares it so. Null
+ * The issuer of a site's licences, their `iss` (RFC 8414 §2): kept to the letter, since the checker of a licence compares it so. Null
  * unless it is a URL of at most 255 characters, https (or http on a loopback host), without user, query and fragment, as a URL
  * parser writes it but for one slash at the end.
  */

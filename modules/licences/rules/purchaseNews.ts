@@ -37,7 +37,7 @@ export function newsOf({ state, watched, told, isTakenBack }: PurchaseFacts): Pu
 /** What Temporal's UI says of the workflow of a purchase. */
 const PURCHASE_SUMMARY = 'follows the purchase of a licence and tells its account';
 
-/** How the workflow that follows a purchase is started, whoever starts it. */
+/** How the workflow that follows a purchase is started, by every caller. */
 export function purchaseStart(purchase: { readonly tenantId: string; readonly paymentId: string }) {
   return {
     workflowId: `licence:${purchase.paymentId}`,

@@ -35,7 +35,7 @@ export const TENANT_IS_OPEN = `exists (
           where claim.host = licence.host and claim.tenant_id = licence.tenant_id
             and own.verified_at is not null and tenant.status = 'active')`;
 
-/** Where the payment of a licence is read: one whose licence runs is open, and closed months cost whoever names them. */
+/** Where the payment of a licence is read: one whose licence runs is open, and closed months cost a query that names them. */
 type PaymentView = 'payment' | 'ledger.payment';
 
 /** `isThere`: whether there is anything that a closed month could hold. */

@@ -69,7 +69,7 @@ const MOST_PAYABLE = 20;
 /**
  * The offer that stands for a request of an account: the one made within its life, or this new one. Two
  * processes at once get the same. Null: the account has as many open offers as it may, and nothing was kept. Where a site has as many as
- * it may, the oldest of the account with most of them gives way, so that whoever floods a site loses his own.
+ * it may, the oldest of the account with most of them gives way, so that an account that floods a site loses its own.
  */
 export async function keepOffer(database: Database, offer: OpenOffer, at: Date, caps: OfferCaps): Promise<OpenOffer | null> {
   const { pageCount, pagesDigest } = offer;

@@ -32,7 +32,7 @@ const HOUR_SECONDS = 3_600;
 /**
  * Adds a site for an owner, with the open challenge of its first host (the rules are those of `openHost`), free of charge until a price is
  * set, under the plan that the operator decided. A second call for a host that waits is the same site. Throws scope_missing where operators
- * alone add sites, site_suspended for whoever owns a suspended one, conflict when the owner has as many as he may or another site has
+ * alone add sites, site_suspended for the owner of a suspended one, conflict when the owner has as many as they may or another site has
  * proven the host, throttled when too many were added today, and what `openHost` throws.
  *
  * What bounds the cost: one statement of the counts, one at a time in the whole service; sites of a user and of a day by configuration, closed ones

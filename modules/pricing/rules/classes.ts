@@ -1,5 +1,5 @@
 /**
- * The prices of a site as path patterns: what an agent that nobody verified is asked, for whoever prints it (manifests, licences, packages). Exact
+ * The prices of a site as path patterns: what an agent that nobody verified is asked, for the documents that print it (manifests, licences, packages). Exact
  * for the rules that `conflicts.ts` lets through: of a page's patterns the first in the list says what the page costs, if it has authors.
  */
 import { mergeSlashes } from '../../kernel/hosts/host.ts';

@@ -105,7 +105,7 @@ function isConcerned({ classes, paths }: CompFacts): (one: PriceClass) => boolea
   return (one) => concerned.has(one);
 }
 
-/** A rule for whoever says what it reads for, whoever it is. */
+/** A rule for any agent that says what it reads for. */
 interface UseRule {
   readonly terms: readonly LicenceTerm[];
   readonly pattern: CompiledPattern;

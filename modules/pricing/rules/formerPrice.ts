@@ -20,7 +20,7 @@ export interface InForce {
   readonly validUntilMs: number | null;
 }
 
-/** True while something is in force and for ten minutes after: whoever saw it last may still pay for it (safety 17). */
+/** True while something is in force and for ten minutes after: a buyer who saw it last may still pay for it (safety 17). */
 export function isHonoured({ validUntilMs }: InForce, nowMs: number): boolean {
   return validUntilMs === null || nowMs - validUntilMs <= PRICING_GRACE_MS;
 }

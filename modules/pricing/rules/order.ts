@@ -23,7 +23,7 @@ export interface OrderedRule {
 const EVERY_PATH = compilePattern('/');
 
 /**
- * Rules in the order of choice: longest path pattern first (octets); then whoever names an operator and a category, an operator, a category,
+ * Rules in the order of choice: longest path pattern first (octets); then rules that name an operator and a category, an operator, a category,
  * neither; then terms, kind and validity named before not named; then the owner's order.
  */
 export function inOrder(rules: readonly PriceRule[]): readonly OrderedRule[] {

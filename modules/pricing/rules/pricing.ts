@@ -101,7 +101,7 @@ export interface CompiledPricing {
   readonly inlineSlugs: readonly string[];
   /** Who is paid for a page of `inlineSlugs`; null for any other. Throws invalid_parameter for broken stored credits. */
   inlineCredits(slug: string): PageCredits | null;
-  /** True when nobody is ever charged for a page of this slug, whoever wrote it. */
+  /** True when nobody is ever charged for a page of this slug, no matter who wrote it. */
   isFree(slug: string): boolean;
   /** Slugs that are free unless a rule of a path as long says otherwise. */
   readonly freeSlugs: readonly string[];
@@ -109,7 +109,7 @@ export interface CompiledPricing {
   readonly namedByRules: ReadonlySet<string>;
   /** Who is paid for a page that inline credits do not name: these, whomever a lookup finds, or nobody, and then such pages are free. */
   unnamed(): PageCredits | 'looked_up' | null;
-  /** What a page costs whoever asks. Throws invalid_parameter for broken stored credits. */
+  /** What a page costs any caller. Throws invalid_parameter for broken stored credits. */
   resolve(asked: Asked): Price;
   /** The same before anybody's credits are asked for: what the page costs if it has authors. */
   outcome(asked: Asked & { readonly slug: string }): Outcome;

@@ -11,7 +11,7 @@ import type { CrossingKind } from '../../kernel/terms.ts';
 export const MAX_RULES = 200;
 export const MAX_OPERATORS = 50;
 
-/** What an agent reads for. It is what its User-Agent says, which nobody proves: whoever lies there could as well say to be a person. */
+/** What an agent reads for. It is what its User-Agent says, which nobody proves: an agent that lies there could as well pose as a person. */
 export const AGENT_CATEGORIES = ['train', 'search', 'assistant', 'agent'] as const;
 /** One of them. */
 export type AgentCategory = (typeof AGENT_CATEGORIES)[number];
@@ -30,7 +30,7 @@ export interface PriceRule {
   readonly path: string | null;
   /** Null: both. */
   readonly kind: CrossingKind | null;
-  /** Hosts that agents were proven to be of; empty: whoever asks. */
+  /** Hosts that agents were proven to be of; empty: any agent. */
   readonly operators: readonly string[];
   /** Empty: whatever it says it reads for. */
   readonly categories: readonly AgentCategory[];

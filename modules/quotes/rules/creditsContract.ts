@@ -8,7 +8,7 @@ const MAX_JSON_DEPTH = 16;
 /**
  * Reads an answer of a credits API by the credits contract (docs/credits-api.md): `{"free": true}`, or a page as in `credits_inline` (depth
  * ≤ 8, ≤ 50 distinct wallets, wallets as `rule` asks), and no author who is a
- * member of himself. Throws invalid_parameter; whoever throws here is asked again later, never guessed at.
+ * member of itself. Throws invalid_parameter; an API whose answer throws here is asked again later, never guessed at.
  */
 export function readCredits(entry: unknown, rule: PayeeRule): PageCredits | 'free' {
   requireShallow(entry, 0);

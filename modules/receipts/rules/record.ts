@@ -94,7 +94,7 @@ export interface RecordFacts {
 }
 
 /**
- * The record: a receipt with more members, so that whoever can verify the one can verify the other. `sha256` gives the digest of a text
+ * The record: a receipt with more members, so that code that verifies the one verifies the other. `sha256` gives the digest of a text
  * in lower-case hex. The same facts give the same record, member for member.
  */
 export function recordOf(facts: RecordFacts, sha256: (text: string) => string) {

@@ -23,7 +23,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * The public record of a payment; of one that moved nothing, that of the payment which paid for it. Throws not_found, the same for an id
- * that nobody has, for a payment that is not settled or was a test's, and where the owner shows none: whoever guesses learns nothing.
+ * that nobody has, for a payment that is not settled or was a test's, and where the owner shows none: a guess learns nothing.
  * Throws database_unavailable.
  */
 export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentRecord> {

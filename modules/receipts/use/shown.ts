@@ -10,7 +10,7 @@ export function readReceiptsPublic({ reading }: { readonly reading: Sql }, tenan
 }
 
 /**
- * Shows the records of a site's payments to whoever has their ids, or to nobody; what caches hold goes within a minute. Throws what
+ * Shows the records of a site's payments to anyone who has their ids, or to nobody; what caches hold goes within a minute. Throws what
  * `changeSite` throws. The same again changes nothing.
  */
 export function setReceiptsPublic(

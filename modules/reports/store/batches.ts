@@ -15,7 +15,7 @@ export interface OfBatches {
 export interface BatchSums {
   readonly network: string;
   readonly batches: number;
-  /** All that they were signed with, whoever's, and how many of the window's payments of the site they carried. */
+  /** All that they were signed with, of any site, and how many of the window's payments of the site they carried. */
   readonly payments: number;
   readonly ownPayments: number;
   readonly paymentsABatch: OfBatches;

@@ -5,7 +5,7 @@ import { COPY_OPTIONS } from '../../../db/copyText.ts';
 import type { Database, Sql } from '../../../db/database.ts';
 import { inTurn } from '../../../db/database.ts';
 
-/** Bytes read ahead of whoever reads a copy; Postgres waits with the rest. */
+/** Bytes read ahead of the reader of a copy; Postgres waits with the rest. */
 const READ_AHEAD_BYTES = 65_536;
 
 /** How a copy goes. */
@@ -27,7 +27,7 @@ export interface ReadSnapshot extends Sql {
   close(): Promise<void>;
 }
 
-/** Opens a snapshot: every statement sees the same rows. Whoever opens one closes it, on every path. */
+/** Opens a snapshot: every statement sees the same rows. The caller closes it, on every path. */
 export async function openReadSnapshot(database: Database): Promise<ReadSnapshot> {
   const client = await database.pool.connect();
   const turns = inTurn(client);

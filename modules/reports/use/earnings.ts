@@ -179,7 +179,7 @@ async function readBefore(
   return { totals, rows: rowsOf(query.groupBy, sums, [...groups, ...listed.filter(({ key }) => !known.has(key))]) };
 }
 
-/** What whoever bought something in the window before is in this one. */
+/** What a payer who bought something in the window before is in this one. */
 const RETURNING: PayerHistory = 'returning';
 
 const NOTHING: Totals = { events: 0, reads: 0, citations: 0, grossMicro: 0n };

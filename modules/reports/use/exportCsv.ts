@@ -40,7 +40,7 @@ export interface CsvFilters extends Omit<ExportScope, 'tenantId' | 'wallets' | '
   readonly wallet?: string | null;
 }
 
-/** A CSV on its way; `chunks` are read at the client's pace. Whoever gets one closes it, on every path. */
+/** A CSV on its way; `chunks` are read at the client's pace. The caller closes it, on every path. */
 export interface CsvExport extends ReportFrame {
   /** Rows the file holds, without its header. */
   readonly rowCount: number;
@@ -93,7 +93,7 @@ export async function exportCsv(
   }
 }
 
-/** What the filters mean: an author is whoever's wallets are theirs. */
+/** What the filters mean: an author is all wallets that are theirs. */
 async function scopeOf(snapshot: ReadSnapshot, tenantId: string, asked: CsvFilters): Promise<ExportScope> {
   const { host = null, kind = null, slug = null, purpose = null, agent = null, payer = null, authorId, wallet } = asked;
   const theirs = authorId ? await listWallets(snapshot, tenantId, authorId) : null;
@@ -101,7 +101,7 @@ async function scopeOf(snapshot: ReadSnapshot, tenantId: string, asked: CsvFilte
   return { tenantId, host, kind, slug, purpose, agent, payer, wallets };
 }
 
-/** Closes before the end is told, so that whoever read to the end may ask for the next export at once. */
+/** Closes before the end is told, so that a client that read to the end may ask for the next export at once. */
 async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {
   try {
     yield* chunks;

@@ -1,5 +1,5 @@
 /**
- * The rollups' writers. Whoever appends crossings or observations adds them here in the same database
+ * The rollups' writers. Code that appends crossings or observations adds them here in the same database
  * transaction, as its last writes: crossings before observations, each one's units in one statement, whose tables
  * Postgres fills in one order, keys in the primary key's order. Months are the night's (rollupCheck.ts).
  */

@@ -61,7 +61,7 @@ export interface OwnedCount {
   /** Closed ones counted. */
   readonly tenants: number;
   readonly suspended: number;
-  /** Sites with an owner that were added after `since`, whoever owns them. */
+  /** Sites with an owner that were added after `since`, of all owners. */
   readonly ofAll: number;
 }
 

@@ -24,7 +24,7 @@ export interface NewTenant {
 }
 
 /**
- * Tells every process, when this database transaction commits, that a tenant's rows changed; whoever changes a tenant, host
+ * Tells every process, when this database transaction commits, that a tenant's rows changed; code that changes a tenant, host
  * or key row calls it.
  */
 export async function notifyTenant(sql: Sql, tenantId: string): Promise<void> {

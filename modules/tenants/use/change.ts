@@ -16,7 +16,7 @@ export interface SiteCall {
   readonly ifVersion?: number;
 }
 
-/** Whoever runs the operator's command line under this name; the operator may change suspended sites, too. */
+/** The person who runs the operator's command line under this name; the operator may change suspended sites, too. */
 export function operatorNamed(userId: string): Actor {
   return { userId, via: 'operator' };
 }

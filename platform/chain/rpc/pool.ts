@@ -1,4 +1,4 @@
-/** The nodes of one network and the looks at them: whoever asks refreshes what is known, at most once a block, and no timer runs. */
+/** The nodes of one network and the looks at them: each question refreshes what is known, at most once a block, and no timer runs. */
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import { bestHead, plausibleNodes, supportedHead } from './choice.ts';
 import type { NodeSettings } from './node.ts';

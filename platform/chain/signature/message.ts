@@ -41,8 +41,8 @@ export function isSignedByKey({ address, message, signature }: SignedMessage): b
 }
 
 /**
- * True when the code at `address` confirms the signature (ERC-1271). Where there are several URLs, two nodes must say so, since whoever
- * signs in gets what the wallet holds. One call of each URL, in which the foreign code has a gas cap. Throws ServiceError
+ * True when the code at `address` confirms the signature (ERC-1271). Where there are several URLs, two nodes must say so, since the caller
+ * who signs in gets what the wallet holds. One call of each URL, in which the foreign code has a gas cap. Throws ServiceError
  * `chain_unavailable` in an outage, and while the node that confirms it is the only one that answers.
  */
 export async function isConfirmedByWallet(rpc: Rpc, { address, message, signature }: SignedMessage): Promise<boolean> {

@@ -22,7 +22,7 @@ export interface RslTerms {
   readonly sellsTraining: boolean;
   /** Since when they stand: epoch milliseconds. */
   readonly changedAtMs: number;
-  /** The same contents as they stood at moments of the last ten minutes, the last first: whoever read them then may still ask by them. */
+  /** The same contents as they stood at moments of the last ten minutes, the last first: a client that read them then may still ask by them. */
   former(): Iterable<readonly RslContent[]>;
 }
 

@@ -57,7 +57,7 @@ export interface ClaimPolicy {
 export const AGENT_TAG = 'web-bot-auth';
 /** How far an agent's clock may be off, in seconds. */
 export const CLOCK_SKEW_SECONDS = 60;
-/** A signature covers little, so whoever sees one can use it until it ends: a day, as the drafts recommend. */
+/** A signature covers little, so anyone who sees one can use it until it ends: a day, as the drafts recommend. */
 export const MOST_LIFE_SECONDS = 86_400;
 /** Signatures of one request that are looked at. */
 export const MOST_SIGNATURES = 3;

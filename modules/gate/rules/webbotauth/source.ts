@@ -29,7 +29,7 @@ export function isSourceType(type: string): type is SourceType {
 
 /**
  * The source that a member of `Signature-Agent` names; null for what is none: not https, with credentials, or for a directory anything
- * but an origin in its one spelling. Whether the address may be asked is for whoever asks.
+ * but an origin in its one spelling. Whether the address may be asked is for the caller to decide.
  */
 export function sourceOf(type: SourceType, value: string): KeySource | null {
   const url = value.length <= MAX_CHARS ? URL.parse(value) : null;

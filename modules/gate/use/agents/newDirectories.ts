@@ -3,7 +3,7 @@ import type { Rate } from '../../../kernel/rate.ts';
 import { spend } from '../../../kernel/rate.ts';
 
 /**
- * How often directories are asked that nobody asked before. Whoever visits a site chooses which: so a site brings so many new ones, and so
+ * How often directories are asked that nobody asked before. The visitor of a site chooses which: so a site brings so many new ones, and so
  * many are asked under one registered domain, where names cost nothing. Of one process.
  */
 export interface NewDirectories {

@@ -74,8 +74,8 @@ export async function revokeBuyerKey(deps: CredentialDeps, token: string): Promi
 }
 
 /**
- * The keys as they are kept: the public members that a signature needs (RFC 7517, RFC 7518), of printable characters, and no more, since whoever
- * sends them may send anything. Throws invalid_parameter.
+ * The keys as they are kept: the public members that a signature needs (RFC 7517, RFC 7518), of printable characters, and no more, since a
+ * client may send anything. Throws invalid_parameter.
  */
 function publicKeysOf({ keys }: ClientKeys): ClientKeys {
   if (!Array.isArray(keys)) throw new ServiceError('invalid_parameter', 'jwks must be a JWK Set', { parameter: 'jwks' });

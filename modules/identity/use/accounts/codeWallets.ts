@@ -34,7 +34,7 @@ export const CODE_WALLET_LIMITS: CodeWalletLimits = { atOnce: 4, perMinute: 600,
 const WAIT_MS = 2_000;
 const ANSWER_MS = 1_500;
 const MINUTE_MS = 60_000;
-/** What a wallet said to the very same question is good for a minute: whoever repeats a request costs nothing. */
+/** What a wallet said to the very same question is good for a minute: a repeated request costs nothing. */
 const ANSWERS = 1_000;
 
 /** Opens their turns. */

@@ -25,7 +25,7 @@ export interface Challenge extends SignInFields {
 
 /**
  * Makes a challenge for a wallet, whose nonce is good once, for five minutes and for this address. Nothing is stored or
- * asked: whoever wants challenges can have them.
+ * asked: anyone can have challenges.
  */
 export function openChallenge(deps: Pick<AccountDeps, 'baseUrl' | 'clock' | 'networks' | 'pepper'>, address: Address): Challenge {
   const nowMs = deps.clock();

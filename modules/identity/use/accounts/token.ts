@@ -4,7 +4,7 @@ import type { BearerDeps } from './deps.ts';
 /** A buyer account that was let in. */
 export interface AccountCaller {
   readonly accountId: string;
-  /** True for its owner: signed in with its wallet, or a client that the operator marked; whoever else buys, and changes nothing of the account. */
+  /** True for its owner: signed in with its wallet, or a client that the operator marked; any other caller buys, and changes nothing of the account. */
   readonly isOwner: boolean;
 }
 

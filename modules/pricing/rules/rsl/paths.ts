@@ -50,7 +50,7 @@ function partsOf(one: PriceClass): readonly RslPath[] {
   return [...patterns].map((pattern) => pathOf(one, pattern));
 }
 
-/** True for a rule about what for, whoever asks. A document is for everybody: it says nothing of single agents. */
+/** True for a rule that names uses and no agent. A document is for everybody: it says nothing of single agents. */
 function isForUses({ operators, categories, terms }: AgentOutcome): boolean {
   return operators.length === 0 && categories.length === 0 && terms.length > 0;
 }

@@ -22,7 +22,7 @@ export interface RobotsLines {
 }
 
 /**
- * The lines. A use is granted only where every page is free for it, whoever asks: a grant would give away what is sold elsewhere on the site. It is
+ * The lines. A use is granted only where every page is free for it to every agent: a grant would give away what is sold elsewhere on the site. It is
  * denied where a page costs something or is refused; search only where all pages are refused, since most owners let search engines in and a denial
  * would take the site out of them. Of any other use nothing is said. The group has a rule that forbids nothing, since two groups without one between
  * them are one group to a reader that does not know these lines.

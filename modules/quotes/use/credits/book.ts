@@ -20,7 +20,7 @@ import { openCreditsToken } from './token.ts';
 
 /**
  * How long a quote waits for the site's credits API. Gates wait 2 s for a quote, and take a service that is silent for longer as away, for which
- * they give pages free: whoever makes that API slow must not get any.
+ * they give pages free: an agent that slows that API down must not get any.
  */
 export const CREDITS_PATIENCE_MS = 1_200;
 
@@ -217,7 +217,7 @@ function nameOf({ tenantId, apiUrl, slug }: CreditsKey): string {
   return `${tenantId} ${apiUrl} ${slug}`;
 }
 
-/** A page's credits are not in memory; `key` says which. To whoever does not load them it is an outage. */
+/** A page's credits are not in memory; `key` says which. To a caller that does not load them it is an outage. */
 export class CreditsNeeded extends ServiceError {
   readonly key: LookedUpPage;
 

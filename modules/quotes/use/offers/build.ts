@@ -67,7 +67,7 @@ export function buildOffer({ quote, terms, destinations }: OfferFacts, text: Off
     count: legs.length,
     ...(legs.length <= MAX_HEADER_LEGS ? { legs } : legsUrl === undefined ? {} : { legsUrl }),
   };
-  // The legs come last: whoever wants to recompute the recipient finds them in the body, too.
+  // The legs come last: a buyer who recomputes the recipient finds them in the body, too.
   const all = { ...extensions, 'svc-legs': { info, schema: EXTENSION_SCHEMA } };
   const v2 = {
     x402Version: 2,

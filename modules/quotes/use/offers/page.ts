@@ -10,7 +10,7 @@ import { offerExtensions } from './extensions.ts';
 export type PageOfferFacts = OfferFacts & { readonly quote: QuoteBase };
 
 /**
- * The offer of a page, with everything it says besides. `text.extensions` come before those that every offer has: whoever asked for them uses them,
+ * The offer of a page, with everything it says besides. `text.extensions` come before those that every offer has: the client that asked for them uses them,
  * and the header has room for some only.
  */
 export function buildPageOffer(deps: ExtensionDeps, facts: PageOfferFacts, text: Omit<OfferText, 'headers'> = {}): Offer {

@@ -6,7 +6,7 @@ import type { ExtensionDeps } from './extensions.ts';
 import { buildPageOffer } from './page.ts';
 
 /**
- * The present offer of a page with `error` in it, for whoever was refused: made of the prepared quote in memory, so that a refusal costs no question
+ * The present offer of a page with `error` in it, for a buyer who was refused: made of the prepared quote in memory, so that a refusal costs no question
  * to the database or to a credits API. Null when the page is free, or its authors are not in memory or cannot be paid now: then GET quote says
  * what may be done.
  */

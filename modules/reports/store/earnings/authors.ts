@@ -30,7 +30,7 @@ function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
 
 /**
  * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands; at a
- * site without corrections all do, and whoever's newest leg is in the window or before it need not be asked. A correction has the time of
+ * site without corrections all do, and an author whose newest leg is in the window or before it need not be asked. A correction has the time of
  * what it takes back, so that this is what the sums say.
  */
 function askEach(binder: Binder, tenantId: string, window: Span): string {

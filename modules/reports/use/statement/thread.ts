@@ -9,7 +9,7 @@ import { parentPort } from 'node:worker_threads';
 import type { FromDrawing, ToDrawing } from './messages.ts';
 import type { PageLine, TransactionLine, WalletLine } from './report.ts';
 
-/** Whoever waits for a short answer goes first; on a busy machine a document still gets a tenth of what a call gets. */
+/** A caller of a short answer goes first; on a busy machine a document still gets a tenth of what a call gets. */
 const PRIORITY = 10;
 
 giveWay();

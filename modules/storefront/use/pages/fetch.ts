@@ -19,7 +19,7 @@ export type PageDeps = Pick<PublisherDeps, 'database' | 'snapshots' | 'clock'> &
   readonly pagePatienceMs?: number;
 };
 
-/** What a page says, as data. Nothing of it is read here: whoever shows it shows it as the words of its URL. */
+/** What a page says, as data. Nothing of it is read here: the caller shows it as the words of its URL. */
 export interface PageText {
   /** Where it was read, behind redirects within its host. */
   readonly url: string;
@@ -58,7 +58,7 @@ const USER_AGENT = `Mozilla/5.0 (compatible; ${RELAY_BOT}/1.0; content-settlemen
 const MAX_BYTES = 2 * 1024 * 1024;
 /** A longer body of a 402 is no offer of ours: one of 50 authors with every extension has less than a quarter of it. */
 const MAX_OFFER_BYTES = 64 * 1024;
-/** More than models read; whoever wants all of a longer page reads it at its site with the licence. */
+/** More than models read; a buyer who wants all of a longer page reads it at its site with the licence. */
 const MAX_CHARS = 500_000;
 const MAX_REDIRECTS = 3;
 const ASK_MS = 15_000;

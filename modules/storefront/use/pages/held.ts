@@ -13,7 +13,7 @@ import { relayPage } from './relay.ts';
 /** What reading again needs. */
 export type HeldDeps = PageDeps & HoldingDeps & CheckDeps;
 
-/** A page that somebody may have bought before: an account, by what it bought, or whoever has a licence for it, and calls from this address. */
+/** A page that somebody may have bought before: an account, by what it bought, or the bearer of a licence for it, calling from this address. */
 export interface HeldRequest {
   readonly url: string;
   /** `read` unless told. */

@@ -1,4 +1,4 @@
-/** A page sold by the service itself: to whoever pays, without the publisher's gate between. The terms are those of the gate. */
+/** A page sold by the service itself: to any buyer, without the publisher's gate between. The terms are those of the gate. */
 
 import { previewSpending } from '../../../budgets/use/check.ts';
 import { isServiceError, ServiceError } from '../../../kernel/errors.ts';

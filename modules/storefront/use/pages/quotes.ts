@@ -1,4 +1,4 @@
-/** Quotes of pages of any sites, for whoever asks the service itself. */
+/** Quotes of pages of any sites, for callers of the service itself. */
 import { isServiceError } from '../../../kernel/errors.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import { CREDITS_PATIENCE_MS } from '../../../quotes/use/credits/book.ts';

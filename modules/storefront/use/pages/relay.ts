@@ -4,7 +4,7 @@ import { isServiceError } from '../../../kernel/errors.ts';
 import type { PageAsking, PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
 import { askForPage, requireSitePage } from './fetch.ts';
 
-/** How whoever holds a licence reads the page himself. */
+/** How the holder of a licence reads the page directly. */
 export interface ReadInstructions {
   readonly method: 'GET';
   readonly url: string;

@@ -1,4 +1,4 @@
-/** The site that sells a page to whoever comes to the service itself, without a key of that site. */
+/** The site that sells a page to a buyer who comes to the service itself, without a key of that site. */
 import type { Database } from '../../../../db/database.ts';
 import { atDatabase } from '../../../../db/outage.ts';
 import { findLiveSite } from '../../../discovery/use/site.ts';

@@ -1,4 +1,4 @@
-/** What pages say, read in a thread of their own: a hostile page takes half a second of CPU, and quotes share the event loop with whoever asks for it. */
+/** What pages say, read in a thread of their own: a hostile page takes half a second of CPU, and quotes share the event loop with the caller. */
 import { Worker } from 'node:worker_threads';
 import type { PlainPage } from '../../../../platform/pageText.ts';
 
