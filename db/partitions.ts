@@ -55,7 +55,7 @@ export async function listDayPartitions(sql: Sql): Promise<DayPartition[]> {
 }
 
 /**
- * Drops one day of observations, as the tables' owner; its rollups stay. Returns `busy` when the lock was not to be had at once
+ * Drops one day of observations, as the tables' owner; its rollups stay. Returns `busy` when the lock was not available at once
  * (writers wait for 200 ms at most, and nothing was changed), `gone` when there is no such day any more. Throws when the day
  * must stay. DETACH CONCURRENTLY is not possible beside a default partition.
  */

@@ -163,7 +163,7 @@ export interface SpendingDetails {
   readonly limit: 'stopped' | 'page' | 'total' | 'host' | 'approval';
   readonly limitMicro: bigint;
   readonly spentMicro: bigint;
-  /** When the budget begins anew, epoch ms. */
+  /** When the budget begins again, epoch ms. */
   readonly periodEndsAtMs: number;
   /** What the owner was asked; null where no yes would help. */
   readonly approvalId: string | null;

@@ -16,7 +16,7 @@ export interface PinnedConnectorOptions {
 /**
  * Makes every connection to an address that was resolved and checked for this very connection: if
  * any answer is a special-use address, none is used. The name stays in SNI, certificate check and Host. A second connection of
- * the same origin is resolved and checked anew, so a name that is rebound in between is caught.
+ * the same origin is resolved and checked again, so a name that is rebound in between is caught.
  */
 export function createPinnedConnector(options: PinnedConnectorOptions): buildConnector.connector {
   return (target, callback) => {

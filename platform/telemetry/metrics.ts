@@ -14,7 +14,7 @@ export interface OpenMetrics {
   readonly metrics: Metrics;
   /** Replaces the values of all gauges that were given before. */
   setGauges(points: readonly GaugePoint[]): void;
-  /** Adds gauges that are read anew each time Prometheus reads; `source` must be cheap and must not throw. */
+  /** Adds gauges that are read each time Prometheus asks; `source` must be cheap and must not throw. */
   addGauges(source: () => readonly GaugePoint[]): void;
   /** Where Prometheus reads. */
   readonly url: string;

@@ -104,7 +104,7 @@ class KeyBook {
     this.#options = options;
   }
 
-  /** The keys, read anew when they are old or do not have this id, at most every 30 seconds and once for all who wait. */
+  /** The keys, read again when they are old or do not have this id, at most every 30 seconds and once for all who wait. */
   async keysWith(kid: string): Promise<Keys> {
     const nowMs = this.#options.clock();
     const isFresh = this.#keys !== null && nowMs - this.#keys.readAtMs < FRESH_MS;

@@ -163,7 +163,7 @@ const SLICE = 200;
 const MOST_SLICES = 5;
 
 /**
- * Sets what an account may spend, if it is still at `version` (0: it has none), and counts anew what its period holds so far. Gives what
+ * Sets what an account may spend, if it is still at `version` (0: it has none), and counts again what its period holds so far. Gives what
  * stands then; 'changed' when somebody else was first, 'gone' when the account was erased. Tells of thresholds that the new limit has behind it.
  */
 export function writeBudget(

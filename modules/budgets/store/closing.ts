@@ -54,7 +54,7 @@ export async function closeSpendings(sql: Sql, accountId: string, most: number):
   );
   const released = closed.filter(({ becomes }) => becomes === 'released').flatMap(({ row }) => countersOf(row));
   if (released.length === 0) return;
-  // Counters begin anew where the kind of period changes: what is not there was not counted.
+  // Counters begin again where the kind of period changes: what is not there was not counted.
   await sql.query(
     `update account_spent as s set micro = s.micro - gone.micro
        from (select "accountId", "periodStart", host, sum(micro) as micro

@@ -8,7 +8,7 @@ import { setEnforcement } from './enforcement.ts';
 
 /**
  * Changes what a site's own gate decides by: crawler policy, classes of visitors, search engines, scope; members left out stay. Its
- * version goes up, so that gates fetch it anew. Throws invalid_parameter and what `changeSite` throws; again: changes nothing else.
+ * version goes up, so that gates fetch it again. Throws invalid_parameter and what `changeSite` throws; again: changes nothing else.
  */
 export async function changeGate(
   deps: { readonly database: Database },

@@ -158,7 +158,7 @@ export async function hasLostScope(sql: Sql, key: { tenantId: string; keyId: str
   return (await run(sql, own.where('lostScopes', '?', scope))).length > 0;
 }
 
-/** A key as an operator sees it; the secret is not to be had. */
+/** A key as an operator sees it; the secret is not available. */
 export interface ListedKey {
   readonly keyId: string;
   readonly name: string;

@@ -29,7 +29,7 @@ export async function findRoster(sql: Sql, tenantId: string): Promise<{ owner: s
 }
 
 /**
- * Adds an author, or invites one anew who has not accepted: the older invitation ends with that. False when the author has
+ * Adds an author, or invites one again who has not accepted: the older invitation ends with that. False when the author has
  * accepted. Another author with this e-mail: 23505; no such tenant: 23503.
  */
 export async function saveInvitation(

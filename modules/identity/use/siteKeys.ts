@@ -19,7 +19,7 @@ export interface SiteKeyDeps {
 }
 
 /**
- * Mints a publisher key; `domain.manage` is not to be had here. Throws invalid_parameter, conflict at 20 active keys, and what
+ * Mints a publisher key; `domain.manage` is not available here. Throws invalid_parameter, conflict at 20 active keys, and what
  * `changeSite` throws. Every call mints another one.
  */
 export async function mintSiteKey(

@@ -133,7 +133,7 @@ export function isClaimable(payment: { readonly mode: 'live' | 'mock'; readonly 
 }
 
 /**
- * True for what a batch may take that was chosen from `chosen`, an earlier look: what went out in vain since then is chosen anew, since it
+ * True for what a batch may take that was chosen from `chosen`, an earlier look: what went out in vain since then is chosen again, since it
  * may share its next batch with fewer (safety 8).
  */
 export function isStillChosen(

@@ -143,7 +143,7 @@ export async function freezeOffer(sql: Sql, offer: OfferTerms, pages: readonly O
   );
 }
 
-/** Forgets an open offer, so that the next one of its request is made anew. */
+/** Forgets an open offer, so that the next one of its request is made again. */
 export async function dropOpenOffer(sql: Sql, offer: Pick<OfferTerms, 'tenantId' | 'offerId'>): Promise<void> {
   await run(
     sql,

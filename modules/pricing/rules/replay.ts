@@ -51,7 +51,7 @@ export interface Replay extends Replayed {
 const NOTHING: Tally = { paid: 0, missed: 0, refused: 0, free: 0, earnedMicro: 0n, missedMicro: 0n };
 
 /**
- * Asks every request anew. Who paid is asked the new price and pays it; who did not pay is asked it and does not; who read free and is asked a
+ * Asks every request again. Who paid is asked the new price and pays it; who did not pay is asked it and does not; who read free and is asked a
  * price now does not pay either. So `earnedMicro` is what those who paid would have paid, and a price that drives them away earns less.
  */
 export function replay<Seen extends SeenRequests>(seen: readonly Seen[], said: (request: Seen) => Said): Replay {

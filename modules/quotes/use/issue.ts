@@ -208,7 +208,7 @@ function issuePart(deps: QuoteDeps, ready: PreparedQuote): IssuedPart {
 /**
  * The quote of a page under one pricing version; why it has none when it has none. It is made once a page, kind, price and asker: the price is part
  * of the name it is kept by, so that no memory can mix what two agents or two moments pay. Throws CreditsNeeded when the authors are looked up
- * (CreditsSource) and no answer is in memory, credits_unavailable when there is none to be had, and invalid_resource for a page with a
+ * (CreditsSource) and no answer is in memory, credits_unavailable when there is none, and invalid_resource for a page with a
  * price and a longer URL than may be sold. `find` says which answer counts: the present one unless told. `isLasting` as of a found page.
  */
 export function prepareQuote(

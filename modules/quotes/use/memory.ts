@@ -11,7 +11,7 @@ const MAX_PAGES = 2_000;
 /** Longer questions are read every time. */
 const MAX_WORDS_CHARS = 1_024;
 
-/** The page that was asked for in these words before; undefined when it is to be found anew, as after a rule of its price began or ended. */
+/** The page that was asked for in these words before; undefined when it has to be found again, as after a rule of its price began or ended. */
 export function rememberedPage(tenant: TenantSnapshot, words: string, nowMs: number): FoundPage | undefined {
   const page = pages.get(tenant)?.get(words);
   return page && (page.untilMs === null || nowMs < page.untilMs) ? page : undefined;

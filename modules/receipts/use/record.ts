@@ -84,7 +84,7 @@ async function transfersOf(
 }
 
 /**
- * The record as a compact JWS in our name, by the key that signs now: it is signed anew at each reading, so that it outlives the key that
+ * The record as a compact JWS in our name, by the key that signs now: it is signed again at each reading, so that it outlives the key that
  * signed the receipt. Throws signing_key_unavailable.
  */
 export function signRecord(

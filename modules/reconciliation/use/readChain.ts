@@ -18,7 +18,7 @@ const MAX_ROUND_BLOCKS = 10_000n;
 export interface RoundResult {
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** Transactions read anew. */
+  /** Transactions read again. */
   readonly read: number;
   /** Transactions that the chain shows no more. */
   readonly vanished: number;

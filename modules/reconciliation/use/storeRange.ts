@@ -36,7 +36,7 @@ export interface RangeDeps extends ReconcileDeps {
 
 /** What became of a range. */
 export interface Stored {
-  /** Transactions read anew. */
+  /** Transactions read again. */
   readonly read: number;
   /** Transactions that the chain shows no more. */
   readonly vanished: number;
@@ -125,7 +125,7 @@ function nameOf(place: StoredPlace): string {
   return [place.txHash, place.logIndex, place.blockHash, place.from, place.to, place.amountMicro].join(' ');
 }
 
-/** What a stored transfer contradicts is watched again, and an operator looks; the sweeper judges it anew, and pays out its answer. */
+/** What a stored transfer contradicts is watched again, and an operator looks; the sweeper judges it again, and pays out its answer. */
 async function doubtDecisions({ database, log, network }: RangeDeps, range: BlockRange): Promise<void> {
   const payments = await listContradicted(database, network.id, range);
   if (payments.length === 0) return;

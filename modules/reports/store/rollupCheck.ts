@@ -166,7 +166,7 @@ export function findMismatches(database: Database, tenantId: string, days: Span,
 }
 
 /**
- * Writes a site's rollups of whole days anew from its rows, in one database transaction; writers wait meanwhile, so nothing is
+ * Rewrites a site's rollups of whole days from its rows, in one database transaction; writers wait meanwhile, so nothing is
  * counted twice or lost. A second call changes nothing.
  */
 export function rebuildRollups(database: Database, tenantId: string, days: Span): Promise<void> {

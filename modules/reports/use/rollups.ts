@@ -28,7 +28,7 @@ export interface RollupJob {
 }
 
 /**
- * Compares rollups with their rows (safety 23). A site that differs is written anew from its rows and the operator is told; the
+ * Compares rollups with their rows (safety 23). A site that differs is rewritten from its rows and the operator is told; the
  * returned list says where. A second call finds nothing.
  */
 export async function checkRollups(deps: ReportDeps, job: RollupJob): Promise<SiteMismatch[]> {
@@ -59,7 +59,7 @@ export async function gatherRollups(deps: ReportDeps, job: RollupJob): Promise<n
   return gathered;
 }
 
-/** Writes rollups anew from the rows, site by site. */
+/** Rewrites rollups from their rows, site by site. */
 export async function rebuildAll(deps: ReportDeps, job: RollupJob): Promise<number> {
   const sites = await sitesOf(deps, job);
   const days = daysOf(deps, job);

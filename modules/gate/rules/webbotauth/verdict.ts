@@ -12,7 +12,7 @@ export type InvalidReason =
   | 'test_key' // its private half is printed in the standard
   | 'bad_signature';
 
-/** Nothing can be said: no claim was made, or what it takes to judge it is not to be had. Never held against anybody. */
+/** Nothing can be said: no claim was made, or what it takes to judge it is not available. Never held against anybody. */
 export type UnverifiedReason =
   | 'not_signed'
   | 'too_many_signatures'

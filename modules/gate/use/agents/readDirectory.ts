@@ -45,7 +45,7 @@ export async function readDirectory(outbound: Sender, source: KeySource, nowMs: 
   return keys ? { ok: true, keys, card, lifeMs: lifeMsOf(answer.cacheControl) } : { ok: false, reason: 'directory_invalid' };
 }
 
-/** What the agent of a directory says of itself there and in its card; a card that is not to be had is none. Never rejects. */
+/** What the agent of a directory says of itself there and in its card; a card that is not available is none. Never rejects. */
 export async function readOwnCard(outbound: Sender, source: KeySource, shown: AgentCard): Promise<AgentCard> {
   const address = cardAddressOf(source);
   if (address === null || (shown.operator !== null && shown.purpose !== null)) return shown;

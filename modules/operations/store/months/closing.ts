@@ -254,7 +254,7 @@ export async function listMonthTables(sql: Sql, month: Month): Promise<string[]>
 
 /**
  * Takes the tables of a month out of what anybody reads, or back in, all at once; they stay in `archive` under their names. Readers wait 200 ms
- * at most: `busy` when the locks were not to be had, and nothing was changed.
+ * at most: `busy` when the locks were not available, and nothing was changed.
  */
 export function setAttached(owner: Database, month: Month, isAttached: boolean): Promise<'done' | 'busy'> {
   return withinBriefLocks(owner, async (sql): Promise<'done'> => {

@@ -1,6 +1,6 @@
 /**
  * A site's prices in the words of RSL 1.0 (https://rslstandard.org/rsl): what is asked for under which paths, what it may be used for,
- * and where a token for it is to be had. Pure: everything comes from the resolver that the gate charges by, nothing is priced here.
+ * and where a token for it is available. Pure: everything comes from the resolver that the gate charges by, nothing is priced here.
  */
 import type { LicenceTerm } from '../../../kernel/licence/period.ts';
 import { usdText } from '../../../kernel/money/money.ts';
@@ -35,7 +35,7 @@ export interface RslContent {
   readonly url: string;
   /** The pattern alone: what a licence is asked for with. */
   readonly pattern: string;
-  /** True where every licence costs something, and a token for it is to be had. */
+  /** True where every licence costs something, and a token for it is available. */
   readonly isSold: boolean;
   readonly licences: readonly RslLicence[];
 }

@@ -5,7 +5,7 @@ import type { RslPath } from './paths.ts';
 
 /** What the lines are made of. */
 export interface RobotsTerms {
-  /** Where the document of its terms is to be had: with us, where it is whatever the site itself serves. */
+  /** Where the document of its terms is available: with us, where it is whatever the site itself serves. */
   readonly documentUrl: string;
   /** What an agent that nobody verified is asked under each of the site's paths. */
   readonly paths: readonly Pick<RslPath, 'outcomeOf'>[];

@@ -31,7 +31,7 @@ export interface OverviewParts {
 
 /**
  * The sums of a window, those of its agents and a page of its list, in one trip to Postgres as a rule. Not a named statement: planned
- * anew, it opens only the days it reads.
+ * again, it opens only the days it reads.
  */
 export async function readAuditOverview(
   sql: Sql,

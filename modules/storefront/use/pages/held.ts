@@ -40,7 +40,7 @@ export async function findHeldUntil(
 }
 
 /**
- * Reads a page again that was paid for: by a licence made anew for what the account holds, or by the licence that is handed in, which is checked as
+ * Reads a page again that was paid for: by a licence issued again for what the account holds, or by the licence that is handed in, which is checked as
  * the site would check it. Never charges, and takes no payment; a second call gives another token of the same licence. Throws invalid_resource,
  * not_found, signing_key_unavailable and outages; what the site does is told in the answer.
  */
