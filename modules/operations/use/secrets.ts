@@ -36,8 +36,8 @@ interface Kind<Row> {
 }
 
 /**
- * Seals every webhook secret that still signs, those of accounts' alerts among them, and every token of a credits API, where it is not known to
- * be under the present SECRETS_KEY with that key; the secrets stay the same. Row by row beside live traffic: a secret that is rotated or
+ * Reseals with the present SECRETS_KEY every webhook secret that still signs, those of accounts' alerts among them, and every token of a credits
+ * API, where it is not known to be sealed with that key; the secrets stay the same. Row by row beside live traffic: a secret that is rotated or
  * ends meanwhile is left as it is. Again: does what is left.
  */
 export async function resealSecrets({ database, secretBox }: SealedParts): Promise<Resealed> {
