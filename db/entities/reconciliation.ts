@@ -11,6 +11,7 @@ export const ChainCursor = defineEntity({
     safeBlock: p.bigint('string').nullable(),
     correctedBlock: p.bigint('string').defaultRaw('0'),
     readAt: p.datetime(3).nullable(),
+    sweptAt: p.datetime(3).nullable(),
     genesisHash: p.text().nullable(),
     router: p.text().nullable(),
     routerCodeHash: p.text().nullable(),

@@ -8,6 +8,7 @@ create table chain_cursor (
   safe_block bigint,
   corrected_block bigint not null default 0, -- flushes up to here are in the ledger to the micro
   read_at timestamptz(3),
+  swept_at timestamptz(3), -- when the last round of the sweeper over its payments ended well
   -- the chain that this database was made for, where both may be lost separately; null: nobody compares it
   genesis_hash text,
   router text,

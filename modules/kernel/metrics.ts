@@ -20,6 +20,11 @@ export const METRICS = {
   'svc.settle.outcome': { kind: 'counter', unit: '1', about: 'Answers to presented payments: settled, or the reason.' },
   'svc.settle.pending': { kind: 'gauge', unit: '1', about: 'Payments that are not decided, by network.' },
   'svc.settle.pending_age': { kind: 'gauge', unit: 's', about: 'Age of the oldest payment that is not decided, by network.' },
+  'svc.settle.sweep_age': {
+    kind: 'gauge',
+    unit: 's',
+    about: 'Time since a round of the sweeper last ended without a failure, by network.',
+  },
   'svc.settle.items_per_batch': { kind: 'histogram', unit: '1', about: 'Payments in one transaction.' },
   'svc.settle.gas_per_payment': { kind: 'histogram', unit: 'gas', about: 'Gas of a mined transaction, divided by its payments.' },
   'svc.settle.front_run': { kind: 'counter', unit: '1', about: "Payments proven by another transaction than their batch's." },
@@ -28,7 +33,11 @@ export const METRICS = {
   'svc.settle.repeated_grants': { kind: 'counter', unit: '1', about: 'Stored successes that were answered once more.' },
   'svc.observe.accepted': { kind: 'counter', unit: '1', about: 'Reports of gates that were committed.' },
   'svc.webhook.attempts': { kind: 'counter', unit: '1', about: 'Attempts to deliver an event, by outcome.' },
-  'svc.webhook.lag': { kind: 'gauge', unit: 's', about: 'How long the most overdue delivery is overdue.' },
+  'svc.webhook.lag': {
+    kind: 'gauge',
+    unit: 's',
+    about: 'How long the most overdue delivery is overdue; paused endpoints aside.',
+  },
   'svc.webhook.backlog': { kind: 'gauge', unit: '1', about: 'Deliveries that are due and not delivered.' },
   'svc.hostcheck.outcome': { kind: 'counter', unit: '1', about: 'Checks of hosts: verified, or the reason.' },
   'svc.licence.minted': { kind: 'counter', unit: '1', about: 'Signatures under licences and access tokens, by kind.' },
@@ -39,6 +48,11 @@ export const METRICS = {
   },
   'svc.recon.oldest_age': { kind: 'gauge', unit: 's', about: 'Age of the oldest recorded money that no safe block proves.' },
   'svc.recon.read_age': { kind: 'gauge', unit: 's', about: 'Time since the chain was last read for reconciliation, by network.' },
+  'svc.recon.compared_behind': {
+    kind: 'gauge',
+    unit: '1',
+    about: 'Blocks that were read and of which two RPC URLs have not shown the same yet, by network; 0 with one URL.',
+  },
   'svc.rate_limited': {
     kind: 'counter',
     unit: '1',

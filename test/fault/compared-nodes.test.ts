@@ -1,5 +1,6 @@
 /** One of two nodes leaves out transfers, or is away: what the reconciler read of one alone is compared before it counts as read. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readDatabaseGauges } from '../../modules/operations/store/gauges.ts';
 import { readChain } from '../../modules/reconciliation/use/readChain.ts';
 import { createRpc } from '../../platform/chain/rpc/rpc.ts';
 import { attempt, changed, mine, spend } from '../support/faults.ts';
@@ -113,6 +114,24 @@ test('no mark passes transfers whose receipts contradict their logs; a receipt t
   ]);
   line.set('eth_getTransactionReceipt', { kind: 'nothing', result: null });
   expect(await read(2)).toMatchObject({ gifts: 1, compared: lied.read - 32 });
+});
+
+test('where one of two nodes refuses long ranges of blocks, shorter ones are compared until the mark has caught up, and a gauge tells how far it is behind', async () => {
+  await read();
+  other.set('*', { kind: 'cut' });
+  await gift('short-ranges', 400);
+  await untilStates('up', 'away');
+  const alone = await read(2);
+  const behind = async () =>
+    (await readDatabaseGauges(world.database, [world.network.id])).find(({ name }) => name === 'svc.recon.compared_behind')
+      ?.value;
+  expect(alone.compared).toBeLessThan(alone.read - 300);
+  expect(await behind()).toBe(alone.read - alone.compared);
+  other.set('*', null);
+  other.set('eth_getLogs', { kind: 'short ranges', blocks: 100 });
+  await untilStates('up', 'up');
+  expect((await read(12)).compared).toBeGreaterThan(alone.read - 32 - 32);
+  expect(await behind()).toBeLessThanOrEqual(64);
 });
 
 test('blocks are compared 32 at a time, by one query of each node for every 500 recipients', async () => {

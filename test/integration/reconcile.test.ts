@@ -3,6 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Terms } from '../../modules/kernel/terms.ts';
 import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
+import { readDatabaseGauges } from '../../modules/operations/store/gauges.ts';
 import type { ReportWindow } from '../../modules/reconciliation/store/legReport.ts';
 import { correctFlushed } from '../../modules/reconciliation/use/corrections.ts';
 import { readChain } from '../../modules/reconciliation/use/readChain.ts';
@@ -135,6 +136,28 @@ test('evidence that is taken away or altered shows as an exception with its reas
     settled: { legs: 5, micro: 5_500n },
   });
 });
+
+test('a round of the sweeper whose step fails is none that ended well: only those move its age back', async () => {
+  const age = async () =>
+    (await readDatabaseGauges(world.database, [world.network.id, 'eip155:1'])).flatMap(({ name, value, labels }) =>
+      name === 'svc.settle.sweep_age' ? [[labels?.['network'], value > 1e9 ? 'never' : value > 3_600 ? 'old' : 'new']] : [],
+    );
+  await sweepNetwork(world.deps, world.network.id);
+  expect(await age()).toEqual([
+    [world.network.id, 'new'],
+    ['eip155:1', 'never'],
+  ]);
+  await query("update chain_cursor set swept_at = now() - interval '1 day'");
+  const failing = { ...world.deps, relayersOf: () => unreachable(), rpcOf: () => unreachable() };
+  await sweepNetwork(failing, world.network.id);
+  expect(await age()).toContainEqual([world.network.id, 'old']);
+  await sweepNetwork(world.deps, world.network.id);
+  expect(await age()).toContainEqual([world.network.id, 'new']);
+});
+
+function unreachable(): never {
+  throw new Error('no node answers');
+}
 
 test('front-run payments are outstanding while they lie at the split, then settled by the flush, whose rounding the ledger takes over', async () => {
   const authors = newAuthors(3n, 3n, 1n);

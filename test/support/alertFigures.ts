@@ -20,6 +20,8 @@ svc_recon_oldest_age{network="eip155:1"} 5
 svc_wal_archive_age 20
 svc_wal_archive_failing 0
 svc_recon_read_age{network="eip155:1"} 20
+svc_recon_compared_behind{network="eip155:1"} 64
+svc_settle_sweep_age{network="eip155:1"} 25
 svc_relayer_balance{network="eip155:1",relayer="0xab"} 1000000000000000000
 svc_relayer_paused{network="eip155:1",relayer="0xab"} 0
 svc_rollup_mismatches 0
@@ -71,6 +73,8 @@ export const FIRES: Readonly<Record<string, Scene>> = {
   PaymentsPendingTooLong: worker('pending_age{network="eip155:1"} 2', 'pending_age{network="eip155:1"} 61'),
   OutstandingMoneyOld: worker('oldest_age{network="eip155:1"} 5', 'oldest_age{network="eip155:1"} 601'),
   ChainNotRead: worker('read_age{network="eip155:1"} 20', 'read_age{network="eip155:1"} 301'),
+  EvidenceNotCompared: worker('compared_behind{network="eip155:1"} 64', 'compared_behind{network="eip155:1"} 501'),
+  PaymentsNotSwept: worker('sweep_age{network="eip155:1"} 25', 'sweep_age{network="eip155:1"} 301'),
   RelayerGasLow: worker('1000000000000000000', '4900000000000000'),
   RelayerPaused: worker('relayer="0xab"} 0', 'relayer="0xab"} 1'),
   SettlementFailing: alsoApi(
@@ -116,6 +120,8 @@ export const QUIET: Readonly<Record<string, Scene>> = {
   PaymentsPendingTooLong: worker('pending_age{network="eip155:1"} 2', 'pending_age{network="eip155:1"} 60'),
   OutstandingMoneyOld: worker('oldest_age{network="eip155:1"} 5', 'oldest_age{network="eip155:1"} 600'),
   ChainNotRead: worker('read_age{network="eip155:1"} 20', 'read_age{network="eip155:1"} 300'),
+  EvidenceNotCompared: worker('compared_behind{network="eip155:1"} 64', 'compared_behind{network="eip155:1"} 500'),
+  PaymentsNotSwept: worker('sweep_age{network="eip155:1"} 25', 'sweep_age{network="eip155:1"} 300'),
   RelayerGasLow: worker('1000000000000000000', '5000000000000000'),
   RelayerPaused: alsoWorker(() => 'svc_relayer_paused{network="eip155:1",relayer="0xcd"} 0'),
   // One hostile payer who is held off all the time, and buyers' own mistakes.

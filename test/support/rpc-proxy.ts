@@ -25,6 +25,8 @@ export type LineAction =
   | { readonly kind: 'alter'; readonly change: (reply: string) => string }
   /** The node answers that there is nothing, and does nothing of what it is asked. */
   | { readonly kind: 'nothing'; readonly result: unknown }
+  /** The node refuses logs of more blocks than these, as public ones do. */
+  | { readonly kind: 'short ranges'; readonly blocks: number }
   /** The node is always so many blocks behind. */
   | { readonly kind: 'behind'; readonly blocks: number };
 
@@ -38,6 +40,12 @@ export interface RpcProxy {
   /** How many calls of a method came. */
   count(method: string): number;
   close(): Promise<void>;
+}
+
+/** How many blocks a filter of logs asks for. */
+function blocksOf(filter: unknown): number {
+  const { fromBlock, toBlock } = (filter ?? {}) as { readonly fromBlock?: string; readonly toBlock?: string };
+  return Number(toBlock) - Number(fromBlock) + 1;
 }
 
 /** Starts a proxy in front of a node. The caller closes it. */
@@ -59,6 +67,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (action?.kind === 'refuse') return void response.writeHead(action.status).end('{}');
     if (action?.kind === 'no tag' && params.includes(action.tag)) {
       const error = { code: -32000, message: `${action.tag} block not found` };
+      return void response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    }
+    if (action?.kind === 'short ranges' && blocksOf(params[0]) > action.blocks) {
+      const error = { code: -32005, message: `query exceeds max block range ${action.blocks}` };
       return void response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, error }));
     }
     if (action?.kind === 'nothing') {

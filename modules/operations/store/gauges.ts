@@ -22,7 +22,7 @@ export async function readDatabaseGauges(sql: Sql, networks: readonly string[]):
     webhooks(sql),
     relayers(sql),
     alerts(sql),
-    reading(sql),
+    reading(sql, networks),
     spentBudgets(sql),
     size(sql),
     archive(sql),
@@ -72,15 +72,20 @@ async function outstanding(sql: Sql, networks: readonly string[]): Promise<Gauge
   ]);
 }
 
+/** Deliveries that are due; what waits at an endpoint that its owner has paused is not late. */
 async function webhooks(sql: Sql): Promise<GaugePoint[]> {
   const due = all
-    .selectFrom('delivery')
-    .select('dueAt')
-    .where('state', '=', 'pending')
-    .where('dueAt', '<=', text<Date>`clock_timestamp()`)
+    .selectFrom('delivery as d')
+    .select('d.dueAt')
+    .where('d.state', '=', 'pending')
+    .where('d.dueAt', '<=', text<Date>`clock_timestamp()`)
+    .where(
+      text<boolean>`not exists (select from webhook_endpoint as e where e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id
+        and e.paused_until > clock_timestamp())`,
+    )
     .limit(MOST);
   // Each kind by its own index: one condition of both implies neither.
-  const some = (retrying: boolean) => all.selectFrom(due.where('retrying', '=', retrying).as('some')).select('some.dueAt');
+  const some = (retrying: boolean) => all.selectFrom(due.where('d.retrying', '=', retrying).as('some')).select('some.dueAt');
   const [row] = await run(
     sql,
     all
@@ -156,12 +161,25 @@ async function size(sql: Sql): Promise<GaugePoint[]> {
   return [{ name: 'svc.database.size', value: Number(row?.bytes ?? 0) }];
 }
 
-async function reading(sql: Sql): Promise<GaugePoint[]> {
-  const age = text<string>`extract(epoch from now() - read_at)`.as('age');
-  const rows = await run(sql, all.selectFrom('chain_cursor').select(['network', age]).where('readAt', 'is not', null));
-  return rows.map(
-    ({ network, age }): GaugePoint => ({ name: 'svc.recon.read_age', value: Math.max(0, Number(age)), labels: { network } }),
-  );
+/** What Temporal's schedules last brought to its end, by network: what never was counts from 1970, so that a schedule that is missing shows. */
+async function reading(sql: Sql, networks: readonly string[]): Promise<GaugePoint[]> {
+  const cursors = all
+    .selectFrom('chain_cursor')
+    .select('network')
+    .select(text<string | null>`extract(epoch from now() - read_at)`.as('read'))
+    .select(text<string | null>`extract(epoch from now() - swept_at)`.as('swept'))
+    .select(text<string | null>`next_block - compared_block`.as('behind'));
+  const known = new Map((await run(sql, cursors)).map((row) => [row.network, row]));
+  const ageOf = (seconds: string | null | undefined): number => Math.max(0, Number(seconds ?? Date.now() / 1_000));
+  return networks.flatMap((network): GaugePoint[] => {
+    const row = known.get(network);
+    const labels = { network };
+    return [
+      { name: 'svc.recon.read_age', value: ageOf(row?.read), labels },
+      { name: 'svc.recon.compared_behind', value: Math.max(0, Number(row?.behind ?? 0)), labels },
+      { name: 'svc.settle.sweep_age', value: ageOf(row?.swept), labels },
+    ];
+  });
 }
 
 /** How old the archive of the WAL is: what a restore would lose. Nothing where none is kept. */

@@ -128,6 +128,19 @@ async function examineMigrations({ database }: SettlementDeps): Promise<Finding[
   return [judge('migrations', found, missing.length > 0 ? 'fail' : unknown.length > 0 && 'warn', advice)];
 }
 
+/** Gauges count from 1970 what never was. */
+const NEVER_SECONDS = 1e9;
+
+function lastOf(seconds: number): string {
+  return seconds > NEVER_SECONDS ? 'at no time' : `${Math.round(seconds)} s ago`;
+}
+
+/** Before the first worker runs nothing is wrong yet. */
+function isLate(seconds: number): false | 'warn' | 'fail' {
+  if (seconds > NEVER_SECONDS) return 'warn';
+  return seconds > 300 && 'fail';
+}
+
 async function examineBacklog({ database, networks }: SettlementDeps): Promise<Finding[]> {
   const points = await readDatabaseGauges(database, networks.ids);
   const worst = (name: GaugeName): number =>
@@ -136,6 +149,7 @@ async function examineBacklog({ database, networks }: SettlementDeps): Promise<F
   const oldestSeconds = worst('svc.recon.oldest_age');
   const lagSeconds = worst('svc.webhook.lag');
   const readSeconds = worst('svc.recon.read_age');
+  const sweptSeconds = worst('svc.settle.sweep_age');
   const alerts = await listAlerts(database);
   return [
     judge(
@@ -150,7 +164,8 @@ async function examineBacklog({ database, networks }: SettlementDeps): Promise<F
       oldestSeconds > 600 && 'fail',
       'See: OutstandingMoneyOld.',
     ),
-    judge('reconciliation', `read the chain ${Math.round(readSeconds)} s ago`, readSeconds > 300 && 'fail', 'See: ChainNotRead.'),
+    judge('reconciliation', `read the chain ${lastOf(readSeconds)}`, isLate(readSeconds), 'See: ChainNotRead.'),
+    judge('sweeper', `ended a round well ${lastOf(sweptSeconds)}`, isLate(sweptSeconds), 'See: PaymentsNotSwept.'),
     judge(
       'webhooks',
       `${worst('svc.webhook.backlog')} deliveries are due, the oldest since ${Math.round(lagSeconds)} s`,

@@ -238,3 +238,13 @@ export async function touchBlocked(sql: Sql, network: string, payTo: string): Pr
 export async function unblockPayee(sql: Sql, network: string, payTo: string): Promise<void> {
   await run(sql, tables.deleteFrom('blocked_payee').where('network', '=', network).where('payTo', '=', payTo));
 }
+
+/** Notes that a round of the sweeper over a network's payments ended well, now. */
+export async function markSwept(sql: Sql, network: string): Promise<void> {
+  const sweptAt = text<Date>`now()`;
+  const noted = tables.insertInto('chain_cursor').values({ network, sweptAt });
+  await run(
+    sql,
+    noted.onConflict((known) => known.column('network').doUpdateSet({ sweptAt })),
+  );
+}

@@ -2,7 +2,7 @@ import { listUnfollowed } from '../../../licences/store/notices.ts';
 import { sweepHeld } from '../../store/held.ts';
 import type { PaymentRef } from '../../store/payment.ts';
 import { refOf } from '../../store/payment.ts';
-import { hasWork, listStaleAccepted } from '../../store/sweep.ts';
+import { hasWork, listStaleAccepted, markSwept } from '../../store/sweep.ts';
 import { BATCH_LIMIT } from '../batchQueue.ts';
 import type { SettlementDeps } from '../deps.ts';
 import { railSweeps } from '../rails/rails.ts';
@@ -63,13 +63,16 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
     () => sweepHeld(deps.database, networkId, 100),
     () => recheckPayees(deps, networkId),
   ];
+  let hasFailed = false;
   for (const [step, run] of steps.entries()) {
     try {
       rest.push(...(await run()));
     } catch (error) {
+      hasFailed = true;
       deps.log.warn({ networkId, step, error: String(error) }, 'a sweep step failed; it runs again with the next sweep');
     }
   }
+  if (!hasFailed) await markSwept(deps.database, networkId);
   const known = new Set(stale.flatMap((batch) => batch.payments.map((payment) => payment.paymentId)));
   const extra = rest.filter((payment) => !known.has(payment.paymentId)).map(refOf);
   return [...stale, ...chunk(networkId, extra)];
