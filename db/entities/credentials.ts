@@ -97,6 +97,7 @@ export const OauthClient = defineEntity({
     pepperId: p.text().nullable(),
     jwks: p.json().$type<{ readonly keys: readonly Readonly<Record<string, unknown>>[] }>().nullable(),
     isOwner: p.boolean().default(false),
+    lastUsedAt: p.datetime(3).nullable(),
     revokedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
   },

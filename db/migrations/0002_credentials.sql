@@ -143,6 +143,7 @@ create table oauth_client (
   pepper_id text,
   jwks jsonb,
   is_owner boolean not null default false, -- its tokens are the owner's, as a sign-in with the wallet is
+  last_used_at timestamptz(3), -- of one that registered itself: when it was let in, to the day, or made; null: an operator made it
   revoked_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
   check ((secret_hash is null) <> (jwks is null))

@@ -3,10 +3,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { KEPT_OBSERVATIONS_DAYS } from '../../db/partitions.ts';
+import { markClientUsed } from '../../modules/identity/store/accounts.ts';
+import { createAccountClient, registerClient } from '../../modules/identity/use/accounts/clients.ts';
 import { forgetSlice, REMOVED, REQUEST_KEYS } from '../../modules/operations/store/retention.ts';
 import { forgetWhatEnded } from '../../modules/operations/use/retention.ts';
 import { findMismatches } from '../../modules/reports/store/rollupCheck.ts';
 import { rebuildAll } from '../../modules/reports/use/rollups.ts';
+import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { insertCrossing, insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
@@ -171,6 +174,49 @@ test('credentials go some months after they ended, and those that still let some
     ]);
   }
 });
+
+test('a client that registered and was not used for months ends with its account; one that was used, or whose account bought, stays', async () => {
+  const deps = { database, pepper: pepperOf({ apiKeyPepper: 'a pepper of thirty-two characters' }) };
+  const register = async (name: string) => {
+    const { clientId } = await registerClient(deps, { name });
+    await database.query("update oauth_client set last_used_at = now() - interval '91 days' where client_id = $1", [clientId]);
+    await database.query(
+      "update buyer_account set created_at = now() - interval '91 days' where account_id = (select account_id from oauth_client where client_id = $1)",
+      [clientId],
+    );
+    return clientId;
+  };
+  await register('never used');
+  await markClientUsed(database, await register('used'));
+  const { clientId: issued } = await createAccountClient(deps, { accountId: await accountNamed('issued'), name: 'issued' });
+  await database.query("update oauth_client set created_at = now() - interval '91 days' where client_id = $1", [issued]);
+  const bought = await register('bought');
+  await query(own.ownerUrl, 'alter table account_licence drop constraint account_licence_tenant_id_jti_fkey'); // the licence itself matters not
+  await database.query(
+    `insert into account_licence (account_id, tenant_id, jti, bought_at)
+     select account_id, $2, gen_random_uuid(), now() from oauth_client where client_id = $1`,
+    [bought, tenantId],
+  );
+  await forget();
+  expect(Object.fromEntries(counted)).toMatchObject({ oauth_client_unused: 1 });
+  const left = ['bought', 'issued', 'used'].map((name) => ({ name }));
+  const names = `in ('never used', 'used', 'issued', 'bought') order by 1`;
+  expect(await database.query(`select name from oauth_client where name ${names}`)).toEqual(left);
+  expect(await database.query(`select name from buyer_account where name ${names}`)).toEqual(left);
+});
+
+test('a registration leaves no account where its client cannot be stored', async () => {
+  const deps = { database, pepper: pepperOf({ apiKeyPepper: 'a pepper of thirty-two characters' }) };
+  await query(own.ownerUrl, "alter table oauth_client add constraint refuses check (name <> 'refused')");
+  await expect(registerClient(deps, { name: 'refused' })).rejects.toThrow();
+  expect(await database.query("select from buyer_account where name = 'refused'")).toEqual([]);
+});
+
+async function accountNamed(name: string): Promise<string> {
+  const accountId = randomUUID();
+  await database.query('insert into buyer_account (account_id, name) values ($1, $2)', [accountId, name]);
+  return accountId;
+}
 
 /** An event of so many days ago, with a delivery in a state, one attempt and a leg that it announced. */
 async function addEvent(eventId: string, days: number, state: string, deliveredDays = days): Promise<void> {

@@ -156,8 +156,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/identity/use/accounts/clients.ts',
-        search: 'return createAccountClient(deps, { ...request, ...keys, accountId });',
-        replace: 'return createAccountClient(deps, { ...request, ...keys, accountId, isOwner: true });',
+        search: 'newClient(deps, { ...request, accountId });',
+        replace: 'newClient(deps, { ...request, accountId, isOwner: true });',
       },
     ],
     test: { file: 'test/integration/olp.test.ts', name: 'a client that has nothing finds where to register' },

@@ -113,10 +113,17 @@ export interface OauthClient {
   readonly jwks: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | null;
 }
 
-/** Stores a client; false when there is no such account, or it was erased. */
+/** A client to store. */
+export interface NewOauthClient extends OauthClient {
+  readonly name: string | null;
+  readonly pepperId: string | null;
+}
+
+/** Stores a client; false when there is no such account, or it was erased. One that registered itself ends when it is not used for long. */
 export async function insertOauthClient(
   sql: Sql,
-  client: OauthClient & { readonly name: string | null; readonly pepperId: string | null },
+  client: NewOauthClient,
+  { isRegistered = false }: { readonly isRegistered?: boolean } = {},
 ): Promise<boolean> {
   const { clientId, accountId, name, secretHash, jwks, pepperId, isOwner } = client;
   const account = standing(accountId).select((column) => [
@@ -127,23 +134,37 @@ export async function insertOauthClient(
     (jwks === null ? text<OauthClient['jwks']>`null` : json<OauthClient['jwks']>(jwks)).as('jwks'),
     column.val(pepperId).as('pepperId'),
     column.val(isOwner).as('isOwner'),
+    (isRegistered ? text<Date | null>`now()` : text<Date | null>`null::timestamptz`).as('lastUsedAt'),
   ]);
-  const columns = ['clientId', 'accountId', 'name', 'secretHash', 'jwks', 'pepperId', 'isOwner'] as const;
+  const columns = ['clientId', 'accountId', 'name', 'secretHash', 'jwks', 'pepperId', 'isOwner', 'lastUsedAt'] as const;
   const added = tables.insertInto('oauth_client').columns(columns).expression(account);
   return (await run(sql, added.returning('clientId'))).length > 0;
 }
 
-/** A client that was not revoked; null when there is none of that id. */
-export async function findOauthClient(sql: Sql, clientId: string): Promise<OauthClient | null> {
+/**
+ * A client that was not revoked; null when there is none of that id. `isLongUnused`: it registered itself, and its last use was written down a
+ * day ago or before.
+ */
+export async function findOauthClient(
+  sql: Sql,
+  clientId: string,
+): Promise<(OauthClient & { readonly isLongUnused: boolean }) | null> {
   const [row] = await run(
     sql,
     tables
       .selectFrom('oauth_client')
       .select(['clientId', 'accountId', 'isOwner', 'secretHash', 'jwks'])
+      .select(text<boolean>`coalesce(last_used_at < now() - interval '1 day', false)`.as('isLongUnused'))
       .where('clientId', '=', clientId)
       .where('revokedAt', 'is', null),
   );
   return row ?? null;
+}
+
+/** Writes down that a client that registered itself was let in now. */
+export async function markClientUsed(sql: Sql, clientId: string): Promise<void> {
+  const used = tables.updateTable('oauth_client').set({ lastUsedAt: text<Date>`now()` });
+  await run(sql, used.where('clientId', '=', clientId).where('lastUsedAt', 'is not', null));
 }
 
 /** Revokes a client: it gets no more tokens; false when there is none of that id. */

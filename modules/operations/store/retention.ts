@@ -35,6 +35,12 @@ export const STRIKES: Ending = { kind: 'payer_strike', table: 'payer_strike', en
 export const CREDENTIALS: readonly Ending[] = [
   { kind: 'buyer_key', table: 'buyer_key', ended: 'revoked_at < $1' },
   { kind: 'oauth_client', table: 'oauth_client', ended: 'revoked_at < $1' },
+  {
+    kind: 'oauth_client_unused',
+    table: 'oauth_client',
+    ended: `last_used_at < $1 and not exists (select from account_spending where account_id = oauth_client.account_id)
+      and not exists (select from account_licence where account_id = oauth_client.account_id)`,
+  },
   { kind: 'owner_token', table: 'owner_token', ended: 'least(revoked_at, expires_at) < $1' },
   {
     kind: 'member_invite_hash',
@@ -43,6 +49,29 @@ export const CREDENTIALS: readonly Ending[] = [
       and member.author_id = member_invite_hash.author_id and member.invite_expires_at < $1)`,
   },
 ];
+
+/** What names a buyer account. */
+const OF_ACCOUNTS = [
+  'buyer_key',
+  'oauth_client',
+  'licence_offer',
+  'open_licence_offer',
+  'licence',
+  'account_licence',
+  'account_notice',
+  'account_spending',
+  'account_spent',
+  'account_approval',
+  'account_alert',
+] as const;
+
+/** Accounts into which nobody can sign in any more, and that no row names: those of clients that registered and were never used. */
+export const ACCOUNTS: Ending = {
+  kind: 'buyer_account',
+  table: 'buyer_account',
+  ended: `created_at < $1 and wallet is null and erased_at is null and budget_updated_at is null and alert_url is null
+    ${OF_ACCOUNTS.map((table) => `and not exists (select from ${table} where ${table}.account_id = buyer_account.account_id)`).join('\n    ')}`,
+};
 
 /** Alert e-mail; what was not sent within a day is not sent at all. */
 export const MAILS: Ending = { kind: 'alert_mail', table: 'alert_mail', ended: 'created_at < $1' };

@@ -6,6 +6,7 @@ import { dropOffers } from '../../licences/store/offers.ts';
 import { listTenantIds } from '../../reports/store/rollupCheck.ts';
 import type { Ending, PlaceInTime } from '../store/retention.ts';
 import {
+  ACCOUNTS,
   AGENT_DIRECTORIES,
   AGENT_NAMES,
   BUDGET_ALERTS,
@@ -31,7 +32,7 @@ export interface RetentionPeriods {
   readonly webhooks: number;
   /** User-Agents as they were sent. */
   readonly userAgents: number;
-  /** Credentials after they were revoked or ended. */
+  /** Credentials after they were revoked or ended, and registered clients after their last use. */
   readonly signIns: number;
 }
 
@@ -72,7 +73,7 @@ export async function forgetWhatEnded(deps: RetentionDeps): Promise<number> {
     await ended([AGENT_DIRECTORIES], before(7 * DAY_MS)),
     await ended([AGENT_NAMES], before(10 * DAY_MS)),
     await slices(deps, 'licence_offer', () => dropOffers(deps.database, before(HOUR_MS), SLICE)),
-    await ended(CREDENTIALS, before(retention.signIns * DAY_MS)),
+    await ended([...CREDENTIALS, ACCOUNTS], before(retention.signIns * DAY_MS)), // a client goes before its account
     await ended([MAILS, BUDGET_ALERTS], before(retention.webhooks * DAY_MS)),
     await forgetOldEvents(deps, before(retention.webhooks * DAY_MS)),
     await forgetUserAgents(deps, before(retention.userAgents * DAY_MS)),

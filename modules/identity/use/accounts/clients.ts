@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { joinTransaction } from '../../../../db/database.ts';
 import { atDatabase } from '../../../../db/outage.ts';
 import type { ClientKeys } from '../../../../platform/tokens/clientAssertion.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
+import type { NewOauthClient } from '../../store/accounts.ts';
 import { insertBuyerKey, insertOauthClient, revokeBuyerKeyRow, revokeOauthClientRow } from '../../store/accounts.ts';
 import { insertBuyerAccount } from '../../store/keys.ts';
 import type { CredentialDeps } from '../keys/keys.ts';
@@ -18,11 +20,21 @@ export async function createAccountClient(
   deps: CredentialDeps,
   request: { readonly accountId: string; readonly name?: string; readonly jwks?: ClientKeys; readonly isOwner?: boolean },
 ): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
+  const { client, clientSecret } = newClient(deps, request);
+  const stored = await atDatabase(() => insertOauthClient(deps.database, client));
+  if (!stored) throw new ServiceError('not_found', 'there is no such account');
+  return { clientId: client.clientId, clientSecret };
+}
+
+function newClient(
+  { pepper }: CredentialDeps,
+  request: Parameters<typeof createAccountClient>[1],
+): { readonly client: NewOauthClient; readonly clientSecret: string | null } {
   const { accountId, name = null, isOwner = false } = request;
   const jwks = request.jwks === undefined ? null : publicKeysOf(request.jwks);
   const clientId = randomUUID();
   const clientSecret = jwks === null ? generateToken('svc_client_') : null;
-  const hash = clientSecret === null ? null : hashCredential(deps.pepper, clientSecret);
+  const hash = clientSecret === null ? null : hashCredential(pepper, clientSecret);
   const client = {
     clientId,
     accountId,
@@ -32,23 +44,27 @@ export async function createAccountClient(
     pepperId: hash?.pepperId ?? null,
     jwks,
   };
-  const stored = await atDatabase(() => insertOauthClient(deps.database, client));
-  if (!stored) throw new ServiceError('not_found', 'there is no such account');
-  return { clientId, clientSecret };
+  return { client, clientSecret };
 }
 
 /**
  * Makes an account that nobody vouches for and its one client, which buys and is not its owner: no key, no wallet, no budget of another's. Each call makes
- * another one. Throws invalid_parameter for keys that are private or symmetric.
+ * another one. Both end when the client got no token for as long as ended credentials are kept, and its account has bought nothing. Throws
+ * invalid_parameter for keys that are private or symmetric.
  */
 export async function registerClient(
   deps: CredentialDeps,
   request: { readonly name?: string; readonly jwks?: ClientKeys },
 ): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
-  const keys = request.jwks === undefined ? {} : { jwks: publicKeysOf(request.jwks) };
   const accountId = randomUUID();
-  await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet: null }, null));
-  return createAccountClient(deps, { ...request, ...keys, accountId });
+  const { client, clientSecret } = newClient(deps, { ...request, accountId });
+  await atDatabase(() =>
+    deps.database.transaction(async (sql) => {
+      await insertBuyerAccount(joinTransaction(sql), { accountId, name: request.name ?? null, wallet: null }, null);
+      await insertOauthClient(sql, client, { isRegistered: true });
+    }),
+  );
+  return { clientId: client.clientId, clientSecret };
 }
 
 /** Revokes a client: it gets no more tokens; those it has end within the hour. Throws not_found; again: changes nothing. */

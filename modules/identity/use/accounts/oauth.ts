@@ -2,8 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { atDatabase } from '../../../../db/outage.ts';
 import { readAssertionSubject, verifyClientAssertion } from '../../../../platform/tokens/clientAssertion.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
-import type { OauthClient } from '../../store/accounts.ts';
-import { findOauthClient } from '../../store/accounts.ts';
+import { findOauthClient, markClientUsed } from '../../store/accounts.ts';
 import { useOnce } from '../../store/usedOnce.ts';
 import type { BearerDeps } from './deps.ts';
 import type { AccountCaller } from './token.ts';
@@ -61,12 +60,15 @@ export async function authenticateClient(
       ? await bySecret(deps, request.authorization)
       : await byAssertion(deps, request, { assertion, endpoint });
   if (client === null) return refused('invalid_client', 'the client is not recognised');
+  // A note that is lost costs a day of the client's time, and no call.
+  if (client.isLongUnused) await markClientUsed(deps.database, client.clientId).catch(() => undefined);
   return { kind: 'client', accountId: client.accountId, isOwner: client.isOwner };
 }
 
 type ClientDeps = Parameters<typeof authenticateClient>[0];
+type FoundClient = NonNullable<Awaited<ReturnType<typeof findOauthClient>>>;
 
-async function bySecret(deps: ClientDeps, authorization: string | null): Promise<OauthClient | null> {
+async function bySecret(deps: ClientDeps, authorization: string | null): Promise<FoundClient | null> {
   const encoded = /^Basic +([A-Za-z0-9+/=]{1,1024}) *$/i.exec(authorization ?? '')?.[1];
   const [id = '', ...rest] = Buffer.from(encoded ?? '', 'base64')
     .toString('utf8')
@@ -84,7 +86,7 @@ async function byAssertion(
   deps: ClientDeps,
   { form }: TokenRequest,
   { assertion, endpoint }: { readonly assertion: string; readonly endpoint: string },
-): Promise<OauthClient | null> {
+): Promise<FoundClient | null> {
   if (form.get('client_assertion_type') !== ASSERTION_TYPE) return null;
   const clientId = readAssertionSubject(assertion) ?? '';
   if (form.has('client_id') && form.get('client_id') !== clientId) return null;
@@ -99,7 +101,7 @@ async function byAssertion(
   return (await atDatabase(() => useOnce(deps.database, used, expiresAt))) ? client : null;
 }
 
-async function clientOf(deps: ClientDeps, clientId: string): Promise<OauthClient | null> {
+async function clientOf(deps: ClientDeps, clientId: string): Promise<FoundClient | null> {
   return UUID.test(clientId) ? atDatabase(() => findOauthClient(deps.database, clientId)) : null;
 }
 
