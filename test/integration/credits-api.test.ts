@@ -274,7 +274,7 @@ test('pages that strangers invent leave no row, and take no more questions than 
   );
   const book = newBook();
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 130 }, (_, at) => book.load(keyOf(`invented-${at}`), 'stranger')),
+    Array.from({ length: 130 }, (_, at) => book.load(keyOf(`invented-${at}`), { address: `192.0.2.${at % 3}` })),
   );
   const refused = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
   expect([asked.length, refused.length]).toEqual([100, 30]);
@@ -284,7 +284,20 @@ test('pages that strangers invent leave no row, and take no more questions than 
   expect(book.find(keyOf('real'))).toMatchObject({ title: 'From the API' });
   expect(await rows()).toEqual(['real']);
   api.time.offsetMs = 1_000;
-  await book.load(keyOf('invented-129'), 'stranger'); // five more a second
+  await book.load(keyOf('invented-129'), { address: '192.0.2.9' }); // five more a second
+  await close();
+});
+
+test('one address that invents pages leaves half of what strangers may ask to the others', async () => {
+  const { asked, newBook, keyOf, close } = await countedSite(() => ({ status: 404 }));
+  const book = newBook();
+  const ask = (address: string) =>
+    Promise.allSettled(Array.from({ length: 130 }, (_, at) => book.load(keyOf(`${address}-${at}`), { address })));
+  await ask('192.0.2.1');
+  expect(asked).toHaveLength(50);
+  const outcomes = await ask('2001:db8::/64');
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
+  expect(asked).toHaveLength(100);
   await close();
 });
 
@@ -293,9 +306,11 @@ test('who asks the service itself for prices is a stranger to the site', async (
   const [host] = await api.deps.database.query<{ host: string }>('select host from tenant_host where tenant_id = $1', [tenantId]);
   const keyOf = (slug: string) => lookedUp(tenantId, slug);
   // What strangers may ask at once; five more a second.
-  await Promise.allSettled(Array.from({ length: 100 }, (_, at) => api.deps.credits.load(keyOf(`drained-${at}`), 'stranger')));
+  await Promise.allSettled(
+    Array.from({ length: 100 }, (_, at) => api.deps.credits.load(keyOf(`drained-${at}`), { address: `192.0.2.${at % 2}` })),
+  );
   const urls = Array.from({ length: 100 }, (_, at) => `https://${host?.host}/articles/asked-${at}`);
-  const outcomes = await quotePages(api.deps, urls, 'read');
+  const outcomes = await quotePages(api.deps, urls, 'read', '192.0.2.9');
   expect(outcomes).toContainEqual(expect.objectContaining({ state: 'failed', code: 'credits_unavailable' }));
   await expect(api.deps.credits.load(keyOf('own'))).resolves.toBeUndefined();
 });

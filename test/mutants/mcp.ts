@@ -130,11 +130,37 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/quotes/use/credits/book.ts',
-        search: 'if (!copy) spendOne(key, by);',
-        replace: "if (!copy) spendOne(key, 'site');",
+        search: 'if (!copy) requireTurn(countPage, key, by);',
+        replace: "if (!copy) requireTurn(countPage, key, 'site');",
       },
     ],
     test: { file: 'test/integration/credits-api.test.ts', name: 'pages that strangers invent leave no row' },
+  },
+  {
+    id: 'one-address-asks-for-all',
+    rule: 15,
+    bug: 'one address that invents pages uses up what all who ask the service may have a site’s credits API asked',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/lookups.ts',
+        search: 'if (own.waitMs > 0) return own.waitMs;',
+        replace: '',
+      },
+    ],
+    test: { file: 'test/integration/credits-api.test.ts', name: 'one address that invents pages' },
+  },
+  {
+    id: 'invented-paths-without-rate',
+    rule: 15,
+    bug: 'one address that invents paths has the database asked about each of them',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/book.ts',
+        search: 'if (imports.find(page) === undefined) requireTurn(countPath, page, by);',
+        replace: '',
+      },
+    ],
+    test: { file: 'test/integration/imported-credits.test.ts', name: 'paths that one address invents' },
   },
   {
     id: 'unknown-pages-are-free',

@@ -21,12 +21,12 @@ export const buyPageTool = defineTool({
   cost: 'heavy',
   pays: true,
   run: async (call, ask) => {
-    const { deps, header, who } = call;
+    const { deps, header, who, address } = call;
     const { kind } = ask;
     const ua = header('user-agent');
     const by = who.kind === 'account' ? { accountId: who.accountId } : {};
     try {
-      const page = await buyPage(deps, { ...ask, ...by, payments: paymentsOf(call), agent: ua === null ? {} : { ua } });
+      const page = await buyPage(deps, { ...ask, ...by, address, payments: paymentsOf(call), agent: ua === null ? {} : { ua } });
       const { url } = page;
       if (page.kind === 'offered') return offerResult(call, page.offer.header);
       if (page.kind === 'free') return pageResult(call, unpricedBody(page, kind), page.page);

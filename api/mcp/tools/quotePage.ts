@@ -12,11 +12,11 @@ export const quotePageTool = defineTool({
     'The price of one page in micro-USDC, who gets it, and until when the price holds; or that you hold it, for read_held. Free of charge.',
   input: onePage,
   cost: 'light',
-  run: async ({ deps, who }, ask) => {
+  run: async ({ deps, who, address }, ask) => {
     const { url, kind } = ask;
     const heldUntil = who.kind === 'account' ? await findHeldUntil(deps, { url, kind, accountId: who.accountId }) : null;
     if (heldUntil !== null) return dataResult({ url, kind, state: 'held', expiresAt: heldUntil });
-    const page = await offerPage(deps, ask);
+    const page = await offerPage(deps, { ...ask, address });
     if (page.kind === 'free') return dataResult(unpricedBody(page, kind));
     return dataResult(quotedBody(page.quoted.quote, deps.baseUrl));
   },

@@ -13,9 +13,9 @@ export const quotePagesTool = defineTool({
   description: 'The prices of up to 50 pages, in the order asked. One that has none says why. Free of charge.',
   input: z.strictObject({ urls: z.array(pageUrl).min(1).max(MOST_PAGES), kind: pageKind }),
   cost: 'light',
-  run: async ({ deps, count }, { urls, kind }) => {
+  run: async ({ deps, count, address }, { urls, kind }) => {
     count(urls.length - 1);
-    const outcomes = await quotePages(deps, urls, kind);
+    const outcomes = await quotePages(deps, urls, kind, address);
     const pages = outcomes.map((outcome, index) => {
       if (outcome.state === 'priced') return quotedBody(outcome.quote, deps.baseUrl);
       const url = urls[index] ?? '';

@@ -1,3 +1,4 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { statement, tables } from '../../../db/statement.ts';
 
@@ -10,23 +11,20 @@ export interface ImportedCredits {
   readonly former: { readonly credits: unknown; readonly endedAt: Date } | null;
 }
 
-const pageAt = statement<{ tenantId: string; path: string }>()((place) =>
+/** Both rows of a path by their keys, whichever is there. */
+const creditsAt = statement<{ tenantId: string; path: string }>()((place) =>
   tables
-    .selectFrom('imported_page')
-    .select(['credits', 'title'])
-    .where('tenantId', '=', place('tenantId'))
-    .where('path', '=', place('path')),
-);
-const formerAt = statement<{ tenantId: string; path: string }>()((place) =>
-  tables
-    .selectFrom('former_credits')
-    .select(['credits', 'endedAt'])
-    .where('tenantId', '=', place('tenantId'))
-    .where('path', '=', place('path')),
+    .selectFrom(text<{ readonly one: number }>`(select 1 as one)`.as('one'))
+    .leftJoin('imported_page as page', (on) => on.on('page.tenantId', '=', place('tenantId')).on('page.path', '=', place('path')))
+    .leftJoin('former_credits as former', (on) =>
+      on.on('former.tenantId', '=', place('tenantId')).on('former.path', '=', place('path')),
+    )
+    .select(['page.credits', 'page.title', 'former.credits as formerCredits', 'former.endedAt']),
 );
 
-/** The credits that a site imported for a path (canonical), and those of before. */
+/** The credits that a site imported for a path (canonical), and those of before: one statement. */
 export async function findImportedCredits(sql: Sql, tenantId: string, path: string): Promise<ImportedCredits> {
-  const [[page], [former]] = await Promise.all([pageAt(sql, { tenantId, path }), formerAt(sql, { tenantId, path })]);
-  return { credits: page?.credits ?? null, title: page?.title ?? null, former: former ?? null };
+  const [row] = await creditsAt(sql, { tenantId, path });
+  const { credits = null, title = null, formerCredits = null, endedAt = null } = row ?? {};
+  return { credits, title, former: endedAt && { credits: formerCredits, endedAt } };
 }

@@ -4,8 +4,9 @@ import { openSlices } from '../../../platform/pacing/slices.ts';
 import { isServiceError } from '../../kernel/errors.ts';
 import type { FreeBecause } from '../../pricing/rules/pricing.ts';
 import type { Quote } from '../../pricing/rules/quote.ts';
-import type { CreditsBook, LookedUpFor } from './credits/book.ts';
+import type { CreditsBook } from './credits/book.ts';
 import { withCredits } from './credits/book.ts';
+import type { LookedUpFor } from './credits/lookups.ts';
 import type { PageRequest, QuoteDeps } from './issue.ts';
 import { agentRefused, findPage, issueQuote } from './issue.ts';
 

@@ -6,8 +6,6 @@ import type { SecretBox } from '../../../../platform/tokens/secretBox.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { PageCredits } from '../../../kernel/money/credits.ts';
-import type { Rate } from '../../../kernel/rate.ts';
-import { spend } from '../../../kernel/rate.ts';
 import type { CreditsSource } from '../../../pricing/rules/pricing.ts';
 import { PRICING_GRACE_MS } from '../../../pricing/rules/pricing.ts';
 import { payeeRule } from '../../../tenants/use/payees.ts';
@@ -16,6 +14,8 @@ import type { CreditsKey } from '../../store/creditsCopies.ts';
 import { findCreditsCopy, storeCreditsCopy } from '../../store/creditsCopies.ts';
 import { fetchCredits } from './client.ts';
 import { openImports } from './imports.ts';
+import type { CountLookup, LookedUpFor, LookupRates } from './lookups.ts';
+import { openLookups } from './lookups.ts';
 import { openCreditsToken } from './token.ts';
 
 /**
@@ -30,16 +30,17 @@ export const CREDITS_PATIENCE_MS = 1_200;
  */
 export type KnownCredits = PageCredits | 'none' | 'free' | 'failed';
 
-/** Who has a page looked up: a site's own key, or anybody who asks the service itself. */
-export type LookedUpFor = 'site' | 'stranger';
-
-/**
- * Questions a second about pages that no copy knows, by site and by who causes them: anybody may invent slugs, at a gate and at the service. Those of
- * strangers take none of the site's.
- */
-const UNKNOWN_PAGES: Readonly<Record<LookedUpFor, Rate>> = {
+/** Questions to a site's API about pages that no copy knows: anybody may invent slugs, at a gate and at the service. */
+const UNKNOWN_PAGES: LookupRates = {
   site: { perSecond: 20, burst: 400 },
-  stranger: { perSecond: 5, burst: 100 },
+  strangers: { perSecond: 5, burst: 100 },
+  address: { perSecond: 1, burst: 50 },
+};
+/** Statements about paths of a site with imported credits that memory does not have: anybody may invent those, too. */
+const UNKNOWN_PATHS: LookupRates = {
+  site: null,
+  strangers: { perSecond: 50, burst: 500 },
+  address: { perSecond: 10, burst: 100 },
 };
 
 /** Whose authors are looked up, and where. */
@@ -59,7 +60,7 @@ export interface CreditsBook {
   findPrevious(page: LookedUpPage): KnownCredits | undefined;
   /**
    * Gets an answer into memory: what was imported, else what the shared copies have, else what the API says. Callers at once share one request.
-   * Rejects with CreditsNeeded, and asks nobody, where too many pages that no copy knows were asked about; of `site` unless told.
+   * Rejects with CreditsNeeded, and asks nobody, where too many pages that memory or no copy knows were asked about; of `site` unless told.
    */
   load(page: LookedUpPage, by?: LookedUpFor): Promise<void>;
 }
@@ -92,10 +93,10 @@ interface Held {
 
 const MAX_HELD = 50_000;
 const PAUSE_MS = 10_000;
-const MAX_SITES = 10_000;
 
 /** Opens a book; memory is this process's, the rows behind it are everybody's and outlive a restart. */
 export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
+  const countPath = openLookups(UNKNOWN_PATHS, options.clock);
   const imports = openImports({ ...options, pauseMs: options.pauseMs ?? PAUSE_MS, mostHeld: MAX_HELD });
   const answers = openAnswers(options);
   const loading = new Map<string, Promise<void>>();
@@ -105,6 +106,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
     return hasApi(page) ? answers.find(page) : 'none';
   };
   const load = async (page: LookedUpPage, by: LookedUpFor): Promise<void> => {
+    if (imports.find(page) === undefined) requireTurn(countPath, page, by);
     await imports.load(page);
     if (imports.find(page) === 'none' && hasApi(page)) await answers.load(page, by);
   };
@@ -117,7 +119,7 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
       return imports.find(page) === 'none' && hasApi(page) ? answers.findPrevious(page) : undefined;
     },
     load: (page, by = 'site') => {
-      const name = `${by} ${page.catalogueVersion} ${page.path} ${page.apiUrl} ${page.slug} ${page.tenantId}`;
+      const name = `${by === 'site' ? by : by.address} ${page.catalogueVersion} ${page.path} ${page.apiUrl} ${page.slug} ${page.tenantId}`;
       const running = loading.get(name);
       if (running !== undefined) return running;
       const work = load(page, by).finally(() => loading.delete(name));
@@ -148,13 +150,7 @@ function openAnswers(options: CreditsBookOptions): Answers {
   const staleMs = options.staleMs ?? 86_400_000;
   const pauseMs = options.pauseMs ?? PAUSE_MS;
   const held = new LRUCache<string, Held>({ max: MAX_HELD });
-  const fullAtMs = new LRUCache<string, number>({ max: 2 * MAX_SITES });
-  const spendOne = (key: ApiPage, by: LookedUpFor): void => {
-    const name = `${by} ${key.tenantId}`;
-    const spent = spend(fullAtMs.get(name) ?? 0, 1, UNKNOWN_PAGES[by], clock());
-    if (spent.waitMs > 0) throw new CreditsNeeded(key, Math.max(SOON_SECONDS, Math.ceil(spent.waitMs / 1_000)));
-    fullAtMs.set(name, spent.fullAtMs);
-  };
+  const countPage = openLookups(UNKNOWN_PAGES, clock);
   const read = (entry: unknown, page: string): KnownCredits => (entry === null ? 'none' : readCredits(entry, { ...rule, page }));
   const readKept = (entry: unknown, page: string): KnownCredits => {
     try {
@@ -174,7 +170,7 @@ function openAnswers(options: CreditsBookOptions): Answers {
     const copy = await findCreditsCopy(database, key).catch(() => null);
     const ageMs = copy ? nowMs - copy.fetchedAt.getTime() : Number.POSITIVE_INFINITY;
     if (copy && ageMs < freshMs) return heldOf(copy, key.slug, copy.fetchedAt.getTime() + freshMs);
-    if (!copy) spendOne(key, by);
+    if (!copy) requireTurn(countPage, key, by);
     try {
       const token = await openCreditsToken({ database, secretBox }, key);
       const answer = await fetchCredits(outbound, { ...key, token });
@@ -211,6 +207,11 @@ function openAnswers(options: CreditsBookOptions): Answers {
     },
     load: async (key, by) => void held.set(nameOf(key), await ask(key, by)),
   };
+}
+
+function requireTurn(count: CountLookup, page: LookedUpPage, by: LookedUpFor): void {
+  const waitMs = count(page.tenantId, by);
+  if (waitMs > 0) throw new CreditsNeeded(page, Math.max(SOON_SECONDS, Math.ceil(waitMs / 1_000)));
 }
 
 function nameOf({ tenantId, apiUrl, slug }: CreditsKey): string {

@@ -39,6 +39,8 @@ export type OfferDeps = VerifyDeps & ExtensionDeps;
 export interface PageAsk {
   readonly url: string;
   readonly kind: CrossingKind;
+  /** Where the call came from. */
+  readonly address: string;
 }
 
 /** A call that buys a page, or asks what it costs. */
@@ -208,11 +210,15 @@ async function offerTo(deps: SaleDeps, page: SoldPage, call: PageCall): Promise<
   return offered;
 }
 
-async function offerOf(deps: OfferDeps, { resource, seller }: SoldPage, { kind }: PageAsk): Promise<FreePage | OfferedPage> {
+async function offerOf(
+  deps: OfferDeps,
+  { resource, seller }: SoldPage,
+  { kind, address }: PageAsk,
+): Promise<FreePage | OfferedPage> {
   const { url } = resource;
   const { tenant } = seller;
   const find = () => findPage(deps, { tenant, resource: url, kind });
-  const { found } = await withCredits(deps.credits, find, CREDITS_PATIENCE_MS, 'stranger');
+  const { found } = await withCredits(deps.credits, find, CREDITS_PATIENCE_MS, { address });
   if (found === 'refused') throw agentRefused();
   if (typeof found === 'string') return { kind: 'free', url, because: found, page: null };
   const quoted = issueQuote(deps, found);

@@ -9,18 +9,19 @@ import type { SoldPage } from './seller.ts';
 import { findSeller } from './seller.ts';
 
 /**
- * What pages cost, each by itself and in the order asked; one of a host that nobody here has proven says so. Rejects for defects and outages only.
+ * What pages cost, each by itself and in the order asked, for a call from `address`; one of a host that nobody here has proven says so. Rejects for defects and outages only.
  */
 export async function quotePages(
   deps: QuoteDeps & Parameters<typeof findSeller>[0],
   urls: readonly string[],
   kind: CrossingKind,
+  address: string,
 ): Promise<readonly QuoteOutcome[]> {
   const found: (SoldPage | QuoteOutcome)[] = [];
   for (const url of urls) found.push(await sellerOrWhyNot(deps, url));
   const sold = found.filter((one) => 'seller' in one);
   const requests = sold.map(({ seller: { tenant }, resource }) => ({ tenant, resource: resource.url, kind }));
-  const quotes = (await quoteMany(deps, requests, CREDITS_PATIENCE_MS, 'stranger')).values();
+  const quotes = (await quoteMany(deps, requests, CREDITS_PATIENCE_MS, { address })).values();
   return found.map((one) => ('seller' in one ? (quotes.next().value as QuoteOutcome) : one));
 }
 
