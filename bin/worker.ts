@@ -31,6 +31,7 @@ import { createBatchStart, prepareRelayers, scheduleSweeps } from '../modules/se
 import { DELIVERY_CHANNEL } from '../modules/webhooks/store/events.ts';
 import { WEBHOOK_LIMITS } from '../modules/webhooks/use/deps.ts';
 import { createNotified } from '../modules/webhooks/use/manageRetries.ts';
+import { createNotices } from '../modules/webhooks/use/notices.ts';
 import { createRetryStarter, ensureDispatchers, scheduleWindowClosing } from '../modules/webhooks/use/start.ts';
 import { createWake } from '../modules/webhooks/use/wake.ts';
 import type { Outbound } from '../platform/outbound/outbound.ts';
@@ -75,7 +76,7 @@ async function main(): Promise<void> {
   const clientConnection = await Connection.connect({ address: config.temporalAddress });
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const warn = (message: string, fields: object): void => log.warn(fields, message);
-  const { wake, retries, listener } = listenToDeliveries(config, client, warn);
+  const { wake, notices, retries, listener } = listenToDeliveries(config, client);
   const flights = await openWokenFlights(config, settlement, client, telemetry);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
@@ -86,6 +87,8 @@ async function main(): Promise<void> {
     stopping: stopping.signal,
     warn,
   };
+  // Before this worker takes anything up: the first sweep is one by the schedule of this configuration.
+  await startStanding(client, config, settlement.networks.ids);
   const connection = await NativeConnection.connect({ address: config.temporalAddress });
   const worker = await Worker.create({
     connection,
@@ -107,6 +110,7 @@ async function main(): Promise<void> {
         chatOutbound,
         retries,
         wake,
+        notices,
         shards: WEBHOOK_SHARDS,
         windowMs: config.eventWindowMs,
         limits: WEBHOOK_LIMITS,
@@ -122,7 +126,6 @@ async function main(): Promise<void> {
   });
   stopOnSignals(worker, stopping, log);
   const running = worker.run();
-  await startStanding(client, config, settlement.networks.ids);
   const endGauges = telemetry.setGauges ? keepGauges(settlement, config.metricsIntervalMs, telemetry.setGauges) : null;
   log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
   await running;
@@ -135,12 +138,13 @@ async function main(): Promise<void> {
   await telemetry.close();
 }
 
-/** What a notification of deliveries wakes: the dispatchers of this process, and the workflow of the endpoint that it names. */
-function listenToDeliveries(config: WorkerConfig, client: Client, warn: (message: string, fields: object) => void) {
+/** What a notification of deliveries wakes: the dispatchers of this process, which signal the workflow of the endpoint that it names. */
+function listenToDeliveries(config: WorkerConfig, client: Client) {
   const wake = createWake();
+  const notices = createNotices(WEBHOOK_SHARDS);
   const retries = createRetryStarter(client, TASK_QUEUE);
-  const notified = createNotified({ wake, retries, warn });
-  return { wake, retries, listener: listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, notified) };
+  const notified = createNotified({ wake, notices });
+  return { wake, notices, retries, listener: listen(config.databaseDirectUrl ?? config.databaseUrl, DELIVERY_CHANNEL, notified) };
 }
 
 /**
@@ -227,13 +231,13 @@ function retentionOf(config: WorkerConfig): RetentionPeriods {
 /** Sees to it that the standing workflows run and the schedules are there, with the intervals of this worker. */
 async function startStanding(client: Client, config: WorkerConfig, networks: readonly string[]): Promise<void> {
   const taskQueue = TASK_QUEUE;
-  await ensureDispatchers(client, { shards: WEBHOOK_SHARDS, taskQueue });
-  await ensureAlertWorkflow(client, taskQueue);
   await scheduleSweeps(client, { networks, taskQueue, intervalMs: config.sweepIntervalMs });
   await scheduleReconciliation(client, { networks, taskQueue, intervalMs: config.reconcileIntervalMs });
   await scheduleWindowClosing(client, { taskQueue, windowMs: config.eventWindowMs });
   await scheduleAnomalySweep(client, { taskQueue, intervalMs: ANOMALY_INTERVAL_MS });
   await scheduleRollupCheck(client, taskQueue);
+  await ensureDispatchers(client, { shards: WEBHOOK_SHARDS, taskQueue });
+  await ensureAlertWorkflow(client, taskQueue);
 }
 
 /** Puts the workflow, the activity and the tenant it works for on every line that an activity writes. */

@@ -3,6 +3,7 @@ import { listen } from '../../db/listen.ts';
 import { DELIVERY_CHANNEL } from '../../modules/webhooks/store/events.ts';
 import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
 import { createDispatcher } from '../../modules/webhooks/use/dispatch.ts';
+import { createNotices } from '../../modules/webhooks/use/notices.ts';
 import { createRecorder } from '../../modules/webhooks/use/recorder.ts';
 import { createWake } from '../../modules/webhooks/use/wake.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
@@ -22,7 +23,16 @@ export async function whileDispatching<T>(database: Database, box: SecretBox, ur
     if (!stopping.signal.aborted) console.error(message, fields);
   };
   const fixed = { shards: SHARDS, windowMs: 1_000, limits: WEBHOOK_LIMITS, stopping: stopping.signal, warn };
-  const deps = { database, outbound, chatOutbound: outbound, secretBox: box, retries, wake, ...fixed };
+  const deps = {
+    database,
+    outbound,
+    chatOutbound: outbound,
+    secretBox: box,
+    retries,
+    wake,
+    notices: createNotices(SHARDS),
+    ...fixed,
+  };
   const dispatcher = createDispatcher(deps, createRecorder(database));
   const shards = Array.from({ length: SHARDS }, (_, shard) => dispatcher.run(shard, stopping.signal));
   try {

@@ -83,6 +83,7 @@ export const WebhookEndpoint = defineEntity({
     exhaustedInRow: p.integer().default(0),
     cooledUntil: p.datetime(3).nullable(),
     pausedUntil: p.datetime(3).nullable(),
+    pausedSince: p.datetime(3).nullable(),
     deletedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     updatedAt: p.datetime(3).defaultRaw('now()'),

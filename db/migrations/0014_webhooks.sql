@@ -18,6 +18,7 @@ create table webhook_endpoint (
   exhausted_in_row integer not null default 0,
   cooled_until timestamptz(3),
   paused_until timestamptz(3), -- its owner, or an operator, wants nothing sent until then
+  paused_since timestamptz(3), -- when the first of the pauses began that follow one another
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),

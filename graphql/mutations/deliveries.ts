@@ -134,7 +134,7 @@ function retriesPayload(name: string) {
 
 ownerMutation('pauseEndpoint', {
   description:
-    'Sends nothing to an endpoint for a while, e.g. while its receiver is repaired: what waits uses no attempt. Again: counts from now.',
+    'Sends nothing to an endpoint for a while, e.g. while its receiver is repaired: what waits uses no attempt. Again: counts from now, for 168 hours in all.',
   input: builder.inputType('PauseEndpointInput', {
     description: 'Which endpoint, and for how long.',
     fields: (t) => ({

@@ -155,7 +155,8 @@ EndpointType.implement({
     pausedUntil: t.field({
       type: 'EpochMs',
       nullable: true,
-      description: 'Until when its pause lasts, or lasted: nothing is sent meanwhile. Null: it was not paused, or was resumed.',
+      description:
+        'Until when its pause lasts, or lasted: nothing is sent meanwhile. Null: it was never paused, or was disabled since.',
       resolve: ({ pausedUntil }) => pausedUntil,
     }),
     createdAt: t.field({ type: 'EpochMs', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),

@@ -78,15 +78,46 @@ test('dispatchers that lease and record at once, over the same endpoints, lease 
   expect(leased.toSorted()).toEqual(sites.flatMap(({ ids }) => ids).toSorted());
 });
 
-test('a lease that ended is given again; whoever held it then records a success only', async () => {
-  const { tenantId } = await endpoint(1);
+test('a lease that ended is given again, at either slot; its former holder then records a success only', async () => {
+  const { tenantId, endpointId } = await endpoint(1);
   const [late] = (await lease(0)).filter((delivery) => delivery.tenantId === tenantId);
+  // The first slot is taken by another delivery meanwhile, so that the second lease has the other slot and the first one's still names its own.
+  const hold = (until: string) =>
+    database.query('update endpoint_lease set leased_until = $2 where endpoint_id = $1 and slot = $3', [
+      endpointId,
+      until,
+      late?.slot,
+    ]);
+  await hold('infinity');
+  await database.query('update endpoint_lease set delivery_id = $2 where endpoint_id = $1 and slot = $3', [
+    endpointId,
+    'dlv_another',
+    late?.slot,
+  ]);
   const [next] = (await lease()).filter((delivery) => delivery.tenantId === tenantId);
+  await hold('-infinity');
   expect(next?.deliveryId).toBe(late?.deliveryId);
+  expect(next?.slot).not.toBe(late?.slot);
   expect(await lease()).toEqual([]);
   expect(await record([ended(late as LeasedDelivery, 'pending')])).toEqual(new Set());
   expect(await record([ended(late as LeasedDelivery)])).toEqual(new Set([late?.deliveryId]));
   expect(await record([ended(next as LeasedDelivery)])).toEqual(new Set());
+});
+
+test('a delivery that another dispatcher records between the look and the lock is not leased', async () => {
+  const { tenantId, endpointId, ids } = await endpoint(1);
+  const [held] = (await lease()).filter((delivery) => delivery.tenantId === tenantId);
+  const freed = 'update endpoint_lease set leased_until = $2 where endpoint_id = $1';
+  await database.query(freed, [endpointId, '-infinity']);
+  const leased = await database.transaction(async (sql) => {
+    // Another transaction has the delivery's row and is about to end it: the look sees it as it was.
+    await sql.query('select from delivery where delivery_id = $1 for update', [held?.deliveryId]);
+    const seen = await lease();
+    await sql.query("update delivery set state = 'delivered', decided_at = now() where delivery_id = $1", [held?.deliveryId]);
+    return seen;
+  });
+  expect(leased.map(({ deliveryId }) => deliveryId)).not.toContain(ids[0]);
+  expect(leased.filter((delivery) => delivery.tenantId === tenantId)).toEqual([]);
 });
 
 test('a retry that is on its way is busy to a second one, and so is a third while both slots are taken', async () => {

@@ -376,8 +376,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/webhooks/use/dispatch.ts',
-        search: 'for (const endpoint of overdue) await',
-        replace: 'for (const endpoint of overdue.slice(overdue.length)) await',
+        search: 'isForOverdue ? await overdueOf(deps, shard) : []',
+        replace: '[]',
       },
     ],
     test: { file: 'test/workflow/webhook-delivery.test.ts', name: 'an endpoint whose workflow is missing gets one again' },
@@ -393,7 +393,55 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
         replace: "is('d.dueAt', '<', late)",
       },
     ],
-    test: { file: 'test/workflow/webhook-retries.test.ts', name: 'what waits at an endpoint that its owner disabled fails then' },
+    test: { file: 'test/integration/webhook-pauses.test.ts', name: 'what waits at a paused endpoint that its owner disabled' },
+  },
+  {
+    id: 'failed-round-counts',
+    rule: 4,
+    bug: 'a sweeper each of whose rounds fails looks well',
+    edits: [
+      { file: 'modules/settlement/use/watch/sweep.ts', search: 'if (!hasFailed) await markSwept', replace: 'await markSwept' },
+    ],
+    test: { file: 'test/integration/reconcile.test.ts', name: 'a round of the sweeper whose step fails' },
+  },
+  {
+    id: 'long-ranges-only',
+    rule: 4,
+    bug: 'a URL that refuses long ranges of blocks keeps the mark of comparing where it is',
+    edits: [
+      {
+        file: 'modules/reconciliation/use/compareUrls.ts',
+        search: 'if (isAnswered || shown === null || span / 2n < COMPARED_TOGETHER)',
+        replace: 'if (span > 0n)',
+      },
+    ],
+    test: { file: 'test/fault/compared-nodes.test.ts', name: 'where one of two nodes refuses long ranges' },
+  },
+  {
+    id: 'signal-stops-shard',
+    rule: 21,
+    bug: 'an endpoint whose workflow takes no signal keeps its whole shard from its first attempts',
+    edits: [
+      {
+        file: 'modules/webhooks/use/dispatch.ts',
+        search: 'signal(shard, { isForOverdue',
+        replace: 'await signalEndpoints(deps, shard, { isForOverdue',
+      },
+    ],
+    test: { file: 'test/integration/webhook-pauses.test.ts', name: 'an endpoint whose workflow takes no signal' },
+  },
+  {
+    id: 'pauses-add-up',
+    rule: 21,
+    bug: 'an owner pauses an endpoint again and again, and what waits there waits for good',
+    edits: [
+      {
+        file: 'modules/webhooks/store/retries.ts',
+        search: 'then coalesce(paused_since, ',
+        replace: 'then coalesce(null, ',
+      },
+    ],
+    test: { file: 'test/integration/webhook-pauses.test.ts', name: 'pauses that follow one another end' },
   },
   {
     id: 'slots-of-a-snapshot',
@@ -406,7 +454,10 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
         replace: '',
       },
     ],
-    test: { file: 'test/integration/webhook-leases.test.ts', name: 'dispatchers that lease and record at once' },
+    test: {
+      file: 'test/integration/webhook-leases.test.ts',
+      name: 'a delivery that another dispatcher records between the look and the lock',
+    },
   },
   {
     id: 'late-failure-is-written',

@@ -16,6 +16,7 @@ import { DELIVERY_CHANNEL } from '../../modules/webhooks/store/events.ts';
 import type { WebhookLimits } from '../../modules/webhooks/use/deps.ts';
 import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
 import { createNotified } from '../../modules/webhooks/use/manageRetries.ts';
+import { createNotices } from '../../modules/webhooks/use/notices.ts';
 import { createRetryStarter, ensureDispatchers, scheduleWindowClosing } from '../../modules/webhooks/use/start.ts';
 import { createWake } from '../../modules/webhooks/use/wake.ts';
 import type { Outbound } from '../../platform/outbound/outbound.ts';
@@ -59,12 +60,13 @@ export async function startWebhookWorker(
   const client = new Client({ connection, namespace, identity: 'test' });
   const native = await NativeConnection.connect({ address });
   const wake = createWake();
+  const notices = createNotices(1);
   const retries = createRetryStarter(client, taskQueue);
   const outbound = createOutbound({ allowLoopback: true });
   const secretBox = createSecretBox(TEST_SECRETS_KEY);
   const stopping = new AbortController();
   const warn = (message: string, fields: object): void => console.error(message, fields);
-  const listener = listen(options.databaseUrl, DELIVERY_CHANNEL, createNotified({ wake, retries, warn }));
+  const listener = listen(options.databaseUrl, DELIVERY_CHANNEL, createNotified({ wake, notices }));
   const sending = { database, outbound, secretBox, stopping: stopping.signal, warn };
   const worker = await Worker.create({
     connection: native,
@@ -89,6 +91,7 @@ export async function startWebhookWorker(
         chatOutbound: outbound,
         retries,
         wake,
+        notices,
         shards: 1,
         windowMs: options.windowMs,
         limits: { ...WEBHOOK_LIMITS, ...options.limits },

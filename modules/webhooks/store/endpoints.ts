@@ -54,7 +54,7 @@ export async function enableEndpointRow(sql: Sql, tenantId: string, endpointId: 
   return rows.length > 0;
 }
 
-/** Disables an enabled endpoint. True when this call did it, null when there is no such endpoint. */
+/** Disables an enabled endpoint and ends its pause, since what waits there fails now. True when this call did it, null when there is no such endpoint. */
 export async function disableEndpointRow(
   sql: Sql,
   tenantId: string,
@@ -63,7 +63,7 @@ export async function disableEndpointRow(
 ): Promise<boolean | null> {
   const [row] = await sql.query<{ changed: boolean }>(
     `with changed as (
-       update webhook_endpoint set enabled = false, disabled_reason = $3, updated_at = now()
+       update webhook_endpoint set enabled = false, disabled_reason = $3, paused_until = null, updated_at = now()
        where tenant_id = $1 and endpoint_id = $2 and enabled returning 1
      )
      select exists (select 1 from changed) as changed from webhook_endpoint
@@ -90,7 +90,7 @@ export async function disableFailingRows(
   after: { readonly failingDays: number; readonly exhaustedInRow: number },
 ): Promise<FailingEndpoint[]> {
   const rows = await sql.query<{ tenant_id: string; endpoint_id: string; exhausted: number; days: number }>(
-    `update webhook_endpoint e set enabled = false, disabled_reason = 'failing', updated_at = now()
+    `update webhook_endpoint e set enabled = false, disabled_reason = 'failing', paused_until = null, updated_at = now()
      from (select distinct * from unnest($1::uuid[], $2::uuid[]) as k (tenant_id, endpoint_id)) k
      where e.tenant_id = k.tenant_id and e.endpoint_id = k.endpoint_id and e.enabled
        and (e.failing_since <= clock_timestamp() - $3 * interval '1 day' or e.exhausted_in_row >= $4)
@@ -164,10 +164,10 @@ export async function updateEndpointRow(sql: Sql, tenantId: string, endpointId: 
   );
 }
 
-/** Takes an endpoint out of sight for good; its open deliveries fail. False when there is none. */
+/** Takes an endpoint out of sight for good and ends its pause; its open deliveries fail. False when there is none. */
 export async function deleteEndpointRow(sql: Sql, tenantId: string, endpointId: string): Promise<boolean> {
   const rows = await sql.query(
-    `update webhook_endpoint set enabled = false, disabled_reason = 'owner', deleted_at = now(), updated_at = now()
+    `update webhook_endpoint set enabled = false, disabled_reason = 'owner', paused_until = null, deleted_at = now(), updated_at = now()
      where tenant_id = $1 and endpoint_id = $2 and deleted_at is null returning 1`,
     [tenantId, endpointId],
   );

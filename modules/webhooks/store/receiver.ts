@@ -124,7 +124,8 @@ export async function leaseOldest(sql: Sql, endpoint: EndpointRef, leaseMs: numb
 
 /**
  * Endpoints of the buckets [from, to) whose workflow should look: an attempt or a probe is overdue by more than `overdueMs`, so it seems
- * to be missing, or the endpoint was disabled and its attempts are to fail. At most a thousand, and none that is paused.
+ * to be missing, or the endpoint was disabled and its attempts are to fail. The most overdue first, at most a thousand, and none that is
+ * paused.
  */
 export async function listOverdueEndpoints(
   sql: Sql,
@@ -132,19 +133,26 @@ export async function listOverdueEndpoints(
   overdueMs: number,
 ): Promise<EndpointRef[]> {
   const late = text<Date>`clock_timestamp() - ${overdueMs} * interval '1 millisecond'`;
-  const endpoints = acrossSites('a worker')
+  const all = acrossSites('a worker');
+  const endpoints = all
     .selectFrom('webhook_endpoint as e')
     .select(['e.tenantId', 'e.endpointId'])
     .where(text<boolean>`(e.paused_until is null or e.paused_until <= clock_timestamp())`);
   const probes = endpoints
+    .select('e.cooledUntil as dueAt')
     .where('e.cooledUntil', '<', late)
     .where(text<boolean>`('x' || right(e.endpoint_id::text, 2))::bit(8)::integer between ${range.from} and ${range.to - 1}`);
   const attempts = endpoints
     .innerJoin('delivery as d', (on) => on.onRef('d.tenantId', '=', 'e.tenantId').onRef('d.endpointId', '=', 'e.endpointId'))
+    .select(text<Date | null>`d.due_at`.as('dueAt'))
     .where('d.bucket', '>=', range.from)
     .where('d.bucket', '<', range.to)
     .where('d.state', '=', 'pending')
     .where('d.retrying', '=', true)
     .where((is) => is.or([is('d.dueAt', '<', late), is('e.enabled', '=', false)]));
-  return await run(sql, probes.union(attempts).limit(1000));
+  const overdue = all
+    .selectFrom(probes.unionAll(attempts).as('overdue'))
+    .select(['overdue.tenantId', 'overdue.endpointId'])
+    .groupBy(['overdue.tenantId', 'overdue.endpointId']);
+  return await run(sql, overdue.orderBy(({ fn }) => fn.min('overdue.dueAt')).limit(1000));
 }

@@ -6,16 +6,49 @@ import type { EndpointRef } from './receiver.ts';
 import { changeOf, pendingAt } from './receiver.ts';
 import { notifyDispatchers } from './redeliver.ts';
 
-/** Sends nothing to an endpoint for so long; 0: from now on it is sent to again. */
-export async function pauseEndpointRow(sql: Sql, endpoint: EndpointRef, forMs: number): Promise<void> {
-  const pausedUntil = forMs > 0 ? text<Date>`clock_timestamp() + ${forMs} * interval '1 millisecond'` : null;
-  await run(sql, changeOf(endpoint).set({ pausedUntil, updatedAt: text<Date>`now()` }));
+/** A pause that begins within this time after another belongs to it: between them too little is sent for a long queue to end. */
+const SAME_PAUSE = "interval '1 hour'";
+
+/**
+ * Sends nothing to an endpoint for `forMs`, at most until `mostMs` after the first of the pauses that follow one another. False, with the row
+ * as it was, when that time is over.
+ */
+export async function pauseEndpointRow(
+  sql: Sql,
+  endpoint: EndpointRef,
+  { forMs, mostMs }: { readonly forMs: number; readonly mostMs: number },
+): Promise<boolean> {
+  const now = 'now()'; // one time for all of the statement
+  const since = `case when paused_until > ${now} - ${SAME_PAUSE} then coalesce(paused_since, ${now}) else ${now} end`;
+  const last = text<Date>`${text.raw(since)} + ${mostMs} * interval '1 millisecond'`;
+  const paused = changeOf(endpoint)
+    .set({
+      pausedSince: text.raw<Date>(since),
+      pausedUntil: text<Date>`least(now() + ${forMs} * interval '1 millisecond', ${last})`,
+      updatedAt: text<Date>`now()`,
+    })
+    .where(text<boolean>`${last} > now()`);
+  return (await run(sql, paused.returning('endpointId'))).length > 0;
 }
 
-/** Makes the attempts that wait at an endpoint, and its probe, due now. How many attempts. Run it in a database transaction. */
-export async function skipWaits(sql: Sql, endpoint: EndpointRef): Promise<number> {
+/** Ends the pause of an endpoint, whose end stays to be read. False, with the row as it was, when it was not paused. */
+export async function resumeEndpointRow(sql: Sql, endpoint: EndpointRef): Promise<boolean> {
+  const now = text<Date>`now()`;
+  const resumed = changeOf(endpoint).set({ pausedUntil: now, updatedAt: now }).where('pausedUntil', '>', now);
+  return (await run(sql, resumed.returning('endpointId'))).length > 0;
+}
+
+/**
+ * Makes the attempts that wait at an endpoint, and its probe, due now: of how many attempts, and whether there was anything to change. Run it
+ * in a database transaction.
+ */
+export async function skipWaits(
+  sql: Sql,
+  endpoint: EndpointRef,
+): Promise<{ readonly deliveries: number; readonly hasChanged: boolean }> {
   const now = text<Date>`clock_timestamp()`;
-  await run(sql, changeOf(endpoint).set({ cooledUntil: now }).where('cooledUntil', '>', now));
+  const probe = changeOf(endpoint).set({ cooledUntil: now }).where('cooledUntil', '>', now);
+  const probes = await run(sql, probe.returning('endpointId'));
   const moved = tables
     .updateTable('delivery')
     .set({ dueAt: now })
@@ -25,7 +58,8 @@ export async function skipWaits(sql: Sql, endpoint: EndpointRef): Promise<number
     .where('state', '=', 'pending')
     .where('retrying', '=', true)
     .where('dueAt', '>', now);
-  return (await run(sql, moved.returning('deliveryId'))).length;
+  const deliveries = (await run(sql, moved.returning('deliveryId'))).length;
+  return { deliveries, hasChanged: deliveries + probes.length > 0 };
 }
 
 /** When what waits at an endpoint is tried again, as the audit log shows it; null when there is no such endpoint. */

@@ -3,6 +3,7 @@ import type { Outbound } from '../../../platform/outbound/outbound.ts';
 import type { SecretBox } from '../../../platform/tokens/secretBox.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { EndpointRef } from '../store/receiver.ts';
+import type { Notices } from './notices.ts';
 import type { Wake } from './wake.ts';
 
 /** The workflows of receivers that do not answer. */
@@ -54,6 +55,7 @@ export interface WebhookDeps {
   readonly secretBox: SecretBox;
   readonly retries: RetryStarter;
   readonly wake: Wake;
+  readonly notices: Notices;
   /** How many `dispatchWebhooks` workflows share the endpoints. */
   readonly shards: number;
   /** Window of coalescing, EVENT_WINDOW_MS. */

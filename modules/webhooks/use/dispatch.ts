@@ -1,6 +1,7 @@
 import { bucketsOfShard } from '../rules/endpoint.ts';
 import type { LeasedDelivery } from '../store/leases.ts';
 import { leaseFirstAttempts } from '../store/leases.ts';
+import type { EndpointRef } from '../store/receiver.ts';
 import { listOverdueEndpoints } from '../store/receiver.ts';
 import { freezeChatBodies } from './chatBodies.ts';
 import { deliverFirst } from './deliverFirst.ts';
@@ -20,10 +21,22 @@ export interface Dispatcher {
 const LEASE_BATCH = 200;
 /** Under load a look costs the same for one free slot or for many: let some gather (measured: bench/webhooks.ts). An idle shard does not wait. */
 const GATHER_MS = 20;
+/** An endpoint is signalled once in so long, however often its rows are changed. */
+const SIGNALS_MS = 1_000;
+/** Signals on their way at once: one that hangs holds up few others, and no lease. */
+const SIGNALS_AT_ONCE = 8;
 
 /** The dispatcher of this process; requests in flight outlive a pass. */
 export function createDispatcher(deps: WebhookDeps, recorder: Recorder): Dispatcher {
   const inFlightByShard = new Map<number, Set<Promise<void>>>();
+  const signalling = new Map<number, Promise<void>>();
+  /** Signals beside the leases, one round of a shard at a time: no endpoint's workflow can keep the shard from its first attempts. */
+  const signal = (shard: number, look: Look): void => {
+    signalling.set(
+      shard,
+      signalEndpoints(deps, shard, look).finally(() => signalling.delete(shard)),
+    );
+  };
   return {
     run: async (shard, cancelled) => {
       if (shard >= deps.shards) return 'retired';
@@ -31,11 +44,14 @@ export function createDispatcher(deps: WebhookDeps, recorder: Recorder): Dispatc
       inFlightByShard.set(shard, inFlight);
       const stop = AbortSignal.any([deps.stopping, cancelled]);
       const endsAt = performance.now() + deps.limits.passMs;
-      let adoptAt = 0;
+      let lookAt = 0;
+      let signalAt = 0;
       while (!stop.aborted && performance.now() < endsAt) {
-        if (performance.now() >= adoptAt) {
-          await adopt(deps, shard);
-          adoptAt = performance.now() + deps.limits.overdueMs;
+        const now = performance.now();
+        if (now >= signalAt && !signalling.has(shard)) {
+          signal(shard, { isForOverdue: now >= lookAt, stop });
+          signalAt = now + SIGNALS_MS;
+          if (now >= lookAt) lookAt = now + deps.limits.overdueMs;
         }
         const seen = deps.wake.version;
         const leased = await lease(deps, shard, deps.limits.maxInFlight - inFlight.size);
@@ -43,7 +59,7 @@ export function createDispatcher(deps: WebhookDeps, recorder: Recorder): Dispatc
         if (leased.length === 0) await deps.wake.wait(seen, deps.limits.pollMs, stop);
         if (inFlight.size > 0) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       }
-      if (stop.aborted) await Promise.allSettled([...inFlight]);
+      if (stop.aborted) await Promise.allSettled([...inFlight, signalling.get(shard)]);
       return 'again';
     },
   };
@@ -63,8 +79,37 @@ async function lease(deps: WebhookDeps, shard: number, room: number): Promise<Le
   });
 }
 
-/** Signals endpoints whose next attempt is overdue: their workflow is missing, e.g. after a crash between record and signal. */
-async function adopt(deps: WebhookDeps, shard: number): Promise<void> {
-  const overdue = await listOverdueEndpoints(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.overdueMs);
-  for (const endpoint of overdue) await deps.retries.due(endpoint, 0);
+/** A round of signals: whether overdue endpoints are looked for, and what ends it. */
+interface Look {
+  readonly isForOverdue: boolean;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Signals the workflows of endpoints whose rows were changed and, where it looks for them, of those whose next attempt is overdue: their workflow is
+ * missing, e.g. after a crash between record and signal. Never rejects: a workflow that takes no signal, such as one at Temporal's limit of
+ * them, or a Temporal that is away, concerns its endpoint alone, which the next look finds again.
+ */
+async function signalEndpoints(deps: WebhookDeps, shard: number, { isForOverdue, stop }: Look): Promise<void> {
+  const changed = deps.notices.take(shard);
+  const overdue = isForOverdue ? await overdueOf(deps, shard) : [];
+  const endpoints = new Map([...changed, ...overdue].map((endpoint) => [endpoint.endpointId, endpoint])).values();
+  const lane = async (): Promise<void> => {
+    for (const endpoint of endpoints) {
+      if (stop.aborted) return;
+      await deps.retries.due(endpoint, 0).catch((error: unknown) => {
+        deps.warn('the workflow of an endpoint was not signalled; it is found within a minute', { ...endpoint, error });
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: SIGNALS_AT_ONCE }, lane));
+}
+
+async function overdueOf(deps: WebhookDeps, shard: number): Promise<readonly EndpointRef[]> {
+  try {
+    return await listOverdueEndpoints(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.overdueMs);
+  } catch (error) {
+    deps.warn('overdue endpoints were not looked for; they are at the next look', { shard, error });
+    return [];
+  }
 }

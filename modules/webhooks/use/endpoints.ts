@@ -17,6 +17,7 @@ import {
   lockEndpoint,
   updateEndpointRow,
 } from '../store/endpoints.ts';
+import { notifyEndpoint } from '../store/retries.ts';
 import { WEBHOOK_PORTS } from './post.ts';
 import { createWebhookSecret, secretContext } from './secret.ts';
 
@@ -117,13 +118,18 @@ export async function updateEndpoint(
     checkSettings(next);
     await updateEndpointRow(sql, tenantId, endpointId, next);
     if (enabled === true && !endpoint.enabled) await enableEndpointRow(sql, tenantId, endpointId);
-    if (enabled === false) await disableEndpointRow(sql, tenantId, endpointId, 'owner');
+    if (enabled === false && (await disableEndpointRow(sql, tenantId, endpointId, 'owner'))) {
+      await notifyEndpoint(sql, { tenantId, endpointId });
+    }
   });
 }
 
 /** Deletes an endpoint: it is listed and counted no more, its open deliveries fail. Throws `not_found`, on a second call too. */
 export async function deleteEndpoint(deps: Pick<EndpointDeps, 'database'>, tenantId: string, endpointId: string): Promise<void> {
-  if (!(await deleteEndpointRow(deps.database, tenantId, endpointId))) throw noEndpoint();
+  await deps.database.transaction(async (sql) => {
+    if (!(await deleteEndpointRow(sql, tenantId, endpointId))) throw noEndpoint();
+    await notifyEndpoint(sql, { tenantId, endpointId });
+  });
 }
 
 /** Locks an endpoint for the rest of the database transaction. Throws `not_found`. */
