@@ -2,7 +2,7 @@ import type { ReadingDeps } from '../../modules/paging/use/deps.ts';
 import type { ListPage, PageRequest } from '../../modules/paging/use/pages.ts';
 import { mapPage, pageOf } from '../../modules/paging/use/pages.ts';
 import type { AuthorTotals } from '../../modules/reports/use/lists/authors.ts';
-import { readAuthors } from '../../modules/reports/use/lists/authors.ts';
+import { linesOfWallets, readAuthors } from '../../modules/reports/use/lists/authors.ts';
 import type { Leg } from '../../modules/reports/use/lists/lists.ts';
 import { legsOfAuthor } from '../../modules/reports/use/lists/lists.ts';
 import type { ReportFrame } from '../../modules/reports/use/request.ts';
@@ -43,11 +43,11 @@ async function linesOf(deps: ReadingDeps, authors: readonly Author[], request: P
   const found = new Map<Author, Connected<Leg>>();
   const reportOf = ({ tenantId, window, host, kind }: Author): string => JSON.stringify([tenantId, window, host, kind]);
   for (const members of Map.groupBy(authors, reportOf).values()) {
-    const { tenantId, window, host, kind } = members[0] as Author;
+    const report = members[0] as Author;
+    const { tenantId, window, host, kind } = report;
     const filter = { window, host, kind, includePlatform: false };
-    const events = new Map<string, number>(members.map((author) => [author.wallet, author.events]));
-    const wallets = [...events.keys()];
-    const of = { tenantId, key: 'author', values: wallets, filter, countOf: (wallet: string) => events.get(wallet) ?? 0 };
+    const wallets: string[] = members.map(({ wallet }) => wallet);
+    const of = { tenantId, key: 'author', values: wallets, filter, countOf: linesOfWallets(deps, report, members) };
     const pages = await legsOfAuthor.pages(deps, of, request);
     for (const author of members) {
       const page = pages[wallets.indexOf(author.wallet)] as ListPage<Leg>;

@@ -16,10 +16,14 @@ import { CrossingType, LegType, PaymentType } from './refs.ts';
 /** A crossing and a place among its fifty legs, as the list of legs makes ids. */
 const LEG_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:000\d{2}$/;
 
+/** What the time of a row is. */
+const IN_TIME =
+  'The time it counts in: when the payment was taken, or, of a correction and of a sale decided more than an hour later, when it was recorded.';
+
 CrossingType.implement({
   interfaces: [Node],
   description:
-    'One settled read or citation in the ledger. Rows never change; a correction is a separate row with a negative amount.',
+    'One settled read or citation in the ledger. Rows never change; a correction is a separate row with a negative amount, of the time it was recorded.',
   fields: (t) => ({
     crossingId: t.exposeID('crossingId', { description: 'Its id; `eventId` of reconciliation in the API.' }),
     sequence: t.exposeInt('sequence', { description: '0, or an odd number for a correction of the crossing before it.' }),
@@ -31,10 +35,10 @@ CrossingType.implement({
       description: 'What was bought; a licence’s slug is no page.',
       resolve: ({ purpose }) => purpose,
     }),
-    micro: t.field({ type: 'Micro', description: 'What was paid.', resolve: ({ micro }) => micro }),
+    micro: t.field({ type: 'Micro', description: 'What was paid; negative in a correction.', resolve: ({ micro }) => micro }),
     payer: t.string({ description: 'The address that signed the payment.', resolve: ({ payer }) => shownWallet(payer) }),
     agent: t.exposeString('agent', { description: 'The agent’s label, as in the audit.' }),
-    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ at }) => at }),
+    at: t.field({ type: 'EpochMs', description: IN_TIME, resolve: ({ at }) => at }),
     recordedAt: t.field({
       type: 'EpochMs',
       description: 'When the row was written.',
@@ -78,7 +82,7 @@ LegType.implement({
       description: 'What was bought; a licence’s slug is no page.',
       resolve: ({ purpose }) => purpose,
     }),
-    at: t.field({ type: 'EpochMs', description: 'When the payment was taken.', resolve: ({ at }) => at }),
+    at: t.field({ type: 'EpochMs', description: IN_TIME, resolve: ({ at }) => at }),
     crossing: t.loadable({
       type: CrossingType,
       nullable: true,
@@ -96,7 +100,7 @@ identified(CrossingType, {
   idOf: ({ crossingId }) => crossingId,
   find: ({ deps }, site, id) => {
     const window = windowOf(site, null, deps.clock());
-    return crossings.find(deps, site.tenantId, { id, window, includeCorrected: true });
+    return crossings.find(deps, site.tenantId, { id, window });
   },
 });
 
@@ -107,7 +111,7 @@ identified(LegType, {
   idOf: ({ legId }) => legId,
   find: ({ deps }, site, id) => {
     const window = windowOf(site, null, deps.clock());
-    const which = { id, window, includeCorrected: true, includePlatform: true };
+    const which = { id, window, includePlatform: true };
     return LEG_ID.test(id) ? legs.find(deps, site.tenantId, which) : null;
   },
 });
@@ -128,7 +132,6 @@ const CrossingFilter = builder.inputType('CrossingFilter', {
     payer: t.string({ description: 'Paid by this address.', validate: filterHex }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
-    includeCorrected: t.boolean({ description: 'Also corrections and what they took back; otherwise what stands.' }),
   }),
 });
 
@@ -145,7 +148,6 @@ const LegFilter = builder.inputType('LegFilter', {
     includePlatform: t.boolean({ description: 'Also platform legs; otherwise those of authors.' }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
-    includeCorrected: t.boolean({ description: 'Also corrections and what they took back; otherwise what stands.' }),
   }),
 });
 
@@ -166,14 +168,13 @@ builder.objectFields(Tenant, (t) => ({
       orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, host, author, payer, includeCorrected, ...rest } = filter ?? {};
+      const { window, host, author, payer, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
         host: hostFilter(host),
         author: lower(author),
         payer: lower(payer),
-        includeCorrected: includeCorrected ?? false,
         window: windowOf(site, window, deps.clock()),
       };
       return findPage(request, () => crossings.page(deps, site.tenantId, which, request));
@@ -189,7 +190,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: (site, { crossingId }, { deps }) => {
       const id = rowId(crossingId);
       const window = windowOf(site, null, deps.clock());
-      return id === null ? null : crossings.find(deps, site.tenantId, { id, window, includeCorrected: true });
+      return id === null ? null : crossings.find(deps, site.tenantId, { id, window });
     },
   }),
   legs: t.field({
@@ -204,14 +205,13 @@ builder.objectFields(Tenant, (t) => ({
       orderBy: t.arg({ type: AmountOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, host, author, includePlatform, includeCorrected, ...rest } = filter ?? {};
+      const { window, host, author, includePlatform, ...rest } = filter ?? {};
       const request = pageRequest(page, orderBy ?? 'NEWEST');
       const which = {
         ...rest,
         host: hostFilter(host),
         author: lower(author),
         includePlatform: includePlatform ?? false,
-        includeCorrected: includeCorrected ?? false,
         window: windowOf(site, window, deps.clock()),
       };
       const list = which.author === null ? legs : legsOfAuthor;

@@ -141,7 +141,7 @@ test('whatever letters a page, an author or an agent has, the file is CSV made o
     `select (extract(epoch from c.at) * 1000)::bigint as at_ms, c.host, c.slug, l.amount_micro as micro, l.author_id, l.to_address, l.share,
        p.tx_hash, c.payer, c.agent, p.payment_id, c.crossing_id
      from crossing c join leg l using (tenant_id, crossing_id) join payment p on p.payment_id = c.payment_id
-     where c.tenant_id = $1 and c.sequence = (select max(sequence) from crossing k where k.payment_id = c.payment_id)
+     where c.tenant_id = $1
      order by c.at desc, c.crossing_id desc, l.ordinal`,
     [site.tenantId],
   );
@@ -167,7 +167,8 @@ test('whatever letters a page, an author or an agent has, the file is CSV made o
     row.crossing_id,
   ]);
   const response = await fetch(`${api.url}/_svc/earnings/export.csv`, { headers: { authorization: `Bearer ${site.key}` } });
-  expect(response.headers.get('x-svc-row-count')).toBe(String(2 * NASTY.length));
+  expect(response.headers.get('x-svc-row-count')).toBe(String(rows.length));
+  expect(rows.length).toBeGreaterThan(2 * NASTY.length);
   const text = await response.text();
   expect(text.slice(text.indexOf('\r\n') + 2)).toBe(csvRows(cells.map((row) => row.map(String))));
 });
@@ -191,9 +192,9 @@ test('legs are counted up to one more than the most, with corrections and withou
     countLegs(api.deps.database, { tenantId, host: null, kind: null }, window, most);
   const counted = (tenantId: string) => Promise.all([1, 3, 4, 5, 6, 9, 10, 100].map((most) => count(tenantId, most)));
   expect(await counted(whole.tenantId)).toEqual([2, 4, 5, 6, 7, 10, 10, 10]);
-  expect(await counted(mended.tenantId)).toEqual([2, 4, 5, 6, 6, 6, 6, 6]);
+  expect(await counted(mended.tenantId)).toEqual([2, 4, 5, 6, 7, 10, 11, 18]);
   const narrow = { fromMs: atMs - 3, toMs: atMs };
-  expect([await count(whole.tenantId, 100, narrow), await count(mended.tenantId, 100, narrow)]).toEqual([6, 4]);
+  expect([await count(whole.tenantId, 100, narrow), await count(mended.tenantId, 100, narrow)]).toEqual([6, 12]);
   expect(await count(whole.tenantId, 2, { fromMs: atMs, toMs: atMs })).toBe(0);
 });
 

@@ -81,7 +81,7 @@ async function answers({ fromMs, toMs }: Month, paymentId: string): Promise<unkn
   const asked = await graph.ask(
     site.key,
     `query ($window: WindowInput, $id: ID!) { tenant {
-      crossings(first: 50, filter: { window: $window, includeCorrected: true }) { totalCount nodes { crossingId slug micro at legs { toAddress micro } } }
+      crossings(first: 50, filter: { window: $window }) { totalCount nodes { crossingId slug micro at legs { toAddress micro } } }
       payments(first: 50, filter: { window: $window }) { totalCount nodes { paymentId state micro acceptedAt evidence { txHash } } }
       legs(first: 50, filter: { window: $window }, orderBy: LARGEST) { totalCount nodes { id micro toAddress } }
       payment(paymentId: $id) { paymentId state micro crossings { crossingId micro } }

@@ -164,7 +164,7 @@ test('the statement of an author has his part alone: no other author, wallet, pa
     ['Total', '2', '1', '0.000280'],
   ]);
   expect(rowsOf(bytes, 'Wallets').map((row) => row.at(-1))).toEqual(['0.000200', '0.000080', '0.000280']);
-  expect(amountsOfTransactions(bytes).sort()).toEqual(['0.000040', '0.000100', '0.000140']);
+  expect(amountsOfTransactions(bytes).sort()).toEqual(['-0.000100', '0.000040', '0.000100', '0.000100', '0.000140']);
 });
 
 test('an author nobody knows is 404, one of another site too; one without a sale in the window has an empty statement', async () => {

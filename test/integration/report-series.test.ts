@@ -95,6 +95,7 @@ const purchase = fc.record({
   kind: from('read' as const, 'citation' as const),
   atMs: moment,
   steps: from(1, 1, 1, 1, 2, 3),
+  laterMs: from(0, 0, HOUR / 3, 2 * DAY),
   payer: fc.oneof(
     { weight: 1, arbitrary: from(...PAYERS) },
     { weight: 3, arbitrary: fc.nat(150).map((n) => `0x${n.toString(16).padStart(40, '0')}`) },

@@ -1,11 +1,55 @@
 import type { Mutant } from './mutant.ts';
 
+const closed = 'test/integration/closed-months.test.ts';
 const integration = 'test/integration/report-pdf.test.ts';
 const SUMS = 'rows add up to their total, to the micro';
 const ALONE = 'the statement of an author has his part alone';
 
 /** Bugs in what people are handed: statements of sites and of authors. */
 export const STATEMENT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'correction-in-the-month-of-its-sale',
+    rule: 5,
+    bug: 'what is corrected changes the statements of a month that is over',
+    edits: [{ file: 'modules/settlement/store/ledgerTime.ts', search: '} = 0 and ', replace: '} >= 0 and ' }],
+    test: { file: closed, name: 'a sale decided within the hour counts' },
+  },
+  {
+    id: 'flush-in-the-month-of-its-sale',
+    rule: 5,
+    bug: 'what a payout of others corrects changes the statements of a month that is over',
+    edits: [
+      { file: 'modules/reconciliation/store/corrections.ts', search: "ledgerTime('next.step', 'old.at')", replace: "'old.at'" },
+    ],
+    test: { file: closed, name: 'a month that is over keeps its statements' },
+  },
+  {
+    id: 'late-sale-in-its-own-month',
+    rule: 5,
+    bug: 'a sale decided days later changes the statements of a month that is over',
+    edits: [{ file: 'modules/settlement/store/ledgerTime.ts', search: "interval '1 hour'", replace: "interval '1 year'" }],
+    test: { file: closed, name: 'a sale decided within the hour counts' },
+  },
+  {
+    id: 'author-sums-without-corrections',
+    rule: 25,
+    bug: 'an author’s statement counts a sale that was taken back as one more',
+    edits: [
+      {
+        file: 'modules/reports/store/earnings/references.ts',
+        search: 'l.share, l.at, sign(c.micro)::int as sign',
+        replace: 'l.share, l.at, 1 as sign',
+      },
+    ],
+    test: { file: integration, name: ALONE },
+  },
+  {
+    id: 'reconciled-by-the-time-of-rows',
+    rule: 10,
+    bug: 'a sale that was taken back in another month is outstanding for ever',
+    edits: [{ file: 'modules/reconciliation/store/legReport.ts', search: 'sequence % 2 = 1', replace: 'sequence % 2 = 7' }],
+    test: { file: closed, name: 'reconciliation of a month takes a sale with its corrections' },
+  },
   {
     id: 'csv-of-an-author-has-everybody',
     rule: 25,

@@ -12,6 +12,8 @@ export interface Purchase {
   readonly kind: 'read' | 'citation';
   readonly atMs: number;
   readonly steps: number;
+  /** How much later than the one before each further crossing is, as corrections are; left out: at once. */
+  readonly laterMs?: number;
   readonly payer?: string;
   /** Who must receive it; an address of no wallet unless told. */
   readonly payTo?: string;
@@ -106,12 +108,12 @@ export function insertPurchases(database: Database, purchases: readonly Purchase
          select tenant_id, uuidv7(), payment_id, sequence, host, slug, kind, sign * micro, (
              select jsonb_agg(leg || jsonb_build_object('amountMicro', (sign * (leg ->> 'amountMicro')::bigint)::text) order by n)
              from jsonb_array_elements(legs) with ordinality as list (leg, n)
-           ), payer, agent, at
+           ), payer, agent, at + sequence * coalesce(later, 0) * interval '1 millisecond'
          from (
            select "tenantId"::uuid as tenant_id, id::uuid as payment_id, sequence, 1 - 2 * (sequence % 2) as sign, host, slug, kind,
-             micro, legs, payer, agent, at
+             micro, legs, payer, agent, at, "laterMs" as later
            from jsonb_to_recordset($1::jsonb) as p ("tenantId" text, id text, host text, slug text, kind text, micro bigint,
-             legs jsonb, payer text, agent text, at timestamptz, steps int), generate_series(0, steps - 1) as sequence
+             legs jsonb, payer text, agent text, at timestamptz, steps int, "laterMs" float8), generate_series(0, steps - 1) as sequence
          ) step returning *
        ), ${crossingRollups('made')}
        insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host, slug,

@@ -61,9 +61,11 @@ const EarningsTotals = z
   .meta({ id: 'EarningsTotals' });
 
 /** Crossing of the specification. */
-const Crossing = z
-  .object({ host: z.string(), slug: z.string(), kind, micro: netMicro, at: z.number() })
-  .meta({ id: 'Crossing', description: 'One settled read or citation.' });
+const Crossing = z.object({ host: z.string(), slug: z.string(), kind, micro: netMicro, at: z.number() }).meta({
+  id: 'Crossing',
+  description:
+    'One settled read or citation, or what takes one back: its amount is negative, and it is of the time it was recorded.',
+});
 
 /** Body of GET /_svc/earnings. */
 export const PublisherEarnings = z

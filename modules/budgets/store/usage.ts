@@ -34,7 +34,7 @@ type SumsRow = RowOf<typeof SUMS>;
 function whichOf(accountId: string, filter: SpendingFilter): { readonly where: string; readonly binder: Binder } {
   const binder = new Binder();
   const account = binder.bind(accountId);
-  const where = [`a.account_id = ${account}`, ...SPENDING.where(binder, filter, account)].join(' and ');
+  const where = [`a.account_id = ${account}`, ...SPENDING.where(binder, filter)].join(' and ');
   return { where, binder };
 }
 

@@ -36,8 +36,8 @@ export interface Source<Row, Filter> {
   readonly orderings: Readonly<Record<string, Ordering>>;
   /** Columns whole batches may be asked for by. */
   readonly keys: Readonly<Record<string, Key>>;
-  /** Conditions besides the tenant's, which `tenant` is the parameter of. */
-  readonly where: (binder: Binder, filter: Filter, tenant: string) => readonly string[];
+  /** Conditions besides the tenant's. */
+  readonly where: (binder: Binder, filter: Filter) => readonly string[];
   /** How many rows a filter has, from the rollups and exact, where they know all that it asks for; null where only rows tell. */
   readonly tally?: (sql: Sql, tenantId: string, filter: Filter) => Promise<number> | null;
 }
@@ -70,7 +70,7 @@ export async function listFrom<Row, Filter>(
 ): Promise<Placed<Row>[]> {
   const binder = new Binder();
   const tenant = binder.bind(tenantId);
-  const conditions = [`${source.tenant} = ${tenant}`, ...source.where(binder, filter, tenant), ...isAfter(binder, source, page)];
+  const conditions = [`${source.tenant} = ${tenant}`, ...source.where(binder, filter), ...isAfter(binder, source, page)];
   const order = orderOf(source, page.ordering);
   const rows = await sql.query<Beside & Row>(
     `select ${source.columns.text}, ${placeOf(source, page.ordering)} from ${source.from}
@@ -124,7 +124,7 @@ export async function countFrom<Row, Filter>(
   if (tallied !== null) return await tallied;
   const binder = new Binder();
   const tenant = binder.bind(tenantId);
-  const conditions = [`${source.tenant} = ${tenant}`, ...source.where(binder, filter, tenant)];
+  const conditions = [`${source.tenant} = ${tenant}`, ...source.where(binder, filter)];
   const [row] = await sql.query<{ count: string }>(
     `select count(*) from ${source.from} where ${conditions.join(' and ')}`,
     binder.values,
@@ -180,7 +180,7 @@ export async function listPagesByKeys<Row, Filter>(
   const conditions = [
     `${source.tenant} = ${tenant}`,
     `${by.column} = wanted.value`,
-    ...source.where(binder, filter, tenant),
+    ...source.where(binder, filter),
     ...isAfter(binder, source, page),
   ];
   const rows = await sql.query<Beside & Row>(

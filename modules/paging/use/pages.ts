@@ -41,7 +41,7 @@ export interface List<Row, Filter> {
   /** One page of each key's rows, in the order of the keys, in one statement; `countOf` knows their lengths. Throws as `page`. */
   pages(
     deps: ReadingDeps,
-    of: RowsOfKeys<Filter> & { readonly countOf: (value: string) => number },
+    of: RowsOfKeys<Filter> & { readonly countOf: (value: string) => number | Promise<number> },
     page: PageRequest,
   ): Promise<ListPage<Owned<Row>>[]>;
   /** The row of each key, or null, in the order of the keys. */

@@ -6,6 +6,7 @@ import { toldState, toldWatched } from '../../../db/paymentStates.ts';
 import { run, tables } from '../../../db/statement.ts';
 import type { PaymentState } from '../../kernel/payment/state.ts';
 import { crossingRollups } from '../../rollups/store/rollups.ts';
+import { ledgerTime } from '../../settlement/store/ledgerTime.ts';
 import { returnPayments } from '../../settlement/store/returning.ts';
 
 /** A transaction of anybody but our own batches that paid out of a split: it may hold a flush, at any place among its logs. */
@@ -120,7 +121,7 @@ export async function recordActualLegs(
       `with made as (
          insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
          select old.tenant_id, uuidv7(), old.payment_id, old.sequence + next.step, old.host, old.slug, old.kind,
-           next.sign * old.micro, next.legs, old.payer, old.agent, old.at
+           next.sign * old.micro, next.legs, old.payer, old.agent, ${ledgerTime('next.step', 'old.at')}
          from crossing as old, (values (1, -1, $3::jsonb), (2, 1, $4::jsonb)) as next (step, sign, legs)
          where old.tenant_id = $1 and old.crossing_id = $2
          returning *

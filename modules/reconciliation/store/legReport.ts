@@ -1,9 +1,7 @@
 /** The SQL of the reconciliation report: recorded legs of one tenant beside what `chain_transfer` shows (invariant 10). */
 
-import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { sameText } from '../../../db/sameText.ts';
-import { run, tables } from '../../../db/statement.ts';
 import type { ExceptionReason, SplitTransfer } from '../../kernel/money/splitPayouts.ts';
 import { REASON_UNSHOWN } from '../../kernel/money/splitPayouts.ts';
 import { intakeOf, stateOf } from '../../settlement/store/payment.ts';
@@ -36,7 +34,29 @@ export interface OpenLeg {
   readonly txHash: string | null;
 }
 
-const WINDOW = '($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)';
+const inWindow = (at: string): string => `($2::timestamptz is null or ${at} >= $2) and ($3::timestamptz is null or ${at} < $3)`;
+
+/**
+ * The sales of the window ($1 tenant, $2 from, $3 to), each with all that corrects it, whenever that was recorded: `of_sale` of one table, `columns` of
+ * it besides payment and time, the sale's. What was corrected is little, and asked for by the index of corrections.
+ */
+const ofSales = (table: 'crossing' | 'leg', columns: string): string => {
+  const all = ['tenant_id', 'payment_id', ...columns.split(', ')];
+  const named = (of: string): string => all.map((column) => `${of}.${column}`).join(', ');
+  const [legs, row] =
+    table === 'leg' ? ['join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id', 'l'] : ['', 'c'];
+  return `corrected as materialized (
+    select distinct payment_id from ledger.crossing where tenant_id = $1 and sequence % 2 = 1
+  ), of_sale as (
+    select ${named('plain')}, plain.at from ledger.${table} plain where tenant_id = $1 and ${inWindow('at')}
+      and payment_id not in (select payment_id from corrected)
+    union all
+    select ${named(row)}, sale.at from corrected
+      join ledger.crossing sale on sale.tenant_id = $1 and sale.payment_id = corrected.payment_id and sale.sequence = 0
+      join ledger.crossing c on c.tenant_id = $1 and c.payment_id = corrected.payment_id ${legs}
+     where ${inWindow('sale.at')}
+  )`;
+};
 
 /** Why a leg is open of whose payment the chain shows nothing, by the payment's state; `closed`: a review that a person ended. */
 const UNSHOWN = Object.entries({ ...REASON_UNSHOWN, closed: 'written_off' })
@@ -58,8 +78,8 @@ const positiveLegs = (
  * (`offset 0` keeps it so), never each with each: Postgres cannot guess how many these are.
  */
 const JUDGED = `
-  net as (
-    select tenant_id, payment_id, to_address, sum(amount_micro) as micro, min(at) as at from ledger.leg where tenant_id = $1 and ${WINDOW}
+  ${ofSales('leg', 'to_address, amount_micro')}, net as (
+    select tenant_id, payment_id, to_address, sum(amount_micro) as micro, min(at) as at from of_sale
      group by tenant_id, payment_id, to_address having sum(amount_micro) > 0
   ), seen as (
     select net.*, p.network, p.payer, p.nonce, p.pay_to, p.amount_micro, p.leg_words,
@@ -134,19 +154,17 @@ const JUDGED = `
     ) as leg
   ), live as (select * from positive where running <= net_micro)`;
 
-/** Net crossings and gross of the window: a correction takes its crossing back. */
+/** Net crossings and gross of the sales of the window: a correction takes its crossing back, whenever it was recorded. */
 export async function countRecorded(
   sql: Sql,
   tenantId: string,
   { from, to }: ReportWindow,
 ): Promise<{ events: number; grossMicro: bigint }> {
-  let recorded = tables
-    .selectFrom('ledger.crossing')
-    .select([text<number>`coalesce(sum(sign(micro)), 0)`.as('events'), text<string>`coalesce(sum(micro), 0)`.as('gross')])
-    .where('tenantId', '=', tenantId);
-  if (from !== null) recorded = recorded.where('at', '>=', from);
-  if (to !== null) recorded = recorded.where('at', '<', to);
-  const [row] = await run(sql, recorded);
+  const [row] = await sql.query<{ events: number; gross: string }>(
+    `with ${ofSales('crossing', 'micro')}
+     select coalesce(sum(sign(micro)), 0)::int as events, coalesce(sum(micro), 0)::text as gross from of_sale`,
+    [tenantId, from, to],
+  );
   return { events: row?.events ?? 0, grossMicro: BigInt(row?.gross ?? 0) };
 }
 

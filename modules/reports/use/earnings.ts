@@ -2,13 +2,7 @@ import type { Sql } from '../../../db/database.ts';
 import type { Span } from '../../kernel/time/window.ts';
 import { countAuthors, listWallets } from '../store/earnings/authors.ts';
 import type { CrossingPurpose, CrossingScope, PayerHistory } from '../store/earnings/crossings.ts';
-import type {
-  CrossingGroup,
-  CrossingGrouping,
-  CrossingPrices,
-  CrossingSum,
-  StandingCrossing,
-} from '../store/earnings/earnings.ts';
+import type { CrossingGroup, CrossingGrouping, CrossingPrices, CrossingSum, LedgerCrossing } from '../store/earnings/earnings.ts';
 import {
   listCrossings,
   MAX_READ_GROUPS,
@@ -71,9 +65,9 @@ export interface Earnings extends ReportFrame {
   readonly series: readonly (readonly EarningsBucket[])[];
   /** What its crossings cost; null without any, and unless asked for. */
   readonly prices: CrossingPrices | null;
-  /** The newest crossing of the window that stands; null without one, and without a list. */
+  /** The newest crossing or correction of the window; null without one, and without a list. */
   readonly lastEventAtMs: number | null;
-  readonly recent: Page<StandingCrossing>;
+  readonly recent: Page<LedgerCrossing>;
 }
 
 /** What earnings take besides the common parameters. */
@@ -208,7 +202,7 @@ async function seriesOf(sql: Sql, scope: CrossingScope, series: readonly (readon
 }
 
 /** When the newest crossing was; a first page knows. */
-async function newest(sql: Sql, scope: CrossingScope, window: Span, first: Page<StandingCrossing> | null) {
+async function newest(sql: Sql, scope: CrossingScope, window: Span, first: Page<LedgerCrossing> | null) {
   const page = first ?? (await listCrossings(sql, scope, window, 1));
   return page.rows[0]?.atMs;
 }

@@ -52,20 +52,19 @@ export async function withLines(
   most: { readonly each: number; readonly all: number },
 ): Promise<Statement[]> {
   const wallets = authors.map(({ key }) => key);
-  const each = fairShare(
-    authors.map(({ events }) => Math.min(events, most.each)),
-    most.all,
-  );
-  const lines = Map.groupBy(await listStatementLines(sql, tenantId, window, { wallets, limit: each }), ({ wallet }) => wallet);
-  return authors.map(({ key: wallet, ...totals }) => ({
-    ...totals,
-    wallet,
-    lines: lines.get(wallet) ?? [],
-    isCut: totals.events > each,
-  }));
+  // An author has as many lines as sales, and more where sales were taken back; those are few.
+  const wanted = authors.map(({ events }) => Math.min(Math.max(events, 0), most.each));
+  const isAll = wanted.reduce((sum, count) => sum + count, 0) <= most.all;
+  const each = isAll ? most.each : fairShare(wanted, most.all);
+  const found = await listStatementLines(sql, tenantId, window, { wallets, limit: each + 1 });
+  const lines = Map.groupBy(found, ({ wallet }) => wallet);
+  return authors.map(({ key: wallet, ...totals }) => {
+    const theirs = lines.get(wallet) ?? [];
+    return { ...totals, wallet, lines: theirs.slice(0, each), isCut: theirs.length > each };
+  });
 }
 
-/** The largest limit an author under which all together take at most `all`; at least 1. */
+/** The largest limit an author under which all together take at most `all`; at least 1. They want more than that. */
 function fairShare(wanted: readonly number[], all: number): number {
   const ascending = [...wanted].sort((a, b) => a - b);
   let left = all;

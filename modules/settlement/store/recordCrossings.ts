@@ -5,6 +5,7 @@ import { WITHOUT_402 } from '../../kernel/payment/answered.ts';
 import { crossingRollups, insertAndRollUp } from '../../rollups/store/rollups.ts';
 import type { PaymentEffect } from '../rules/machine.ts';
 import type { Change } from './applyEvents.ts';
+import { ledgerTime } from './ledgerTime.ts';
 import type { StoredAgent } from './payment.ts';
 import { intakeOf } from './payment.ts';
 
@@ -36,17 +37,18 @@ async function recordCrossings(sql: Sql, changes: readonly Change[]): Promise<vo
          from unnest(${unseenLists(['uuid', 'uuid', 'bool'])}) with ordinality as entry (tenant_id, payment_id, negative, position)
      ), made as (
        insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at)
-       select payment.tenant_id, uuidv7(), payment.payment_id,
-         (select coalesce(max(sequence) + 1, 0) + wanted.turn from crossing
-           where crossing.tenant_id = payment.tenant_id and crossing.payment_id = payment.payment_id),
-         payment.host, payment.slug, payment.kind,
+       select payment.tenant_id, uuidv7(), payment.payment_id, place.sequence, payment.host, payment.slug, payment.kind,
          case when wanted.negative then -payment.amount_micro else payment.amount_micro end,
          case when wanted.negative then (
            select jsonb_agg(jsonb_set(leg, '{amountMicro}', to_jsonb((-(leg ->> 'amountMicro')::numeric)::text)) order by n)
              from jsonb_array_elements(coalesce(standing.legs, payment.legs)) with ordinality as list (leg, n)
          ) else payment.legs end,
-         payment.payer, payment.agent ->> 'label', payment.at
+         payment.payer, payment.agent ->> 'label', ${ledgerTime('place.sequence', 'payment.at')}
        from wanted cross join lateral ${intakeOf('wanted')} as payment
+         cross join lateral (
+           select coalesce(max(sequence) + 1, 0) + wanted.turn as sequence from crossing
+            where crossing.tenant_id = wanted.tenant_id and crossing.payment_id = wanted.payment_id
+         ) as place
          left join lateral (
            select crossing.legs from crossing
             where wanted.negative and crossing.tenant_id = wanted.tenant_id and crossing.payment_id = wanted.payment_id

@@ -18,7 +18,7 @@ export interface AuthorSum {
   readonly mostShare: number;
 }
 
-/** Sums of the legs of a window that name an author, by page and by wallet. */
+/** Net sums of the legs of a window that name an author, by page and by wallet. */
 export async function sumAuthor(sql: Sql, tenantId: string, authorId: string, window: Span): Promise<AuthorSum[]> {
   if (isEmpty(window)) return [];
   const binder = new Binder();
@@ -27,12 +27,12 @@ export async function sumAuthor(sql: Sql, tenantId: string, authorId: string, wi
     Record<'key' | 'events' | 'micro', string> & Pick<AuthorSum, 'of' | 'kind'> & { least: number; most: number }
   >(
     `with mine as materialized (${legsOfAuthor(binder, tenant, authorId, window)}), sale as (
-       select slug, kind, sum(amount_micro) as micro, sum(share) as share from mine group by crossing_id, slug, kind
+       select slug, kind, sum(amount_micro) as micro, sum(share) as share, sign from mine group by crossing_id, slug, kind, sign
      )
-     select 'page' as of, slug as key, kind, count(*)::text as events, sum(micro)::text as micro, min(share) as least, max(share) as most
+     select 'page' as of, slug as key, kind, sum(sign)::text as events, sum(micro)::text as micro, min(share) as least, max(share) as most
        from sale group by slug, kind
      union all
-     select 'wallet', to_address, kind, count(*)::text, sum(amount_micro)::text, 0, 0 from mine group by to_address, kind`,
+     select 'wallet', to_address, kind, sum(sign)::text, sum(amount_micro)::text, 0, 0 from mine group by to_address, kind`,
     binder.values,
   );
   return rows.map(({ events, micro, least, most, ...row }) => ({

@@ -4,12 +4,12 @@ import type { Span } from '../../../kernel/time/window.ts';
 import { isEmpty } from '../../../kernel/time/window.ts';
 import { isWholeTenant } from '../scope.ts';
 import type { CrossingScope } from './crossings.ts';
-import { crossingSource, endsOf, neverCorrected, standing, within } from './crossings.ts';
+import { crossingSource, endsOf, noneCorrected, within } from './crossings.ts';
 
 /** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
 const LONG_WINDOW_MS = 7 * 86_400_000;
 
-/** How many authors' wallets were paid in a window, corrections taken back. */
+/** How many authors' wallets the rows of a window come to something for, corrections taken off. */
 export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span): Promise<number> {
   if (isEmpty(window)) return 0;
   const binder = new Binder();
@@ -20,30 +20,29 @@ export async function countAuthors(sql: Sql, scope: CrossingScope, window: Span)
 /** The statement that counts the authors of a window. */
 export function authorCount(binder: Binder, scope: CrossingScope, window: Span): string {
   const isLong = window.toMs === null || window.toMs - window.fromMs >= LONG_WINDOW_MS;
-  return isWholeTenant(scope) && isLong ? askEach(binder, scope.tenantId, window) : addUp(binder, scope, window);
+  const addedUp = addUp(binder, scope, window);
+  if (!isWholeTenant(scope) || !isLong) return addedUp;
+  const tenant = binder.bind(scope.tenantId);
+  return `select case when ${noneCorrected(tenant, within(binder, 'f.at', window))}
+      then (${askEach(binder, tenant, window)}) else (${addedUp}) end`;
 }
 
 function addUp(binder: Binder, scope: CrossingScope, window: Span): string {
   const source = crossingSource(binder, scope, [window], 'author');
-  return `select count(*) from (select key from (${source}) part group by key having sum(events) > 0) author`;
+  return `select count(*) from (select key from (${source}) part group by key having sum(events) <> 0 or sum(micro) <> 0) author`;
 }
 
 /**
- * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window whose crossing stands; at a
- * site without corrections all do, and an author whose newest leg is in the window or before it need not be asked. A correction has the time of
- * what it takes back, so that this is what the sums say.
+ * Walks the site's authors along the index, one step each, and asks for one leg of theirs in the window; an author whose newest leg is in the
+ * window or before it need not be asked. Without a correction in the window this is what the sums say.
  */
-function askEach(binder: Binder, tenantId: string, window: Span): string {
-  const tenant = binder.bind(tenantId);
+function askEach(binder: Binder, tenant: string, window: Span): string {
   const isWithin = within(binder, 'l.at', window);
   const [since, until] = endsOf(binder, window);
-  const ofAuthor = (legs: string): string => `select 1 from ${legs}
-      where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform' and ${isWithin}`;
   return `${eachWallet(tenant)}
-    select count(*) from author where case when ${neverCorrected(tenant)}
-        then newest >= ${since} and (newest < ${until} or exists (${ofAuthor('ledger.leg l')} offset 0))
-      else exists (${ofAuthor('ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id')}
-        and ${standing(tenant)} offset 0) end`;
+    select count(*) from author where newest >= ${since} and (newest < ${until} or exists (
+      select 1 from ledger.leg l
+        where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform' and ${isWithin} offset 0))`;
 }
 
 /**

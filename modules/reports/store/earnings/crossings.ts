@@ -209,11 +209,14 @@ function isOfPayers(
   return history === 'returning' ? returning : `not ${returning}`;
 }
 
-/** True of a payer who had a crossing that stands, before a moment; all are SQL. */
+/** True of a payer who had a crossing before a moment that no correction before it took back; all are SQL. */
 export function hadPaid(tenant: string, payer: string, before: string): string {
   return `exists (
       select 1 from ledger.payment_intake p join ledger.crossing c on c.tenant_id = p.tenant_id and c.payment_id = p.payment_id
-      where p.tenant_id = ${tenant} and ${sameText('p.payer', payer)} and c.at < ${before} and ${standing(tenant)} offset 0)`;
+      where p.tenant_id = ${tenant} and ${sameText('p.payer', payer)} and c.at < ${before} and c.micro > 0
+        and (${noneCorrected(tenant)} or not exists (
+          select 1 from ledger.crossing k where k.tenant_id = ${tenant} and k.payment_id = c.payment_id
+            and k.sequence = c.sequence + 1 and k.sequence % 2 = 1 and k.at < ${before} offset 0)) offset 0)`;
 }
 
 /** The scope as a condition on a table with tenant_id, host and kind; `alias` is its name with a point, where it needs one. */
@@ -238,20 +241,9 @@ export function endsOf(binder: Pick<Binder, 'bind'>, { fromMs, toMs }: Span): re
 }
 
 /**
- * True of a crossing `c` of one site, `tenant` being its parameter, that stands: no correction (those are negative, all others
- * positive, by the table's own check), and not corrected (its correction is the next in sequence). Said by amount, since Postgres
- * keeps statistics of that. Most sites have no correction at all, which is asked once a statement; for the others `offset 0` keeps
- * it one look into an index per row.
+ * True of a site without a correction, in a window or ever: `tenant` and `isWithin`, a condition on `f.at`, are SQL. Few sites have one, which is
+ * asked once a statement.
  */
-export function standing(tenant: string): string {
-  return `c.micro > 0 and (
-      ${neverCorrected(tenant)}
-      or not exists (
-        select 1 from ledger.crossing k where k.tenant_id = ${tenant} and k.payment_id = c.payment_id
-          and k.sequence = c.sequence + 1 and k.sequence % 2 = 1 offset 0))`;
-}
-
-/** True at a site without a correction, which is asked once a statement; `tenant` is the site's parameter. */
-export function neverCorrected(tenant: string): string {
-  return `not exists (select 1 from ledger.crossing f where f.tenant_id = ${tenant} and f.sequence % 2 = 1)`;
+export function noneCorrected(tenant: string, isWithin = 'true'): string {
+  return `not exists (select 1 from ledger.crossing f where f.tenant_id = ${tenant} and f.sequence % 2 = 1 and ${isWithin})`;
 }

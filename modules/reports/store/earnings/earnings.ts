@@ -7,7 +7,7 @@ import { isEmpty } from '../../../kernel/time/window.ts';
 import { isWholeTenant } from '../scope.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
 import type { CrossingDimension, CrossingScope, PayerHistory } from './crossings.ts';
-import { authorGroups, crossingConditions, crossingSource, hadPaid, isRolledByAuthor, standing, within } from './crossings.ts';
+import { authorGroups, crossingConditions, crossingSource, hadPaid, isRolledByAuthor, within } from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -19,11 +19,12 @@ export interface CrossingSum {
   readonly micro: bigint;
 }
 
-/** One crossing that stands. */
-export interface StandingCrossing {
+/** One crossing, or a correction of one. */
+export interface LedgerCrossing {
   readonly host: string;
   readonly slug: string;
   readonly kind: CrossingKind;
+  /** Below zero: a correction. */
   readonly micro: bigint;
   readonly atMs: number;
 }
@@ -36,8 +37,8 @@ export async function sumCrossings(sql: Sql, scope: CrossingScope, window: Span)
   return rows.map(sumFromRow);
 }
 
-/** The newest crossings that stand, older than the window's end; at least `limit` of them unless there are no more. */
-export function listCrossings(sql: Sql, scope: CrossingScope, window: Span, limit: number): Promise<Page<StandingCrossing>> {
+/** The newest crossings and corrections, older than the window's end; at least `limit` of them unless there are no more. */
+export function listCrossings(sql: Sql, scope: CrossingScope, window: Span, limit: number): Promise<Page<LedgerCrossing>> {
   return readPage(window, limit, (span, most) => readNewest(sql, scope, span, most));
 }
 
@@ -66,7 +67,7 @@ export interface CrossingGroup {
 export interface CrossingOverview {
   readonly sums: CrossingSum[];
   readonly authors: number;
-  readonly recent: Page<StandingCrossing>;
+  readonly recent: Page<LedgerCrossing>;
   /** In no order; none unless asked for. */
   readonly groups: CrossingGroup[];
 }
@@ -110,15 +111,14 @@ export async function readOverview(
   const name = isWholeTenant(scope) ? `overview-${hash('sha1', statement)}` : undefined;
   const [row] = await sql.query<OverviewRow & Record<string, unknown>>(statement, binder.values, name);
   let newest = row?.newest?.map(crossingFromRow);
-  const readNewestOf = async (span: Span, most: number): Promise<StandingCrossing[]> => {
+  const readNewestOf = async (span: Span, most: number): Promise<LedgerCrossing[]> => {
     const held = newest ?? (await readNewest(sql, scope, span, most));
     newest = undefined;
     return held;
   };
   const recent = limit === null ? NO_PAGE : await readPage(listed, limit, readNewestOf);
   const groups = row?.groups ? groupsFromColumns(row.groups, groupBy) : [];
-  const paid = groups.filter(({ reads, citations }) => reads + citations > 0);
-  const authors = countsAuthors && knowsAuthors ? paid.length : Number(row?.authors ?? 0);
+  const authors = countsAuthors && knowsAuthors ? groups.length : Number(row?.authors ?? 0);
   return { sums: row?.sums.map(sumFromRow) ?? [], authors, recent, groups };
 }
 
@@ -161,11 +161,11 @@ export interface CrossingPrices {
   readonly largest: bigint;
 }
 
-/** Prices of the crossings of a window that stand, each of them read; null without any. */
+/** Prices of the sales of a window, each of them read, as they were made; null without any. */
 export async function readPrices(sql: Sql, scope: CrossingScope, window: Span): Promise<CrossingPrices | null> {
   if (isEmpty(window)) return null;
   const binder = new Binder();
-  const where = `${crossingConditions(binder, scope)} and ${within(binder, 'c.at', window)} and ${standing(binder.bind(scope.tenantId))}`;
+  const where = `${crossingConditions(binder, scope)} and ${within(binder, 'c.at', window)} and c.sequence = 0`;
   const [row] = await sql.query<{ prices: string[] | null }>(
     `select percentile_disc(array[0, 0.5, 0.95, 1]) within group (order by c.micro)::text[] as prices from ledger.crossing c where ${where}`,
     binder.values,
@@ -262,17 +262,17 @@ interface CrossingRow {
 function newestCrossings(binder: Binder, scope: CrossingScope, span: Span, most: number): string {
   return `select host, slug, kind, micro::text, (extract(epoch from at) * 1000)::bigint::text as at_ms from (
          select c.crossing_id, c.host, c.slug, c.kind, c.micro, c.at from ledger.crossing c
-         where ${crossingConditions(binder, scope)} and ${within(binder, 'c.at', span)} and ${standing(binder.bind(scope.tenantId))}
+         where ${crossingConditions(binder, scope)} and ${within(binder, 'c.at', span)}
          order by c.at desc fetch first ${binder.bind(most)} rows with ties
        ) page order by at desc, crossing_id desc`;
 }
 
-async function readNewest(sql: Sql, scope: CrossingScope, span: Span, most: number): Promise<StandingCrossing[]> {
+async function readNewest(sql: Sql, scope: CrossingScope, span: Span, most: number): Promise<LedgerCrossing[]> {
   const binder = new Binder();
   const rows = await sql.query<CrossingRow & Record<string, string>>(newestCrossings(binder, scope, span, most), binder.values);
   return rows.map(crossingFromRow);
 }
 
-function crossingFromRow({ host, slug, kind, micro, at_ms: at }: CrossingRow): StandingCrossing {
+function crossingFromRow({ host, slug, kind, micro, at_ms: at }: CrossingRow): LedgerCrossing {
   return { host, slug, kind, micro: BigInt(micro), atMs: Number(at) };
 }

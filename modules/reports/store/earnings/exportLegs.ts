@@ -9,9 +9,9 @@ import { stateOf } from '../../../settlement/store/payment.ts';
 import { closedOf } from '../../../settlement/store/returning.ts';
 import type { CopyOptions, ReadSnapshot } from '../snapshot.ts';
 import type { CrossingScope } from './crossings.ts';
-import { crossingConditions, neverCorrected, standing, within } from './crossings.ts';
+import { crossingConditions, within } from './crossings.ts';
 
-/** The cells of a leg of a crossing that stands, with what its payment knows; numbers are text, as they are shown. */
+/** The cells of a leg of a crossing, negative where it is a correction, with what its payment knows; numbers are text, as they are shown. */
 export type ExportedLeg = readonly [
   /** Epoch milliseconds. */
   atMs: string,
@@ -80,7 +80,7 @@ function ofLegs(binder: Pick<Binder, 'bind'>, { wallets }: ExportScope): string 
 /**
  * How many legs a window's export has, counted up to `most` + 1; a crossing's legs are those it names. No crossing is without a leg
  * (its amount is their sum, by the table's own check, and never 0), so with as many crossings nobody needs to look at their legs;
- * that is counted in the index alone, at sites without a correction.
+ * that is counted in the index alone.
  */
 export async function countLegs(sql: Sql, scope: ExportScope, window: Span, most: number): Promise<number> {
   if (isEmpty(window)) return 0;
@@ -91,7 +91,6 @@ export async function countLegs(sql: Sql, scope: ExportScope, window: Span, most
   const [many] = await sql.query<{ count: string }>(
     `select count(*) as count from (
        select from ledger.crossing c where c.tenant_id = ${ofTenant} and ${within(crossings, 'c.at', window)}
-         and ${neverCorrected(ofTenant)}
        limit ${crossings.bind(most + 1)}
      ) newest`,
     crossings.values,
@@ -102,7 +101,7 @@ export async function countLegs(sql: Sql, scope: ExportScope, window: Span, most
   const [row] = await sql.query<{ count: string }>(
     `select least(coalesce(sum(legs), 0), ${binder.bind(most + 1)}::bigint) as count from (
        select jsonb_array_length(c.legs) as legs from ledger.crossing c
-       where c.tenant_id = ${tenant} and ${within(binder, 'c.at', window)} and ${standing(tenant)}
+       where c.tenant_id = ${tenant} and ${within(binder, 'c.at', window)}
        order by c.at desc limit ${binder.bind(most + 1)}
      ) newest`,
     binder.values,
@@ -116,7 +115,6 @@ async function countSome(sql: Sql, scope: ExportScope, window: Span, most: numbe
     `select count(*)::int as count from (
        select from ledger.crossing c join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at
        where ${ofCrossings(binder, scope)} and ${ofLegs(binder, scope)} and ${within(binder, 'c.at', window)}
-         and ${standing(binder.bind(scope.tenantId))}
        limit ${binder.bind(most + 1)}) newest`,
     binder.values,
   );
@@ -163,7 +161,7 @@ export async function* streamLegs(
        cross join lateral (${stateOf('c')} union all ${closedOf('payment_state', 'c', 'c.at')}) p
        cross join lateral (
          select * from ledger.leg l where l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at offset 0) l
-     where ${ofCrossings(literals, scope)} and ${ofLegs(literals, scope)} and ${within(literals, 'c.at', window)} and ${standing(tenant)}
+     where ${ofCrossings(literals, scope)} and ${ofLegs(literals, scope)} and ${within(literals, 'c.at', window)}
      order by c.at desc, c.crossing_id desc, l.ordinal limit ${literals.bind(most)}`,
     options,
   );

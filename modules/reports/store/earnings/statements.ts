@@ -3,9 +3,9 @@ import type { Sql } from '../../../../db/database.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
 import { isEmpty } from '../../../kernel/time/window.ts';
-import { standing, within } from './crossings.ts';
+import { within } from './crossings.ts';
 
-/** One leg of a crossing that stands. */
+/** One leg of a crossing. */
 export interface StatementLine {
   readonly wallet: string;
   readonly host: string;
@@ -13,6 +13,7 @@ export interface StatementLine {
   readonly kind: CrossingKind;
   /** The author's share of the crossing, 0 … 1. */
   readonly share: number;
+  /** Below zero in a correction. */
   readonly micro: bigint;
   readonly atMs: number;
 }
@@ -39,9 +40,9 @@ export async function listStatementLines(
   }>(
     `select wallet, line.* from unnest(${binder.bind(wallets)}::text[]) with ordinality as author (wallet, place), lateral (
        select l.host, l.slug, l.kind, l.share, l.amount_micro, l.at, l.crossing_id
-       from ledger.leg l join ledger.crossing c on c.tenant_id = l.tenant_id and c.crossing_id = l.crossing_id
+       from ledger.leg l
        where l.tenant_id = ${tenant} and l.to_address = author.wallet and l.role <> 'platform'
-         and ${within(binder, 'l.at', window)} and ${standing(tenant)}
+         and ${within(binder, 'l.at', window)}
        order by l.at desc, l.crossing_id desc limit ${binder.bind(limit)}
      ) line order by place, at desc, crossing_id desc`,
     binder.values,

@@ -6,7 +6,7 @@ import type { Span } from '../../../kernel/time/window.ts';
 import type { Source } from '../../../paging/store/source.ts';
 import { equals, isBetween, isWithin } from '../../../paging/store/source.ts';
 import type { CrossingPurpose } from '../earnings/crossings.ts';
-import { isBought, purposeOf, standing } from '../earnings/crossings.ts';
+import { isBought, purposeOf } from '../earnings/crossings.ts';
 import { tallyCrossings, tallyLegs } from './tally.ts';
 
 /** Which crossings. */
@@ -25,8 +25,6 @@ export interface CrossingFilter {
   readonly minMicro?: bigint | null | undefined;
   readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
-  /** Corrections, and what they took back, too. */
-  readonly includeCorrected?: boolean;
 }
 
 const UUID = 'uuid' as const;
@@ -63,7 +61,7 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     SMALLEST: { column: 'c.micro', type: 'bigint', direction: 'asc' },
   },
   keys: { id: { column: 'c.crossing_id', type: UUID }, payment: { column: 'c.payment_id', type: UUID } },
-  where: (binder, filter, tenant) => [
+  where: (binder, filter) => [
     ...equals(binder, 'c.crossing_id', filter.id),
     ...equals(binder, 'c.host', filter.host),
     ...equals(binder, 'c.slug', filter.slug),
@@ -75,7 +73,6 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     ...(filter.purpose ? [isBought('c.slug', filter.purpose)] : []),
     ...hasLeg(binder, 'to_address', filter.author),
     ...hasLeg(binder, 'author_id', filter.authorId),
-    ...(filter.includeCorrected ? [] : [standing(tenant)]),
   ],
   tally: tallyCrossings,
 };
@@ -104,7 +101,6 @@ export interface LegFilter {
   readonly minMicro?: bigint | null | undefined;
   readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
-  readonly includeCorrected?: boolean;
 }
 
 const LEG_ID = "(l.crossing_id || ':' || lpad(l.ordinal::text, 5, '0'))";
@@ -146,7 +142,7 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       SMALLEST: { column: 'l.amount_micro', type: 'bigint', direction: 'asc' },
     },
     keys: { crossing: { column: 'l.crossing_id', type: UUID }, author: { column: 'l.to_address', type: 'text' } },
-    where: (binder, filter, tenant) => [
+    where: (binder, filter) => [
       ...isLeg(binder, filter.id),
       ...equals(binder, 'l.host', filter.host),
       ...equals(binder, 'l.slug', filter.slug),
@@ -157,7 +153,6 @@ function legsBy(at: 'l.at' | 'c.at'): Source<LegRow, LegFilter> {
       ...isWithin(binder, at, filter.window),
       ...(filter.purpose ? [isBought('l.slug', filter.purpose)] : []),
       ...(filter.includePlatform === false ? ["l.role <> 'platform'"] : []),
-      ...(filter.includeCorrected ? [] : [standing(tenant)]),
     ],
     tally: tallyLegs,
   };

@@ -1,4 +1,4 @@
-/** Exact lengths of lists from the rollups, which stand for the same rows (safety 22): a correction there takes its row back. */
+/** Exact lengths of lists from the rollups, which stand for the same rows (safety 22): a correction there takes its row back, and here is one of its own. */
 
 import { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
@@ -6,27 +6,25 @@ import type { Span } from '../../../kernel/time/window.ts';
 import { isEmpty } from '../../../kernel/time/window.ts';
 import { sumObservations } from '../audit/observations.ts';
 import type { CrossingDimension, CrossingScope } from '../earnings/crossings.ts';
-import { crossingSource } from '../earnings/crossings.ts';
+import { crossingConditions, crossingSource, within } from '../earnings/crossings.ts';
 import { isGiven } from '../scope.ts';
 import type { CrossingFilter, LegFilter } from './crossings.ts';
 import type { ObservationFilter } from './observations.ts';
 
-/** How many crossings stand; null unless the filter is made of window, host, kind, slug and purpose. */
+/** How many crossings there are, corrections among them; null unless the filter is made of window, host, kind, slug and purpose. */
 export function tallyCrossings(sql: Sql, tenantId: string, filter: CrossingFilter): Promise<number> | null {
-  const { host, kind, slug, purpose, window, includeCorrected, ...rest } = filter;
-  if (window === undefined || includeCorrected === true || isAny(rest)) return null;
-  const scope = { tenantId, host: host ?? null, kind: kind ?? null, purpose: purpose ?? null };
-  return slug
-    ? count(sql, scope, window, { dimension: 'slug', keyed: (bind) => `key = slug_key(${bind(slug)})` })
-    : count(sql, scope, window, { dimension: 'total' });
+  const { host, kind, slug, purpose, window, ...rest } = filter;
+  if (window === undefined || isAny(rest)) return null;
+  const scope = { tenantId, host: host ?? null, kind: kind ?? null, purpose: purpose ?? null, slug: slug ?? null };
+  return count(sql, scope, window, slug ? 'slug' : 'total');
 }
 
-/** How many legs of authors stand; null unless the filter is made of window, host, kind and the author's wallet. */
+/** How many legs of authors there are, those of corrections among them; null unless the filter is made of window, host, kind and the author's wallet. */
 export function tallyLegs(sql: Sql, tenantId: string, filter: LegFilter): Promise<number> | null {
-  const { host, kind, author, window, includeCorrected, includePlatform, ...rest } = filter;
-  if (window === undefined || includeCorrected === true || includePlatform !== false || isAny(rest)) return null;
-  const scope = { tenantId, host: host ?? null, kind: kind ?? null };
-  return count(sql, scope, window, { dimension: 'author', ...(author ? { keyed: (bind) => `key = ${bind(author)}` } : {}) });
+  const { host, kind, author, window, includePlatform, ...rest } = filter;
+  if (window === undefined || includePlatform !== false || isAny(rest)) return null;
+  const scope = { tenantId, host: host ?? null, kind: kind ?? null, wallets: author ? [author] : null };
+  return count(sql, scope, window, 'author');
 }
 
 /** How many observations stand; null when the filter names a slug, an amount or an agent's own name, which no rollup knows. */
@@ -47,21 +45,37 @@ export function tallyObservations(sql: Sql, tenantId: string, filter: Observatio
   );
 }
 
-async function count(
-  sql: Sql,
-  scope: CrossingScope,
-  window: Span,
-  { dimension, keyed }: { readonly dimension: CrossingDimension; readonly keyed?: (bind: (value: unknown) => string) => string },
-): Promise<number> {
+async function count(sql: Sql, scope: CrossingScope, window: Span, by: CrossingDimension): Promise<number> {
   if (isEmpty(window)) return 0;
   const binder = new Binder();
-  const source = crossingSource(binder, scope, [window], dimension);
-  const where = keyed === undefined ? '' : `where ${keyed((value) => binder.bind(value))}`;
+  const source = crossingSource(binder, scope, [window], by);
   const [row] = await sql.query<{ count: string }>(
-    `select coalesce(sum(events), 0) as count from (${source}) part ${where}`,
+    `select coalesce(sum(events), 0) + 2 * (select count(*) ${corrections(binder, scope, window, by)}) as count from (${source}) part`,
     binder.values,
   );
   return Number(row?.count ?? 0);
+}
+
+/** Where those of the rows are that correct: the rollups take one off for each, and the list has one more. By the index of corrections, which are few. */
+function corrections(binder: Binder, scope: CrossingScope, window: Span, by: CrossingDimension): string {
+  const { wallets = null, ...ofCrossings } = scope;
+  const legs = [
+    "join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.role <> 'platform'",
+    ...(wallets === null ? [] : [`and l.to_address = any(${binder.bind(wallets)}::text[])`]),
+  ];
+  return `from ledger.crossing c ${by === 'author' ? legs.join(' ') : ''}
+      where ${crossingConditions(binder, ofCrossings)} and ${within(binder, 'c.at', window)} and c.sequence % 2 = 1`;
+}
+
+/** How many legs of corrections each author's wallet has in a window; wallets without are left out. */
+export async function listCorrectedLegs(sql: Sql, scope: CrossingScope, window: Span): Promise<Map<string, number>> {
+  if (isEmpty(window)) return new Map();
+  const binder = new Binder();
+  const rows = await sql.query<{ wallet: string; count: string }>(
+    `select l.to_address as wallet, count(*) as count ${corrections(binder, scope, window, 'author')} group by 1`,
+    binder.values,
+  );
+  return new Map(rows.map(({ wallet, count: legs }) => [wallet, Number(legs)]));
 }
 
 function isAny(rest: object): boolean {

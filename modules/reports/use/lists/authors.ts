@@ -5,6 +5,7 @@ import type { ReadableWindow } from '../../../kernel/time/window.ts';
 import type { ReadingDeps } from '../../../paging/use/deps.ts';
 import { listAuthorIds } from '../../store/earnings/authors.ts';
 import { readGroups } from '../../store/earnings/earnings.ts';
+import { listCorrectedLegs } from '../../store/lists/tally.ts';
 import { groupTotals } from '../earnings.ts';
 import type { AskedWindow, ReportFrame, ReportSite, Totals } from '../request.ts';
 import { readReport } from '../request.ts';
@@ -27,6 +28,23 @@ export async function authorIdsOf(
 ): Promise<(string | null)[]> {
   const found = await atDatabase(() => listAuthorIds(reading, tenantId, wallets));
   return wallets.map((wallet) => found.get(wallet) ?? null);
+}
+
+/**
+ * How many lines the statements of a report have, by wallet: each sale is one, and one that was taken back is two more than `events` says. Asked for once,
+ * with the first. Throws database_unavailable.
+ */
+export function linesOfWallets(
+  { reading }: Pick<ReadingDeps, 'reading'>,
+  { tenantId, window, host, kind }: Pick<AuthorTotals, 'window' | 'host' | 'kind'> & { readonly tenantId: string },
+  authors: readonly Pick<AuthorTotals, 'wallet' | 'events'>[],
+): (wallet: string) => Promise<number> {
+  const events = new Map<string, number>(authors.map((author) => [author.wallet, author.events]));
+  let corrected: Promise<Map<string, number>> | null = null;
+  return async (wallet) => {
+    corrected ??= atDatabase(() => listCorrectedLegs(reading, { tenantId, host, kind }, window));
+    return (events.get(wallet) ?? 0) + 2 * ((await corrected).get(wallet) ?? 0);
+  };
 }
 
 /**

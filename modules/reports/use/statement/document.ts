@@ -191,7 +191,8 @@ function counted(count: number, one: string): string {
 function notesOf({ authorId, window }: StatementReport, csv: CsvOfWindow | null): string[] {
   const search = `from=${window.fromMs}${window.toMs === null ? '' : `&to=${window.toMs}`}`;
   return [
-    'Amounts are USDC with six decimals. Corrections of payments that a chain reorganisation undid are already taken out. ' +
+    'Amounts are USDC with six decimals. What takes a sale back, since the chain undid it or paid its authors otherwise, is of the time it was ' +
+      'recorded, and its amount is negative: a month that is over keeps its sums. ' +
       'Payments go from the buyer to the authors; nobody holds them in between.',
     ...(authorId === null
       ? []

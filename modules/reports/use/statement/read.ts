@@ -6,6 +6,7 @@ import type { AuthorSum } from '../../store/earnings/authorSums.ts';
 import { sumAuthor } from '../../store/earnings/authorSums.ts';
 import { listWallets } from '../../store/earnings/authors.ts';
 import { readGroups, sumCrossings } from '../../store/earnings/earnings.ts';
+import type { SettledSale } from '../../store/earnings/references.ts';
 import { listSettledSales } from '../../store/earnings/references.ts';
 import { listPageFacts } from '../../store/earnings/titles.ts';
 import type { GroupTotals } from '../earnings.ts';
@@ -112,17 +113,15 @@ function cut<Line extends Totals>(all: readonly Line[], most: number): CutList<L
   return { lines: all.slice(0, most), rest: rest.length, restMicro: together(rest).grossMicro };
 }
 
-/** Sales put together by what settled them; those without a reference stay alone. */
-function transactionsOf(
-  sales: readonly { readonly atMs: number; readonly micro: bigint; readonly reference: string | null }[],
-  totals: Totals,
-): CutList<TransactionLine> {
-  const groups = Map.groupBy(sales, ({ reference }, n) => reference ?? n); // biome-ignore format: one line
+/** Sales put together by what settled them, and what takes them back beside; those without a reference stay alone. */
+function transactionsOf(sales: readonly SettledSale[], totals: Totals): CutList<TransactionLine> {
+  const groups = Map.groupBy(sales, ({ reference, sign }, n) => (reference === null ? n : `${sign} ${reference}`)); // biome-ignore format: one line
   const lines = [...groups.values()].map((ofOne) => ({
     atMs: ofOne[0]?.atMs ?? 0,
     reference: ofOne[0]?.reference ?? null,
     micro: ofOne.reduce((sum, { micro }) => sum + micro, 0n),
   }));
   const listedMicro = lines.reduce((sum, { micro }) => sum + micro, 0n);
-  return { lines, rest: totals.events - sales.length, restMicro: totals.grossMicro - listedMicro };
+  const listed = sales.reduce((sum, { sign }) => sum + sign, 0);
+  return { lines, rest: totals.events - listed, restMicro: totals.grossMicro - listedMicro };
 }

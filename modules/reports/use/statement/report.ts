@@ -20,7 +20,7 @@ export interface WalletLine extends Totals {
   readonly authorId: string | null;
 }
 
-/** One transaction, or what else settled sales. */
+/** One transaction, or what else settled sales; or what of it was taken back, below zero. */
 export interface TransactionLine {
   /** Of its newest sale. */
   readonly atMs: number;
