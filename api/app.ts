@@ -53,7 +53,9 @@ import { auditRoute } from './routes/reports/audit.ts';
 import { earningsRoute } from './routes/reports/earnings.ts';
 import { exportCsvRoute } from './routes/reports/exportCsv.ts';
 import { exportPdfRoute } from './routes/reports/exportPdf.ts';
+import { exportZipRoute } from './routes/reports/exportZip.ts';
 import { reconciliationRoute } from './routes/reports/reconciliation.ts';
+import { statementLinkRoute, statementPageRoute } from './routes/reports/statementLink.ts';
 import { statementsRoute } from './routes/reports/statements.ts';
 import { membersRoute } from './routes/tenant/members.ts';
 import { acceptInvitationRoute, invitationPageRoute } from './routes/tenant/membersAccept.ts';
@@ -108,6 +110,8 @@ export const DESCRIBED: readonly Route[] = [
   statementsRoute,
   exportCsvRoute,
   exportPdfRoute,
+  exportZipRoute,
+  statementLinkRoute,
   auditRoute,
   openHostRoute,
   listHostsRoute,
@@ -130,6 +134,7 @@ export const ROUTE_PATHS: readonly string[] = [
   ...DESCRIBED,
   openApiRoute(DESCRIBED),
   invitationPageRoute,
+  statementPageRoute,
   mcpRoute,
   healthRoute,
   readyRoute,
@@ -155,7 +160,15 @@ export function createApi(deps: ApiDeps, { withRouter = true } = {}): RequestLis
     readiness: rememberReadiness(deps.readiness),
     networkChecks: rememberChecks(deps.networkChecks ?? {}),
   };
-  const routes = [...DESCRIBED, openApiRoute(DESCRIBED), invitationPageRoute, mcpRoute, healthRoute, readyRoute];
+  const routes = [
+    ...DESCRIBED,
+    openApiRoute(DESCRIBED),
+    invitationPageRoute,
+    statementPageRoute,
+    mcpRoute,
+    healthRoute,
+    readyRoute,
+  ];
   const app = express();
   app
     .disable('x-powered-by')

@@ -27,6 +27,13 @@ export function momentOf(text: string): number | null {
   }
 }
 
+/** A month such as 2026-10, from its first moment to that of the next; null: it is none, or before 1970. */
+export function monthNamed(month: string, zone: string): { readonly fromMs: number; readonly toMs: number } | null {
+  if (!/^(?:19[789]|2\d\d)\d-(?:0[1-9]|1[0-2])$/.test(month)) return null;
+  const first = Temporal.PlainDate.from(`${month}-01`);
+  return { fromMs: startOf(first, zone), toMs: startOf(first.add({ months: 1 }), zone) };
+}
+
 /**
  * Where units of a calendar begin inside a span (not at its own beginning), in order; null: at more than `most` moments. Weeks begin on
  * Monday. A day begins at its first moment, whatever a clock shows then. An hour ends where the clock shows the next one, or is changed.

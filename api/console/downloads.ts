@@ -10,6 +10,7 @@ import { pathOf, sendAnswer } from '../handler.ts';
 import { readQuery, searchOf } from '../query.ts';
 import { answerCsv, exportCsvRoute } from '../routes/reports/exportCsv.ts';
 import { answerPdf, exportPdfRoute } from '../routes/reports/exportPdf.ts';
+import { answerZip, exportZipRoute } from '../routes/reports/exportZip.ts';
 import type { ConsoleCall } from './call.ts';
 import { letSessionIn, missing } from './call.ts';
 import { requireOwnReading } from './ownPage.ts';
@@ -17,6 +18,7 @@ import { requireOwnReading } from './ownPage.ts';
 const FILES = {
   'earnings.csv': { route: exportCsvRoute, answer: answerCsv },
   'statement.pdf': { route: exportPdfRoute, answer: answerPdf },
+  'statements.zip': { route: exportZipRoute, answer: answerZip },
 } as const;
 
 /**

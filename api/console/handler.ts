@@ -22,6 +22,7 @@ const ROUTES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
   '/demo': { GET: answerDemo },
   '/download/earnings.csv': { GET: answerDownload },
   '/download/statement.pdf': { GET: answerDownload },
+  '/download/statements.zip': { GET: answerDownload },
   '/oidc/start': { GET: answerStart },
   '/oidc/callback': { GET: answerCallback },
 };

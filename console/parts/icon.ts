@@ -5,6 +5,7 @@ import { html } from '../core/html.ts';
 const ICONS = {
   overview: 'M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z',
   earnings: 'M3 17h14M5 14v-4M10 14V4M15 14V8',
+  statements: 'M5 3h10v14l-2.5-1.5L10 17l-2.5-1.5L5 17zM8 7h4M8 10h4',
   agents: 'M5 8h10v8H5zM10 8V4M8 4h4M8 11v2M12 11v2M3 11v3M17 11v3',
   licences: 'M5 3h7l3 3v11H5zM12 3v3h3M7.5 12l2 2 3.5-3.5',
   pages: 'M5 3h10v14H5zM8 7h4M8 10h4M8 13h2',

@@ -10,6 +10,7 @@ import { Payment } from './payments/payment.ts';
 import type { Screen } from './screen.ts';
 import { Settings } from './settings/index.ts';
 import { Setup } from './setup/setup.ts';
+import { Statements } from './statements/index.ts';
 import { EndpointScreen } from './webhooks/endpoint.ts';
 import { Webhooks } from './webhooks/index.ts';
 
@@ -18,6 +19,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/', title: 'Overview', group: 'Money', icon: 'overview', component: Overview },
   { path: '/earnings', title: 'Earnings', group: 'Money', icon: 'earnings', component: Earnings },
   { path: '/earnings/payments/:paymentId', title: 'Payment', group: null, component: Payment },
+  { path: '/statements', title: 'Statements', group: 'Money', icon: 'statements', component: Statements },
   { path: '/agents', title: 'Agents', group: 'Money', icon: 'agents', component: Agents },
   { path: '/licences', title: 'Licences', group: 'Money', icon: 'licences', component: Licences },
   { path: '/pages', title: 'Pages and prices', group: 'Site', icon: 'pages', component: Pages },

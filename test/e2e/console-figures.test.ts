@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { unzipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { audited, settled } from '../support/browser.ts';
+import { audited, openVisitor, settled } from '../support/browser.ts';
 import { changed, figuresOf, usdc, whole } from '../support/consoleFigures.ts';
 import type { ConsoleSite } from '../support/consoleSite.ts';
 import { HOSTILE } from '../support/consoleSite.ts';
 import type { ConsoleWindow } from '../support/consoleWindow.ts';
-import { CONSOLE, startConsoleWindow } from '../support/consoleWindow.ts';
+import { CONSOLE, startConsoleWindow, TIME_ZONE } from '../support/consoleWindow.ts';
 import { textsOf } from '../support/pdf.ts';
 import type { CutProxy } from '../support/proxy.ts';
 import type { TestService } from '../support/service.ts';
@@ -453,10 +454,72 @@ test('earnings are saved as CSV and PDF by their buttons, of the window and filt
   expect(textsOf(pdf).length).toBeGreaterThan(10);
 });
 
+test('statements of a month are what the API says of it; all come as ZIP, and a link shows an author their own without a sign-in', async () => {
+  const month = new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE, year: 'numeric', month: '2-digit' }).format(
+    Date.now() - 3 * 86_400_000,
+  );
+  const asked = page.waitForRequest((request) => request.url().endsWith('/graphql'));
+  await open('/statements', { month });
+  const { window } = (await asked).postDataJSON().variables;
+  const [from, to] = [String(Date.parse(window.from)), String(Date.parse(window.to))];
+  const { totals, breakdown } = await rest('earnings', { from, to, groupBy: 'author' });
+  const name = new Date(`${month}-15`).toLocaleDateString('en-GB', { month: 'long', year: 'numeric' });
+  expect(await Promise.all([`Earned in ${name}`, 'Sales'].map(figure))).toEqual([
+    usdc(totals.grossMicroUsdc),
+    whole(totals.events),
+  ]);
+  const paid = new Map<string, number>();
+  for (const { label, grossMicroUsdc } of breakdown) paid.set(label, (paid.get(label) ?? 0) + grossMicroUsdc);
+  const rows = await shown.table(`What authors were paid in ${name}`);
+  expect(rows.length).toBe(paid.size);
+  for (const { Author = '', Paid } of rows) expect(Paid, Author).toBe(usdc(paid.get(Author) ?? 0));
+  expect((await shown.table('Months'))[0]).toMatchObject({ Month: name, Earned: usdc(totals.grossMicroUsdc) });
+
+  const saved = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'All as ZIP' }).click();
+  const archive = await saved;
+  expect(archive.suggestedFilename()).toMatch(/\.zip$/);
+  const files = Object.keys(unzipSync(readFileSync(await archive.path())));
+  expect(files).toHaveLength(1 + paid.size);
+  expect(files.filter((file) => /[\\/<>:"|?*]/.test(file))).toEqual([]);
+
+  await page.getByRole('button', { name: 'A link for author-1' }).click();
+  await page.getByLabel('Valid for').selectOption({ label: 'A week' });
+  expect(await audited(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Make the link' }).click();
+  const url = (await page.locator('.secret code').textContent()) ?? '';
+  const author = await openVisitor(opened.baseUrl, { timezoneId: TIME_ZONE });
+  await author.page.goto(url);
+  await author.page.getByRole('heading', { name: `Your statement of ${name}` }).waitFor();
+  await author.page.getByText('author-1').waitFor();
+  expect(await audited(author.page)).toEqual([]);
+  const [own] = await Promise.all([
+    author.page.waitForEvent('download'),
+    author.page.getByRole('button', { name: 'Download the PDF' }).click(),
+  ]);
+  expect(own.suggestedFilename()).toBe(`statement-${month}.pdf`);
+  const text = textsOf(readFileSync(await own.path()))
+    .map((piece) => piece.text)
+    .join(' ');
+  expect(text).toContain('author-1');
+  expect(text).toContain(
+    usdc(paid.get('author-1') ?? 0)
+      .replace(' USDC', '')
+      .replaceAll(',', ''),
+  );
+  expect(text).not.toContain('author-2');
+  await author.page.goto(`${url.slice(0, -8)}AAAAAAAA`);
+  await author.page.reload();
+  await author.page.getByRole('button', { name: 'Download the PDF' }).click();
+  await author.page.getByText('This link has ended, or is not complete.').waitFor();
+  expect([author.mishaps, author.strangers]).toEqual([[], []]);
+  await author.close();
+});
+
 test('on paper a screen is its figures and tables alone, dark on white, whole, on pages as wide as it', async () => {
   await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
   try {
-    for (const path of ['/', '/earnings', '/agents', `/earnings/payments/${world.paymentId}`]) {
+    for (const path of ['/', '/earnings', '/statements', '/agents', `/earnings/payments/${world.paymentId}`]) {
       await open(path);
       for (const gone of ['> .side', '> .bar', '> .skip', '.tabs', 'main .button']) {
         expect(await page.locator(`.shell ${gone} >> visible=true`).count(), `${path} ${gone}`).toBe(0);

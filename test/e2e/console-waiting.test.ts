@@ -44,6 +44,13 @@ const FILTERS: readonly Parameters[] = [
   { payer: `0x${'cd'.repeat(20)}` },
 ];
 
+/** A month such as 2026-10, so many before this one. */
+function monthBack(months: number): string {
+  const now = new Date();
+  const month = new Date(now.getFullYear(), now.getMonth() - months, 1);
+  return `${month.getFullYear()}-${String(month.getMonth() + 1).padStart(2, '0')}`;
+}
+
 const CASES = (): readonly Case[] => [
   { path: '/', changes: WINDOWS },
   {
@@ -68,6 +75,7 @@ const CASES = (): readonly Case[] => [
     path: '/agents',
     changes: [...WINDOWS, { agent: 'agent-x' }, { agent: 'other', name: 'Name x' }, { sort: 'UNANSWERED' }, { price: '0.5' }],
   },
+  { path: '/statements', query: { month: monthBack(0) }, changes: [{ month: monthBack(1) }, { month: monthBack(2) }] },
   { path: '/licences', changes: [{ show: 'ending' }, { show: 'all' }, { view: 'offering' }] },
   { path: '/pages', changes: [{ q: 'x' }, { state: 'FREE' }, { view: 'prices' }, { view: 'rules' }, { view: 'crawlers' }] },
   { path: '/audit-log', changes: [...WINDOWS, { action: 'key.minted' }, { who: 'x' }, { what: 'x' }] },

@@ -168,6 +168,7 @@ const NOTHING: Readonly<Record<string, string>> = {
   '/': 'Nothing was sold or missed in this window',
   '/earnings': 'Nothing was sold in this window.',
   '/earnings?by=payments': 'No payment in this window.',
+  '/statements': 'Nobody was paid in this month.',
   '/earnings/payments/': 'The site has no payment with this id.',
   '/agents': 'No agent came by in this window.',
   '/agents?agent=gptbot': 'No request in this window.',

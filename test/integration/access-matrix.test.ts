@@ -34,6 +34,7 @@ const KEYED: Readonly<Record<string, { scope: Scope; query?: string; isOkShape?:
   getReconciliation: { scope: 'earnings.read.all', allowed: 200 },
   exportEarningsCsv: { scope: 'earnings.read.all', allowed: 200 },
   exportEarningsPdf: { scope: 'earnings.read.all', allowed: 200 },
+  exportStatementsZip: { scope: 'earnings.read.all', allowed: 200 },
   getAudit: { scope: 'audit.read', allowed: 200 },
   listMembers: { scope: 'member.read', allowed: 200 },
 };

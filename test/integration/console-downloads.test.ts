@@ -24,6 +24,7 @@ const PAIRS = [
   ['earnings.csv', '/_svc/earnings/export.csv', ''],
   ['statement.pdf', '/_svc/earnings/export.pdf', ''],
   ['statement.pdf', '/_svc/earnings/export.pdf', 'author=ann'],
+  ['statements.zip', '/_svc/earnings/statements.zip', 'timeZone=Europe/Berlin'],
 ] as const;
 
 test.each(PAIRS)(

@@ -274,6 +274,15 @@ const CASES: readonly Case[] = [
     secrets: ['inviteToken'],
   },
   {
+    name: 'makeStatementLink',
+    action: 'statement.link',
+    input: () => ({ authorId: 'ann', month: '2026-10', days: 7 }),
+    fields: 'authorId url expiresAt',
+    before: null,
+    after: { month: '2026-10', timeZone: 'UTC', expiresAt: any },
+    secrets: ['url'],
+  },
+  {
     name: 'revokeInvitation',
     action: 'member.revoke_invite',
     input: () => ({ authorId: 'ann' }),

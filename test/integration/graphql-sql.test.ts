@@ -107,12 +107,12 @@ const FIELDS: readonly (readonly [field: string, statements: number])[] = [
   ['legs(first: $n) { totalCount nodes { title crossing { slug payment { batch { state } } } } }', 6],
   [
     'statements { statements(first: $n) { totalCount nodes { wallet lines(first: 3) { totalCount nodes { url crossing { slug } } } } } }',
-    4,
+    5,
   ],
   [
     `reconciliation { exceptions(first: $n) { totalCount nodes { title authorId crossing { slug } payment { state } } }
        waiting(first: $n) { totalCount nodes { wallet authorId } } }`,
-    8,
+    9,
   ],
   [
     'audit(groupBy: SLUG) { breakdown(first: $n) { totalCount nodes { key title url } } byAgent(first: $n) { nodes { agent } } }',

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
+const links = 'test/integration/statement-links.test.ts';
 const closed = 'test/integration/closed-months.test.ts';
 const integration = 'test/integration/report-pdf.test.ts';
 const SUMS = 'rows add up to their total, to the micro';
@@ -7,6 +8,53 @@ const ALONE = 'the statement of an author has his part alone';
 
 /** Bugs in what people are handed: statements of sites and of authors. */
 export const STATEMENT_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'anything-signed-is-a-link',
+    rule: 25,
+    bug: 'what was signed for an offer or a record opens a statement',
+    edits: [{ file: 'modules/reports/use/statementLinks.ts', search: 'signed?.did === SIGNED_AS', replace: 'signed' }],
+    test: { file: links, name: 'a link that has ended, was changed' },
+  },
+  {
+    id: 'links-never-end',
+    rule: 25,
+    bug: 'a link opens its statement for ever',
+    edits: [{ file: 'modules/reports/use/statementLinks.ts', search: ' || claims.exp * 1000 <= clock()', replace: '' }],
+    test: { file: links, name: 'a link that has ended, was changed' },
+  },
+  {
+    id: 'link-to-the-whole-site',
+    rule: 25,
+    bug: 'the link of one author opens what the site paid everybody',
+    edits: [
+      {
+        file: 'api/routes/reports/statementLink.ts',
+        search: '{ fromMs, toMs, authorId }',
+        replace: '{ fromMs, toMs, authorId: authorId === null ? authorId : null }',
+      },
+    ],
+    test: { file: links, name: 'a link is one author’s statement' },
+  },
+  {
+    id: 'month-by-another-calendar',
+    rule: 25,
+    bug: 'a statement of a month begins and ends by the clock of UTC',
+    edits: [
+      {
+        file: 'modules/reports/use/statementLinks.ts',
+        search: 'monthNamed(month, timeZone)',
+        replace: "monthNamed(month, timeZone && 'UTC')",
+      },
+    ],
+    test: { file: links, name: 'a link is one author’s statement' },
+  },
+  {
+    id: 'links-of-a-suspended-site',
+    rule: 25,
+    bug: 'links go on opening statements of a site that was suspended',
+    edits: [{ file: 'api/routes/reports/statementLink.ts', search: "status !== 'active'", replace: "status === 'closed'" }],
+    test: { file: links, name: 'the links of a site have one file at a time' },
+  },
   {
     id: 'correction-in-the-month-of-its-sale',
     rule: 5,
@@ -47,7 +95,13 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     id: 'reconciled-by-the-time-of-rows',
     rule: 10,
     bug: 'a sale that was taken back in another month is outstanding for ever',
-    edits: [{ file: 'modules/reconciliation/store/legReport.ts', search: 'sequence % 2 = 1', replace: 'sequence % 2 = 7' }],
+    edits: [
+      {
+        file: 'modules/reconciliation/store/legReport.ts',
+        search: '$1 and sequence % 2 = 1',
+        replace: '$1 and sequence % 2 = 7',
+      },
+    ],
     test: { file: closed, name: 'reconciliation of a month takes a sale with its corrections' },
   },
   {

@@ -5,10 +5,10 @@ import { readSources } from '../../tools/check/sources.ts';
  * Where requests leave us: `platform/outbound` (with its connector and its handler) for every address that comes from users, `platform/chain/rpc` and
  * `platform/chain/facilitator` for nodes and facilitators the operator configured, `platform/kms` for the operator's keys. Programs that stand
  * outside the service are free, and so are
- * `api/invitationPage` and `console`, whose scripts run in a browser.
+ * `api/linkPages` and `console`, whose scripts run in a browser.
  */
 const MAY_SEND =
-  /^platform\/(kms|outbound\/(outbound|start|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(console|test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/invitationPage\.ts$/;
+  /^platform\/(kms|outbound\/(outbound|start|pinnedConnector)|chain\/(rpc|facilitator))(\.ts$|\/)|^(console|test|bench|examples|packages|sandbox)\/|^bin\/bootstrap\.mjs$|^api\/linkPages\.ts$/;
 
 const SENDS = [
   /(?<![.\w])fetch\(/,

@@ -1,5 +1,5 @@
 import { acceptInvitation } from '../../../modules/identity/use/members.ts';
-import { HEADERS, PAGE } from '../../invitationPage.ts';
+import { INVITATION_PAGE } from '../../linkPages.ts';
 import type { PublicRoute } from '../../route.ts';
 import { AcceptedInvitation, AcceptInvitationBody } from '../../schemas/members.ts';
 import { parseWith } from '../../schemas/parse.ts';
@@ -41,5 +41,5 @@ export const invitationPageRoute: PublicRoute = {
   method: 'get',
   path: PATH,
   access: 'public',
-  handle: () => Promise.resolve({ status: 200, headers: HEADERS, body: PAGE }),
+  handle: () => Promise.resolve({ status: 200, headers: INVITATION_PAGE.headers, body: INVITATION_PAGE.page }),
 };

@@ -33,6 +33,17 @@ export const PdfParams = WindowParams.extend({
   ),
 });
 
+/** Parameters of the ZIP of statements. */
+export const ZipParams = WindowParams.extend({
+  timeZone,
+  part: z.exactOptional(
+    z
+      .string()
+      .regex(/^[1-9]\d{0,4}$/, 'must be a whole number of at least 1')
+      .meta({ description: 'Which archive of several, from 1; the first unless given.' }),
+  ),
+});
+
 /** Filters of the CSV that the PDF and statements do not have. */
 const csvFilters = {
   ...reportFilters,

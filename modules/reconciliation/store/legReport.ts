@@ -1,7 +1,9 @@
 /** The SQL of the reconciliation report: recorded legs of one tenant beside what `chain_transfer` shows (invariant 10). */
 
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { sameText } from '../../../db/sameText.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { ExceptionReason, SplitTransfer } from '../../kernel/money/splitPayouts.ts';
 import { REASON_UNSHOWN } from '../../kernel/money/splitPayouts.ts';
 import { intakeOf, stateOf } from '../../settlement/store/payment.ts';
@@ -37,26 +39,21 @@ export interface OpenLeg {
 const inWindow = (at: string): string => `($2::timestamptz is null or ${at} >= $2) and ($3::timestamptz is null or ${at} < $3)`;
 
 /**
- * The sales of the window ($1 tenant, $2 from, $3 to), each with all that corrects it, whenever that was recorded: `of_sale` of one table, `columns` of
- * it besides payment and time, the sale's. What was corrected is little, and asked for by the index of corrections.
+ * The legs of the sales of the window ($1 tenant, $2 from, $3 to), each with those that correct it, whenever they were recorded: `of_sale`, of the sale's
+ * time. What was corrected is little, and asked for by the index of corrections.
  */
-const ofSales = (table: 'crossing' | 'leg', columns: string): string => {
-  const all = ['tenant_id', 'payment_id', ...columns.split(', ')];
-  const named = (of: string): string => all.map((column) => `${of}.${column}`).join(', ');
-  const [legs, row] =
-    table === 'leg' ? ['join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id', 'l'] : ['', 'c'];
-  return `corrected as materialized (
+const OF_SALES = `corrected as materialized (
     select distinct payment_id from ledger.crossing where tenant_id = $1 and sequence % 2 = 1
   ), of_sale as (
-    select ${named('plain')}, plain.at from ledger.${table} plain where tenant_id = $1 and ${inWindow('at')}
+    select tenant_id, payment_id, to_address, amount_micro, at from ledger.leg where tenant_id = $1 and ${inWindow('at')}
       and payment_id not in (select payment_id from corrected)
     union all
-    select ${named(row)}, sale.at from corrected
+    select l.tenant_id, l.payment_id, l.to_address, l.amount_micro, sale.at from corrected
       join ledger.crossing sale on sale.tenant_id = $1 and sale.payment_id = corrected.payment_id and sale.sequence = 0
-      join ledger.crossing c on c.tenant_id = $1 and c.payment_id = corrected.payment_id ${legs}
+      join ledger.crossing c on c.tenant_id = $1 and c.payment_id = corrected.payment_id
+      join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id
      where ${inWindow('sale.at')}
   )`;
-};
 
 /** Why a leg is open of whose payment the chain shows nothing, by the payment's state; `closed`: a review that a person ended. */
 const UNSHOWN = Object.entries({ ...REASON_UNSHOWN, closed: 'written_off' })
@@ -78,7 +75,7 @@ const positiveLegs = (
  * (`offset 0` keeps it so), never each with each: Postgres cannot guess how many these are.
  */
 const JUDGED = `
-  ${ofSales('leg', 'to_address, amount_micro')}, net as (
+  ${OF_SALES}, net as (
     select tenant_id, payment_id, to_address, sum(amount_micro) as micro, min(at) as at from of_sale
      group by tenant_id, payment_id, to_address having sum(amount_micro) > 0
   ), seen as (
@@ -160,12 +157,39 @@ export async function countRecorded(
   tenantId: string,
   { from, to }: ReportWindow,
 ): Promise<{ events: number; grossMicro: bigint }> {
-  const [row] = await sql.query<{ events: number; gross: string }>(
-    `with ${ofSales('crossing', 'micro')}
-     select coalesce(sum(sign(micro)), 0)::int as events, coalesce(sum(micro), 0)::text as gross from of_sale`,
-    [tenantId, from, to],
-  );
-  return { events: row?.events ?? 0, grossMicro: BigInt(row?.gross ?? 0) };
+  let rows = tables
+    .selectFrom('ledger.crossing')
+    .select([text<number>`coalesce(sum(sign(micro)), 0)`.as('events'), text<string>`coalesce(sum(micro), 0)`.as('gross')])
+    .where('tenantId', '=', tenantId);
+  if (from !== null) rows = rows.where('at', '>=', from);
+  if (to !== null) rows = rows.where('at', '<', to);
+  const isWithin = (at: 'c.at' | 'sale.at') =>
+    text`((${from}::timestamptz is null or ${text.ref(at)} >= ${from}) and (${to}::timestamptz is null or ${text.ref(at)} < ${to}))::int`;
+  // A correction that is of another window than its sale goes to that of the sale.
+  const times = text`(${isWithin('sale.at')} - ${isWithin('c.at')})`;
+  const moved = tables
+    .selectFrom('ledger.crossing as c')
+    .innerJoin('ledger.crossing as sale', (on) =>
+      on.onRef('sale.tenantId', '=', 'c.tenantId').onRef('sale.paymentId', '=', 'c.paymentId').on('sale.sequence', '=', 0),
+    )
+    .select([
+      text<number>`coalesce(sum(sign(c.micro) * ${times}), 0)`.as('events'),
+      text<string>`coalesce(sum(c.micro * ${times}), 0)`.as('gross'),
+    ])
+    .where('c.tenantId', '=', tenantId)
+    .where('c.sequence', '>', 0)
+    .where('c.paymentId', 'in', (select) =>
+      select
+        .selectFrom('ledger.crossing as k')
+        .select('k.paymentId')
+        .where('k.tenantId', '=', tenantId)
+        .where(text<boolean>`k.sequence % 2 = 1`),
+    );
+  const [[ofRows], [ofSales]] = [await run(sql, rows), await run(sql, moved)];
+  return {
+    events: Number(ofRows?.events ?? 0) + Number(ofSales?.events ?? 0),
+    grossMicro: BigInt(ofRows?.gross ?? 0) + BigInt(ofSales?.gross ?? 0),
+  };
 }
 
 /** What is recorded of one payment and payee through a split, beside the authorization that paid it. */

@@ -28,7 +28,7 @@ const MAX_DOWNLOAD_MS = 600_000;
 const MAX_TURN_MS = 2_000;
 
 /** A spreadsheet takes a file without it for another encoding; programs take it for a part of the first column's name. */
-const BYTE_ORDER_MARK = '\ufeff';
+export const BYTE_ORDER_MARK = '\ufeff';
 
 /** Which rows a CSV holds besides the window: the filters of earnings, each null or left out where there is none. */
 export interface CsvFilters extends Omit<ExportScope, 'tenantId' | 'wallets' | 'host' | 'kind'> {
@@ -140,7 +140,7 @@ export function fileZone(given: string | undefined): string {
 }
 
 /** The name of an export's file: first and last day of the window by a zone's calendar; text that a header can carry. */
-export function exportFileName(extension: 'csv' | 'pdf', host: string | null, frame: ReportFrame, zone: string): string {
+export function exportFileName(extension: string, host: string | null, frame: ReportFrame, zone: string): string {
   const day = (ms: number) => new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(ms);
   const name = (host ?? 'site').replace(/[^a-z0-9.-]/gi, '_');
   const { fromMs, toMs } = frame.window;

@@ -1,7 +1,10 @@
 /** Exact lengths of lists from the rollups, which stand for the same rows (safety 22): a correction there takes its row back, and here is one of its own. */
 
+import { sql as text } from 'kysely';
 import { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
+import { run, tables } from '../../../../db/statement.ts';
+import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
 import { isEmpty } from '../../../kernel/time/window.ts';
 import { sumObservations } from '../audit/observations.ts';
@@ -68,14 +71,24 @@ function corrections(binder: Binder, scope: CrossingScope, window: Span, by: Cro
 }
 
 /** How many legs of corrections each author's wallet has in a window; wallets without are left out. */
-export async function listCorrectedLegs(sql: Sql, scope: CrossingScope, window: Span): Promise<Map<string, number>> {
-  if (isEmpty(window)) return new Map();
-  const binder = new Binder();
-  const rows = await sql.query<{ wallet: string; count: string }>(
-    `select l.to_address as wallet, count(*) as count ${corrections(binder, scope, window, 'author')} group by 1`,
-    binder.values,
-  );
-  return new Map(rows.map(({ wallet, count: legs }) => [wallet, Number(legs)]));
+export async function listCorrectedLegs(
+  sql: Sql,
+  { tenantId, host, kind }: Pick<CrossingScope, 'tenantId' | 'host' | 'kind'>,
+  { fromMs, toMs }: Span,
+): Promise<Map<string, number>> {
+  let corrected = tables
+    .selectFrom('ledger.crossing as c')
+    .innerJoin('ledger.leg as l', (on) => on.onRef('l.tenantId', '=', 'c.tenantId').onRef('l.crossingId', '=', 'c.crossingId'))
+    .select(['l.toAddress', ({ fn }) => fn.countAll<string>().as('legs')])
+    .where('c.tenantId', '=', tenantId)
+    .where(text<boolean>`c.sequence % 2 = 1`)
+    .where('l.role', '<>', 'platform')
+    .where('c.at', '>=', new Date(fromMs));
+  if (toMs !== null) corrected = corrected.where('c.at', '<', new Date(toMs));
+  if (host !== null) corrected = corrected.where('c.host', '=', host);
+  if (kind !== null) corrected = corrected.where('c.kind', '=', kind as CrossingKind);
+  const rows = await run(sql, corrected.groupBy('l.toAddress'));
+  return new Map(rows.map(({ toAddress, legs }) => [toAddress, Number(legs)]));
 }
 
 function isAny(rest: object): boolean {

@@ -92,8 +92,11 @@ function sharesOf(sums: readonly AuthorSum[]): readonly [number, number] {
   return [Math.min(...sums.map(({ leastShare }) => leastShare)), Math.max(...sums.map(({ mostShare }) => mostShare))];
 }
 
-/** An author without a sale in the window is one all the same if the roster has him, or a wallet that was paid before. */
-async function requireKnown(sql: Sql, tenantId: string, authorId: string): Promise<void> {
+/**
+ * An author without a sale in the window is one all the same if the roster has him, or a wallet that was paid before. Throws not_found for anybody
+ * else.
+ */
+export async function requireKnown(sql: Sql, tenantId: string, authorId: string): Promise<void> {
   if (await findMember(sql, tenantId, authorId)) return;
   if ((await listWallets(sql, tenantId, authorId)).length > 0) return;
   throw new ServiceError('not_found', 'author: no author of this site has this id', { parameter: 'author' });

@@ -1,0 +1,114 @@
+import type { Database } from '../../../db/database.ts';
+import { monthNamed } from '../../../platform/calendar.ts';
+import type { Keyring } from '../../../platform/tokens/jws.ts';
+import { MAX_JWS_CHARS } from '../../../platform/tokens/jws.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import type { SiteCall } from '../../tenants/use/change.ts';
+import { changeSite } from '../../tenants/use/change.ts';
+import { fileZone } from './exportCsv.ts';
+import { requireKnown } from './statement/read.ts';
+
+/** Where a link leads: a page that hands its token over by a click, since what looks through e-mails opens links, too. */
+export const STATEMENT_LINK_PATH = '/_svc/statement';
+
+/** Longest token of a link, in characters. */
+export const MAX_LINK_CHARS = MAX_JWS_CHARS;
+/** How long a link is valid unless told, and at most. */
+export const LINK_DAYS = 30;
+export const MAX_LINK_DAYS = 90;
+const DAY_SECONDS = 86_400;
+
+/** What a token is signed as: with a name of its own it passes for no licence, offer or record, and none of those for it. */
+const SIGNED_AS = 'statement';
+
+/** Which statement: of one author in one month, by the calendar of a zone. */
+export interface LinkedStatement {
+  readonly tenantId: string;
+  readonly authorId: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly timeZone: string;
+}
+
+/** What links are made with. */
+export interface StatementLinkDeps {
+  readonly database: Database;
+  readonly keyring: Pick<Keyring, 'current' | 'sign'>;
+  readonly baseUrl: string;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+}
+
+interface Claims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly svc: { readonly tenantId: string; readonly host: string | null; readonly month: string; readonly timeZone: string };
+}
+
+/**
+ * A link by which an author gets their own statement of a month (2026-10), and nothing else, until it ends; the audit log says who made it. Again: another
+ * link, and the former goes on. Throws invalid_parameter for a month, a zone or a number of days that is none, not_found for an author the
+ * site does not know, signing_key_unavailable, and what `changeSite` throws.
+ */
+export async function makeStatementLink(
+  deps: StatementLinkDeps,
+  call: SiteCall,
+  asked: {
+    readonly authorId: string;
+    readonly month: string;
+    readonly timeZone: string;
+    readonly host: string | null;
+    readonly days?: number;
+  },
+): Promise<{ readonly url: string; readonly expiresAtMs: number }> {
+  const { authorId, month, host, days = LINK_DAYS } = asked;
+  const { tenantId } = call;
+  const timeZone = fileZone(asked.timeZone);
+  requireMonth(month, timeZone);
+  if (!Number.isInteger(days) || days < 1 || days > MAX_LINK_DAYS) {
+    throw new ServiceError('invalid_parameter', `days: must be 1 to ${MAX_LINK_DAYS}`, { parameter: 'days' });
+  }
+  const iat = Math.floor(deps.clock() / 1000);
+  const claims: Claims = {
+    iss: deps.baseUrl,
+    sub: authorId,
+    iat,
+    exp: iat + days * DAY_SECONDS,
+    svc: { tenantId, host, month, timeZone },
+  };
+  const { kid } = deps.keyring.current();
+  const token = await deps.keyring.sign(kid, claims, { kid: `${SIGNED_AS}#${kid}` });
+  await changeSite(deps, call, {
+    action: 'statement.link',
+    target: authorId,
+    look: async (_sql, made) => made && { month, timeZone, expiresAt: new Date(claims.exp * 1000).toISOString() },
+    make: async (database) => {
+      await database.transaction((sql) => requireKnown(sql, tenantId, authorId));
+      return true;
+    },
+  });
+  return { url: `${deps.baseUrl}${STATEMENT_LINK_PATH}#${token}`, expiresAtMs: claims.exp * 1000 };
+}
+
+/** The statement that a link's token is for. Throws not_found for one that is not ours, or has ended; looks at nothing but the token. */
+export async function linkedStatement(
+  { keyring, baseUrl, clock }: { readonly keyring: Pick<Keyring, 'verifyNamed'> } & Pick<StatementLinkDeps, 'baseUrl' | 'clock'>,
+  token: string,
+): Promise<LinkedStatement> {
+  const signed = await keyring.verifyNamed(token);
+  const claims = signed?.did === SIGNED_AS ? (signed.claims as Claims) : null;
+  if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) {
+    throw new ServiceError('not_found', 'this link has ended, or is not complete: ask the publisher for a new one');
+  }
+  const { tenantId, month, timeZone } = claims.svc;
+  return { tenantId, authorId: claims.sub, timeZone, ...requireMonth(month, timeZone) };
+}
+
+function requireMonth(month: string, timeZone: string) {
+  const span = monthNamed(month, timeZone);
+  if (span === null)
+    throw new ServiceError('invalid_parameter', 'month: must be a month such as 2026-10', { parameter: 'month' });
+  return span;
+}

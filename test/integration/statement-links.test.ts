@@ -1,0 +1,214 @@
+import { unzipSync } from 'fflate';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAX_ZIP_STATEMENTS } from '../../modules/reports/use/exportZip.ts';
+import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
+import { listAuditEntries } from '../support/auditEntries.ts';
+import { startTestGraphql } from '../support/graphql.ts';
+import { textOf } from '../support/pdf.ts';
+import type { Purchase } from '../support/reports.ts';
+import { insertPurchases } from '../support/reports.ts';
+
+/** Statements as publishers hand them out: an archive of all authors, and a link for each. */
+
+const DAY = 86_400_000;
+const walletOf = (n: number): string => `0x${(n + 0xa1).toString(16).padStart(4, '0').repeat(10)}`;
+/** October 2026 in Berlin, which begins and ends in another offset. */
+const OCTOBER = { from: Date.UTC(2026, 8, 30, 22), to: Date.UTC(2026, 9, 31, 23) };
+
+let graph: Awaited<ReturnType<typeof startTestGraphql>>;
+let site: Site;
+let owner: string;
+beforeAll(async () => {
+  graph = await startTestGraphql();
+  site = await graph.api.site({ plan: 'studio' });
+  owner = await graph.owner(site.tenantId);
+  const [ann, bob, nobody] = [
+    { toAddress: walletOf(0), amountMicro: 700, authorId: 'Ann / Ä' },
+    { toAddress: walletOf(1), amountMicro: 300, authorId: 'bob' },
+    { toAddress: walletOf(2), amountMicro: 50 },
+  ];
+  await insertPurchases(graph.api.deps.database, [
+    bought(OCTOBER.from, { slug: 'first', legs: [ann, bob] }),
+    bought(OCTOBER.to - 1, { slug: 'last', legs: [ann, nobody] }),
+    bought(OCTOBER.from - 1, { slug: 'september', legs: [ann] }),
+    bought(OCTOBER.to, { slug: 'november', legs: [ann] }),
+  ]);
+});
+afterAll(() => graph?.stop());
+
+type Site = Awaited<ReturnType<typeof graph.api.site>>;
+
+const bought = (atMs: number, changes: Partial<Purchase>): Purchase => ({
+  ...{ tenantId: site.tenantId, host: site.host, slug: 'solo', kind: 'read', steps: 1, legs: [] },
+  ...changes,
+  atMs,
+});
+
+const MAKE = `mutation ($input: MakeStatementLinkInput!) { makeStatementLink(input: $input) {
+  __typename ... on MakeStatementLinkPayload { authorId url expiresAt } ... on Refusal { code message } ... on InvalidInput { parameter } } }`;
+const asked = { authorId: 'Ann / Ä', month: '2026-10', timeZone: 'Europe/Berlin' };
+
+async function make(input: object = {}, bearer = owner) {
+  const { data, errors } = await graph.ask(bearer, MAKE, { input: { ...asked, ...input } });
+  return { made: data?.makeStatementLink, errors };
+}
+
+const tokenOf = (url: string): string => new URL(url).hash.slice(1);
+
+async function open(token: unknown) {
+  const answer = await fetch(`${graph.api.url}/_svc/statement`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  return { status: answer.status, headers: answer.headers, text: answer.status === 200 ? textOf(bytes) : bytes.toString() };
+}
+
+async function zip(query: Readonly<Record<string, string | number>>, key = site.key) {
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]));
+  const answer = await fetch(`${graph.api.url}/_svc/earnings/statements.zip?${search}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const files =
+    answer.status === 200 ? Object.entries(unzipSync(bytes)).map(([name, held]) => [name, Buffer.from(held)] as const) : [];
+  return { answer, files: new Map(files), said: Buffer.from(bytes).toString() };
+}
+
+test('a link is one author’s statement of one month by the calendar of its zone, and the log says who made it', async () => {
+  const { made, errors } = await make({ days: 7 });
+  expect([errors, made]).toEqual([
+    [],
+    { __typename: 'MakeStatementLinkPayload', authorId: asked.authorId, url: expect.any(String), expiresAt: expect.any(Number) },
+  ]);
+  expect(Math.abs(made.expiresAt - Date.now() - 7 * DAY)).toBeLessThan(60_000);
+  expect(made.url).toContain('/_svc/statement#');
+  const { status, headers, text } = await open(tokenOf(made.url));
+  expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+    200,
+    'application/pdf',
+    'private, no-store',
+  ]);
+  expect(headers.get('content-disposition')).toContain('-2026-10-01-2026-10-31.pdf');
+  for (const its of ['Ann / Ä', 'first', 'last', '0.001400']) expect(text).toContain(its);
+  expect(text.toLowerCase()).not.toMatch(/bob|september|november|0\.000300|0\.000050/);
+  const entries = await listAuditEntries(graph.api.deps.database, site.tenantId);
+  expect(entries).toContainEqual(
+    expect.objectContaining({
+      action: 'statement.link',
+      target: asked.authorId,
+      actor: expect.objectContaining({ userId: 'owner' }),
+    }),
+  );
+  expect(JSON.stringify(entries)).not.toContain(tokenOf(made.url).split('.')[2]);
+});
+
+test('a link that has ended, was changed, or was signed for something else opens nothing, and nothing is read for it', async () => {
+  const token = tokenOf((await make()).made.url);
+  const [head = '', claims = '', signature = ''] = token.split('.');
+  const told = JSON.parse(Buffer.from(claims, 'base64url').toString());
+  const other = Buffer.from(JSON.stringify({ ...told, sub: 'bob' })).toString('base64url');
+  const { keyring, baseUrl } = graph.api.deps;
+  const { kid } = keyring.current();
+  const signedAs = (named: string, of: object) => keyring.sign(kid, { ...told, ...of }, { kid: named });
+  const wrong = [
+    `${head}.${other}.${signature}`,
+    `${head}.${claims}.${signature.slice(0, -4)}AAAA`,
+    await signedAs(`did:web:localhost#${kid}`, {}),
+    await keyring.sign(kid, told),
+    await signedAs(`statement#${kid}`, { iss: 'https://elsewhere.example' }),
+    await signedAs(`statement#${kid}`, { exp: Math.floor(Date.now() / 1000) - 1 }),
+    'x',
+  ];
+  expect(baseUrl).toBe(told.iss);
+  for (const one of wrong) {
+    expect(await open(one)).toMatchObject({ status: 404, text: expect.stringContaining('not_found: this link has ended') });
+  }
+  for (const none of ['', undefined, 7, 'x'.repeat(5_000)]) expect((await open(none)).status).toBeGreaterThanOrEqual(400);
+  for (const none of ['', undefined, 7, 'x'.repeat(5_000)]) expect((await open(none)).status).toBeLessThan(500);
+  graph.api.time.offsetMs = 31 * DAY;
+  expect((await open(token)).status).toBe(404);
+  graph.api.time.offsetMs = 0;
+  expect((await open(token)).status).toBe(200);
+});
+
+test('links are the owner’s to make, of authors the site knows and months there are', async () => {
+  const stranger = await graph.owner((await graph.api.site({ plan: 'studio' })).tenantId);
+  expect((await make({}, site.key)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+  expect((await make({ tenantId: site.tenantId }, stranger)).made ?? null).not.toHaveProperty('url');
+  expect((await make({}, stranger)).made).toMatchObject({ code: 'not_found' });
+  expect((await make({ authorId: 'carl' })).made).toMatchObject({ code: 'not_found' });
+  for (const [wrong, parameter] of [
+    [{ month: '2026-13' }, 'month'],
+    [{ month: 'October' }, 'month'],
+    [{ timeZone: 'Mars/Base' }, 'timeZone'],
+    [{ days: 91 }, 'days'],
+    [{ days: 0 }, 'days'],
+  ] as const) {
+    expect((await make(wrong)).made, parameter).toMatchObject({ __typename: 'InvalidInput', parameter });
+  }
+});
+
+test('the links of a site have one file at a time, so that they leave its owner a place; a suspended site’s open nothing', async () => {
+  const token = tokenOf((await make()).made.url);
+  const statuses = (await Promise.all([1, 2, 3, 4].map(() => open(token)))).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  expect((await open(token)).status).toBe(200);
+  await setTenantStatus(graph.api.deps, { tenantId: site.tenantId, status: 'suspended' });
+  expect((await open(token)).status).toBe(404);
+  await setTenantStatus(graph.api.deps, { tenantId: site.tenantId, status: 'active' });
+});
+
+test('the archive of a month has a PDF of each author the credits name, and a table of every wallet that adds up', async () => {
+  const { answer, files } = await zip({ ...OCTOBER, timeZone: 'Europe/Berlin' });
+  expect([answer.status, answer.headers.get('content-type'), answer.headers.get('x-svc-parts')]).toEqual([
+    200,
+    'application/zip',
+    '1',
+  ]);
+  expect(answer.headers.get('content-disposition')).toContain('-2026-10-01-2026-10-31.zip');
+  expect([...files.keys()]).toEqual(['statements.csv', '1-Ann _ Ä.pdf', '2-bob.pdf']);
+  const pdf = await fetch(
+    `${graph.api.url}/_svc/earnings/export.pdf?${new URLSearchParams({ from: String(OCTOBER.from), to: String(OCTOBER.to), author: 'bob' })}`,
+    {
+      headers: { authorization: `Bearer ${site.key}` },
+    },
+  );
+  const withoutTime = (text: string): string => text.replace(/Generated.*/g, '');
+  expect(withoutTime(textOf(files.get('2-bob.pdf') as Buffer))).toBe(withoutTime(textOf(Buffer.from(await pdf.arrayBuffer()))));
+  const [head, ...rows] = (files.get('statements.csv') as Buffer).toString().replace('\ufeff', '').trimEnd().split('\r\n'); // biome-ignore format: one line
+  expect(head).toBe('author_id,wallet,reads,citations,amount_micro,amount_usdc,document');
+  expect(rows.map((row) => row.split(',').filter((_, n) => n !== 1))).toEqual([
+    ['Ann / Ä', '2', '0', '1400', '0.001400', '1-Ann _ Ä.pdf'],
+    ['bob', '1', '0', '300', '0.000300', '2-bob.pdf'],
+    ['', '1', '0', '50', '0.000050', ''],
+  ]);
+});
+
+test('more authors than an archive has are several archives, each with its part of them; one that is not there is refused', async () => {
+  const many = await graph.api.site({ plan: 'studio' });
+  const legs = (from: number) =>
+    Array.from({ length: 50 }, (_, n) => ({
+      toAddress: walletOf(from + n),
+      amountMicro: 10_000 - from - n,
+      authorId: `author-${from + n}`,
+    }));
+  const sales = [0, 50, 100, 150, 200].map((from) => ({
+    ...bought(OCTOBER.from, { legs: legs(from) }),
+    tenantId: many.tenantId,
+    host: many.host,
+  }));
+  await insertPurchases(graph.api.deps.database, sales.map((sale, n) => (n < 4 ? sale : { ...sale, legs: sale.legs.slice(0, 2) }))); // biome-ignore format: one line
+  const second = await zip({ ...OCTOBER, part: 2 }, many.key);
+  expect([second.answer.headers.get('x-svc-parts'), second.answer.headers.get('content-disposition')]).toEqual([
+    '2',
+    expect.stringContaining('.part-2-of-2.zip'),
+  ]);
+  expect([...second.files.keys()]).toEqual(['statements.csv', '201-author-200.pdf', '202-author-201.pdf']);
+  expect(second.files.get('statements.csv')?.toString().trimEnd().split('\r\n')).toHaveLength(MAX_ZIP_STATEMENTS + 3);
+  const third = await zip({ ...OCTOBER, part: 3 }, many.key);
+  expect([third.answer.status, third.said]).toEqual([400, expect.stringContaining('part: must be 1 to 2')]);
+  const { answer } = await zip({ from: OCTOBER.to + 40 * DAY, to: OCTOBER.to + 41 * DAY });
+  expect([answer.status, answer.headers.get('x-svc-parts')]).toEqual([200, '1']);
+});
