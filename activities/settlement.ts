@@ -1,28 +1,27 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { ConfirmResult } from '../modules/settlement/use/batch/confirm.ts';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Flights } from '../modules/settlement/use/batch/flights.ts';
-import type { ReportedConfirm, ReportedSend } from '../modules/settlement/use/batch/report.ts';
-import { reportConfirmed, reportSent } from '../modules/settlement/use/batch/report.ts';
-import type { BatchProposal } from '../modules/settlement/use/batchQueue.ts';
-import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
-import { confirmCarried, sendProposal } from '../modules/settlement/use/rails/rails.ts';
+import type { BatchStanding } from '../modules/settlement/use/batch/report.ts';
+import { openStandings } from '../modules/settlement/use/batch/report.ts';
+import type { SettlementDeps, StartBatch } from '../modules/settlement/use/deps.ts';
+import { confirmCarried } from '../modules/settlement/use/rails/rails.ts';
 import { flushSplits } from '../modules/settlement/use/relayer/flush.ts';
-import type { Ownerless, SweptBatch } from '../modules/settlement/use/watch/sweep.ts';
-import { findOwnerless, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
+import type { Untaken } from '../modules/settlement/use/watch/sweep.ts';
+import { adoptBatches, listUntaken, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
+import { finishBatch } from '../modules/settlement/use/watch/watch.ts';
 import { beating } from './beating.ts';
 
 /** The activities of settlement: each unpacks, calls a use of the module, and leaves retries to the workflow. */
 export interface SettlementActivities {
-  /** Claims, signs and sends a batch; at most 3 seconds, local (safety 20). */
-  sendSettlement(proposal: BatchProposal): Promise<ReportedSend>;
-  /** Looks for the batch's receipt for at most 2.2 seconds and records what is decided; local. */
-  confirmSettlement(input: { readonly batchId: string }): Promise<ReportedConfirm>;
+  /** Looks for the batch's receipt for at most 2.2 seconds, sends its bytes again where there is none, and records what is decided; local (safety 20). */
+  confirmSettlement(input: { readonly batchId: string }): Promise<BatchStanding>;
   /** Stays with a batch until all of it is decided; heart-beating, at most 5 minutes. */
-  awaitSettlement(input: { readonly batchId: string }): Promise<ReportedConfirm>;
-  /** What a crash left without a workflow, to be started at once; quick, whatever else there is to sweep. */
-  recoverAccepted(input: { readonly network: string }): Promise<Ownerless>;
-  /** One round over everything that no live workflow holds. */
-  sweepPayments(input: { readonly network: string }): Promise<{ readonly batches: readonly SweptBatch[] }>;
+  awaitSettlement(input: { readonly batchId: string }): Promise<BatchStanding>;
+  /** One look at a decided batch: over at the safe block, sent again where a reorganisation took it; local. */
+  finishSettlement(input: { readonly batchId: string }): Promise<BatchStanding>;
+  /** Wakes this worker for payments that none took, and finds licence purchases that nobody follows; quick, whatever else there is to sweep. */
+  findUntaken(input: { readonly network: string }): Promise<Untaken>;
+  /** One round over everything that no live workflow holds; returns how many batches it gave their workflow. */
+  sweepPayments(input: { readonly network: string }): Promise<number>;
   /** Pays out splits that hold money. */
   flushSplits(input: { readonly network: string }): Promise<number>;
 }
@@ -31,35 +30,57 @@ const HEARTBEAT_MS = 5_000;
 const LOCAL_WAIT_MS = 2_200;
 const WAIT_MS = 2_000;
 const LONGEST_MS = 4 * 60_000;
+/** Looks after which a batch is held again, for longer than they take. */
+const HELD_LOOKS = 10;
 
-/** The activities over one set of dependencies; `flights` are the batches that this process sends by itself. */
-export function createSettlementActivities(deps: SettlementDeps, flights: Pick<Flights, 'find'>): SettlementActivities {
+/** The activities over one set of dependencies; `flights` are the batches that this process sends, `start` gives others their workflow. */
+export function createSettlementActivities(
+  deps: SettlementDeps,
+  flights: Pick<Flights, 'find' | 'wake'>,
+  start: StartBatch,
+): SettlementActivities {
+  const standings = openStandings(deps);
   return {
-    sendSettlement: async (proposal) => {
-      if (flights.find(proposal.batchId) !== null) return { kind: 'sent', rest: [], batch: null };
-      const sent = await sendProposal(deps, proposal, activityInfo().workflowExecution?.workflowId ?? null);
-      return reportSent(deps, proposal.batchId, sent);
-    },
     confirmSettlement: async ({ batchId }) => {
-      // A batch that is being confirmed here is not looked at twice.
-      const confirmed = await (flights.find(batchId) ?? confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }));
-      return reportConfirmed(deps, batchId, confirmed);
+      // A batch that is being confirmed here, or was by another, is not looked at twice.
+      const flight = flights.find(batchId);
+      if (flight === null) {
+        const standing = await standings.of(batchId);
+        if (standing.open === 0) return standing;
+      }
+      await (flight ?? confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }));
+      return standings.of(batchId);
     },
-    awaitSettlement: async ({ batchId }) => reportConfirmed(deps, batchId, await stayWith(deps, batchId)),
-    recoverAccepted: ({ network }) => findOwnerless(deps, network),
-    sweepPayments: ({ network }) => beating(HEARTBEAT_MS, async () => ({ batches: await sweepNetwork(deps, network) })),
+    awaitSettlement: async ({ batchId }) => {
+      await stayWith(deps, batchId, () => standings.hold(batchId));
+      return standings.of(batchId);
+    },
+    finishSettlement: async ({ batchId }) => {
+      await standings.hold(batchId); // before the look, which an outage of the chain may fail again and again
+      await finishBatch(deps, batchId);
+      return standings.of(batchId);
+    },
+    findUntaken: async ({ network }) => {
+      const found = await listUntaken(deps, network);
+      if (found.isUntaken) flights.wake(network);
+      return found;
+    },
+    sweepPayments: ({ network }) =>
+      beating(HEARTBEAT_MS, async () => {
+        await sweepNetwork(deps, network);
+        return adoptBatches(deps, network, start);
+      }),
     flushSplits: ({ network }) => beating(HEARTBEAT_MS, () => flushOrWarn(deps, network)),
   };
 }
 
-async function stayWith(deps: SettlementDeps, batchId: string): Promise<ConfirmResult> {
+async function stayWith(deps: SettlementDeps, batchId: string, hold: () => Promise<unknown>): Promise<void> {
   const deadline = deps.now() + LONGEST_MS;
-  const rest: ConfirmResult['rest'][number][] = [];
-  for (;;) {
+  for (let look = 0; ; look++) {
     heartbeat();
-    const result = await confirmCarried(deps, batchId, { timeoutMs: WAIT_MS, signal: cancellationSignal() });
-    rest.push(...result.rest);
-    if (result.undecided === 0 || deps.now() > deadline || cancellationSignal().aborted) return { ...result, rest };
+    if (look % HELD_LOOKS === 0) await hold();
+    const { undecided } = await confirmCarried(deps, batchId, { timeoutMs: WAIT_MS, signal: cancellationSignal() });
+    if (undecided === 0 || deps.now() > deadline || cancellationSignal().aborted) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -24,7 +24,7 @@ import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/sh
 
 const MARGIN_MS = 25;
 const BLOCK_MS = 2_000;
-/** Before each payment, so that what the last one leaves to do, its batch's workflow, has ended: what is measured is idle. */
+/** Before each payment, so that what the last one leaves to do at once has ended. The workflows of earlier batches, a second later, run beside it. */
 const REST_MS = 150;
 
 /** One idle payment over HTTP beside the chain's own wait for a transfer that was signed before. */

@@ -22,10 +22,10 @@ import { watchProcess } from '../modules/operations/use/processWatch.ts';
 import type { RetentionPeriods } from '../modules/operations/use/retention.ts';
 import { scheduleReconciliation } from '../modules/reconciliation/use/schedule.ts';
 import { scheduleRollupCheck } from '../modules/reports/use/schedule.ts';
-import { ACCEPTED_CHANNEL } from '../modules/settlement/store/intake.ts';
+import { ACCEPTED_CHANNEL } from '../modules/settlement/store/announce.ts';
 import type { Flights } from '../modules/settlement/use/batch/flights.ts';
 import { openFlights } from '../modules/settlement/use/batch/flights.ts';
-import type { SettlementDeps } from '../modules/settlement/use/deps.ts';
+import type { SettlementDeps, StartBatch } from '../modules/settlement/use/deps.ts';
 import { checkRails } from '../modules/settlement/use/rails/rails.ts';
 import { createBatchStart, prepareRelayers, scheduleSweeps } from '../modules/settlement/use/startWorkflows.ts';
 import { DELIVERY_CHANNEL } from '../modules/webhooks/store/events.ts';
@@ -77,7 +77,8 @@ async function main(): Promise<void> {
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const warn = (message: string, fields: object): void => log.warn(fields, message);
   const { wake, notices, retries, listener } = listenToDeliveries(config, client);
-  const flights = await openWokenFlights(config, settlement, client, telemetry);
+  const start = createBatchStart(client, TASK_QUEUE);
+  const flights = await openWokenFlights(config, settlement, start, telemetry);
   const chatOutbound = createOutbound();
   const stopping = new AbortController();
   const sending = {
@@ -98,7 +99,7 @@ async function main(): Promise<void> {
     interceptors: { activity: [logActivity] },
     workflowBundle: await openWorkflowBundle(plugins.length > 0),
     activities: {
-      ...createSettlementActivities(settlement, flights),
+      ...createSettlementActivities(settlement, flights, start),
       ...createReportActivities({ database, clock: Date.now, retention: retentionOf(config), metrics }),
       ...createLicenceActivities(settlement),
       ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
@@ -148,41 +149,38 @@ function listenToDeliveries(config: WorkerConfig, client: Client) {
 }
 
 /**
- * Flights woken by the notification of an accepted payment: its network comes with it, and maybe its trace. After a lost connection all
- * networks are woken, since some may have been missed; what waits when a process starts is with its workflows. A process whose clock is
- * wrong takes nothing off by itself: being first, it would refuse what others send.
+ * Flights woken by the notification of an accepted payment: its network comes with it, and maybe its trace. At the start and after a lost
+ * connection all networks are woken, since some may have been missed. A process whose clock is wrong takes nothing off: being first, it would
+ * refuse what others send.
  */
 async function openWokenFlights(
   { databaseDirectUrl, databaseUrl }: WorkerConfig,
   settlement: SettlementDeps,
-  client: Client,
+  start: StartBatch,
   telemetry: Telemetry,
 ): Promise<Flights> {
   const { networks } = settlement;
   const watch = await watchProcess(settlement, { intervalMs: CLOCK_LOOK_MS, set: null });
-  const start = createBatchStart(() => client, TASK_QUEUE);
   const flights = openFlights(settlement, start);
-  const wake = (networkId: string, trace?: string): void => {
-    const take = () => flights.wake(networkId, (work) => telemetry.goOn(trace, 'sendAtOnce', work));
+  const wake: Flights['wake'] = (networkId, within) => {
+    const take = () => flights.wake(networkId, within);
     watch.requireRightClock().then(take, () => undefined); // a wrong one was logged
   };
-  let hasConnected = false;
   const accepted = listen(databaseDirectUrl ?? databaseUrl, ACCEPTED_CHANNEL, (payload) => {
     if (payload === undefined) {
-      if (hasConnected) for (const networkId of networks.ids) wake(networkId);
-      hasConnected = true;
+      for (const networkId of networks.ids) wake(networkId);
       return;
     }
     const [networkId = '', trace] = payload.split(' ');
     if (!networks.ids.includes(networkId)) return; // of an API with other networks
-    wake(networkId, trace);
+    wake(networkId, (work) => telemetry.goOn(trace, 'sendAtOnce', work));
   });
   const close = async (): Promise<void> => {
     watch.close();
     await accepted.close();
     await flights.close();
   };
-  return { ...flights, close };
+  return { ...flights, wake, close };
 }
 
 /** The connections of everything that the worker does. */

@@ -1,29 +1,29 @@
-import { ApplicationFailure, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  continueAsNew,
+  proxyActivities,
+  proxyLocalActivities,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { SettlementActivities } from '../activities/settlement.ts';
-import { paymentAttributes } from '../modules/kernel/workflow/attributes.ts';
-import type { BatchOutcome, SentTransaction } from '../modules/settlement/rules/batchOutcome.ts';
+import type { BatchOutcome, ClaimedBatch } from '../modules/settlement/rules/batchOutcome.ts';
 import { outcomeWord } from '../modules/settlement/rules/batchOutcome.ts';
-import { startBatch } from './startBatch.ts';
-import type { Told } from './status.ts';
 import { keepStatus } from './status.ts';
 
-/** What a batch is started with: ids only (safety 20). */
-export interface SettlePaymentsInput {
-  readonly network: string;
-  readonly batchId: string;
-  readonly payments: readonly { readonly tenantId: string; readonly paymentId: string }[];
-  /** Where it has gone out already, with these payments. */
-  readonly sent?: SentTransaction;
-}
+type BatchStanding = Awaited<ReturnType<SettlementActivities['finishSettlement']>>;
 
-type Sent = Awaited<ReturnType<SettlementActivities['sendSettlement']>>;
-
-const SHORT = {
+const { confirmSettlement } = proxyLocalActivities<SettlementActivities>({
   startToCloseTimeout: '3s',
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '5s' },
-} as const;
-const { sendSettlement } = proxyLocalActivities<SettlementActivities>({ ...SHORT, summary: 'claim, sign and send' });
-const { confirmSettlement } = proxyLocalActivities<SettlementActivities>({ ...SHORT, summary: 'first look at the receipt' });
+  summary: 'first look at the receipt',
+});
+const { finishSettlement } = proxyLocalActivities<SettlementActivities>({
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  localRetryThreshold: '5s',
+  summary: 'look at the safe block',
+});
 const { awaitSettlement } = proxyActivities<SettlementActivities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
@@ -31,61 +31,55 @@ const { awaitSettlement } = proxyActivities<SettlementActivities>({
   summary: 'wait for the receipt and its confirmations',
 });
 
-const BUSY_ROUNDS = 40;
-const BUSY_MS = 250;
+/** Where nobody can tell of bytes that went out, before the next long wait for them. */
+const BLIND_MS = 5_000;
 
 /**
- * Settles one batch of payments, as `settle:<network>:<batchId>`. Its arguments are proposals: the first
- * activity claims, signs and sends what is still open (safety 7); then it stays with the batch until every payment in it
- * is decided, first by short local looks, then by one heart-beating activity (safety 20). Payments that need another
- * batch get one of their own. Returns what became of its payments; `Outcome` says it in a word: `sending`, `sent`, then `settled`,
- * `partly_failed`, `failed`, `reverted` (all went on to another batch), `undecided` (the sweeper goes on) or `idle` (nothing to send, or
- * all queues were full, and the sweeper comes again). Fails, with the reasons, where no payment settled.
+ * Holds one claimed batch, as `settle:<network>:<batchId>`, until the safe block has decided what became of it. Whoever claims a batch starts it, so
+ * that there is none without a batch. A short local look at the receipt comes first, then one heart-beating activity that sends the bytes again where
+ * they are not mined (safety 20); once all is decided it sleeps until the safe block should have come. What a reorganisation takes goes back, and is
+ * waited for again. Returns what became of its payments; `Outcome` says it in a word: `sent`, then `settled`, `partly_failed`, `failed`,
+ * `reverted` (all went on to another batch) or `undecided` (a person looks). Fails, with the reasons, where no payment settled.
  */
-export async function settlePayments(input: SettlePaymentsInput): Promise<BatchOutcome> {
-  const { network, batchId, payments } = input;
-  const told = keepStatus({
-    state: input.sent ? 'sent' : 'sending',
-    network,
-    payments: payments.length,
-    transaction: input.sent?.txHash ?? null,
-    nonce: input.sent?.nonce ?? null,
-  });
-  const sent = await send(input, told);
-  await startBatch({ network, payments: sent.rest });
-  if (sent.kind !== 'sent') return end(told, { settled: 0, failed: 0, reverted: 0, undecided: 0, reasons: [], txHash: null });
-  if (sent.batch) {
-    const { payments: carried, txHash, nonce } = sent.batch;
-    const attributes = { ...paymentAttributes(network, carried), TxHash: txHash, Outcome: 'sent' };
-    told.tell({ state: 'sent, waits for its block', payments: carried.length, transaction: txHash, nonce }, attributes);
+export async function settlePayments(batch: ClaimedBatch): Promise<BatchOutcome> {
+  const { network, batchId, payments, sent } = batch;
+  const { txHash, nonce } = sent;
+  const told = keepStatus({ state: 'sent', network, payments: payments.length, transaction: txHash, nonce });
+  let standing = await confirmSettlement({ batchId });
+  let word = 'sent';
+  const tell = ({ outcome, open, isOver }: BatchStanding): void => {
+    const before = word;
+    word = open > 0 ? 'sent' : outcomeWord(outcome);
+    const state = open > 0 ? 'sent, waits for its block' : isOver ? word : `${word}, waits for the safe block`;
+    const attributes = word === before ? undefined : { Outcome: word, TxHash: outcome.txHash };
+    told.tell({ state, transaction: outcome.txHash, ...countsOf(outcome) }, attributes);
+  };
+  tell(standing);
+  while (!standing.isOver) {
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof settlePayments>(batch);
+    standing = await nextStanding(batchId, standing);
+    tell(standing);
   }
-  const first = await confirmSettlement({ batchId });
-  await startBatch({ network, payments: first.rest });
-  if (first.undecided === 0) return end(told, first.outcome);
-  told.tell({ state: 'sent, waits for its block', ...countsOf(first.outcome) });
-  const last = await awaitSettlement({ batchId });
-  await startBatch({ network, payments: last.rest });
-  return end(told, last.outcome);
+  return end(standing.outcome);
 }
 
-async function send(input: SettlePaymentsInput, told: Told): Promise<Sent> {
-  for (let round = 0; ; round++) {
-    const result = await sendSettlement(input);
-    if (result.kind !== 'busy' || round === BUSY_ROUNDS) return result;
-    await startBatch({ network: input.network, payments: result.rest });
-    if (round === 0) told.tell({ state: 'waits for room in a queue' });
-    await sleep(BUSY_MS, { summary: 'every queue is full' });
+/** Waits for the block of a batch whose bytes carry payments, or else for the safe block, and says how it stands then. */
+async function nextStanding(batchId: string, { open, nextInMs }: BatchStanding): Promise<BatchStanding> {
+  if (open === 0) {
+    await sleep(nextInMs, { summary: 'until the safe block should have come' });
+    return finishSettlement({ batchId });
   }
+  const standing = await awaitSettlement({ batchId });
+  if (standing.open > 0) await sleep(BLIND_MS, { summary: 'no node tells of it' });
+  return standing;
 }
 
 function countsOf({ settled, failed, reverted, undecided, reasons }: BatchOutcome) {
   return { settled, failed, reverted, undecided, why: reasons.join(', ') || null };
 }
 
-function end(told: Told, outcome: BatchOutcome): BatchOutcome {
-  const word = outcomeWord(outcome);
-  told.tell({ state: word, ...countsOf(outcome) }, { Outcome: word, TxHash: outcome.txHash });
-  if (word !== 'failed') return outcome;
+function end(outcome: BatchOutcome): BatchOutcome {
+  if (outcomeWord(outcome) !== 'failed') return outcome;
   throw ApplicationFailure.create({
     type: 'PaymentsFailed',
     message: `none of ${outcome.failed} payments settled: ${outcome.reasons.join(', ')}`,

@@ -2,13 +2,12 @@ import { ParentClosePolicy, proxyActivities, sleep, startChild } from '@temporal
 import type { SettlementActivities } from '../activities/settlement.ts';
 import { purchaseStart } from '../modules/licences/rules/purchaseNews.ts';
 import type { PurchaseLicenceInput } from './purchaseLicence.ts';
-import { startBatch } from './startBatch.ts';
 import { keepStatus } from './status.ts';
 
-type Ownerless = Awaited<ReturnType<SettlementActivities['recoverAccepted']>>;
+type Untaken = Awaited<ReturnType<SettlementActivities['findUntaken']>>;
 
 const {
-  recoverAccepted,
+  findUntaken,
   sweepPayments: sweep,
   flushSplits,
 } = proxyActivities<SettlementActivities>({
@@ -29,7 +28,7 @@ export interface SweepPaymentsInput {
 /** What a run of the sweeper did. */
 export interface SweepResult {
   readonly state: 'nothing is open' | 'payments are open';
-  /** Batches started for payments that no live workflow held. */
+  /** Batches that had lost their workflow, and have it again. */
   readonly batches: number;
   /** Licence purchases that nobody followed. */
   readonly purchases: number;
@@ -38,7 +37,7 @@ export interface SweepResult {
 }
 
 /**
- * Looks after a network's payments (safety 3, 4, 7): picks up what no live workflow holds, licence purchases included, resends,
+ * Sweeps a network’s payments (safety 3, 4, 7): sees to it that what nobody took is taken, licence purchases included, resends,
  * finalises, watches authorizations until they can move nothing, and pays out splits that hold money. The first look is a whole one; where
  * nothing is open, each further one asks only whether that is still so. The schedule `sweepPayments:<network>` has the next run follow at once.
  */
@@ -48,16 +47,14 @@ export async function sweepPayments({ network, intervalMs, looks }: SweepPayment
   for (let look = 0; look < looks; look++) {
     if (look > 0) await sleep(intervalMs, { summary: 'next look' });
     // What a crash left behind goes first: a round over everything else takes as long as there is work.
-    const found = await recoverAccepted({ network });
-    await startAll(found.batches);
+    const found = await findUntaken({ network });
     await followAll(found.purchases);
     const isWhole = look === 0;
-    const swept = isWhole || !found.isIdle ? (await sweep({ network })).batches : [];
-    await startAll(swept);
+    const batches = isWhole || !found.isIdle ? await sweep({ network }) : 0;
     const splits = isWhole ? await flushSplits({ network }) : 0;
     result = {
       state: found.isIdle ? 'nothing is open' : 'payments are open',
-      batches: result.batches + found.batches.length + swept.length,
+      batches: result.batches + batches,
       purchases: result.purchases + found.purchases.length,
       splits: result.splits + splits,
     };
@@ -66,12 +63,8 @@ export async function sweepPayments({ network, intervalMs, looks }: SweepPayment
   return result;
 }
 
-async function startAll(batches: Ownerless['batches']): Promise<void> {
-  for (const batch of batches) await startBatch(batch);
-}
-
 /** Starts the workflow of each licence purchase that has none; one that has it by now keeps it. */
-async function followAll(purchases: Ownerless['purchases']): Promise<void> {
+async function followAll(purchases: Untaken['purchases']): Promise<void> {
   for (const { tenantId, paymentId } of purchases) {
     try {
       await startChild('purchaseLicence', {

@@ -125,7 +125,7 @@ export const SettlementBatch = defineEntity({
     gasWei: uint256().nullable(),
     gasShares: p.json().$type<Readonly<Record<string, string>>>().nullable(),
     gasUsed: p.bigint('string').nullable(),
-    checkedAt: p.datetime(3).nullable(),
+    heldUntil: p.datetime(3).defaultRaw('now()'),
     finalAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     closedAt: p.datetime(3).nullable(),

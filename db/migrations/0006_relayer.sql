@@ -17,7 +17,8 @@ create table settlement_batch (
   gas_used bigint, -- null until it is mined
   -- It becomes final as a whole: one row is written for all payments that settled in it, and they keep the state `settled` in theirs. Whoever
   -- reads a payment's state reads it through db/paymentStates.ts.
-  checked_at timestamptz(3), -- when the evidence of its payments was looked at last
+  -- until then its workflow holds it: each look moves this past the next one; from then on the sweeper looks, and gives it a workflow
+  held_until timestamptz(3) not null default now(),
   final_at timestamptz(3), -- null until all that settled in it is final
   created_at timestamptz(3) not null default now(),
   closed_at timestamptz(3)
@@ -25,7 +26,7 @@ create table settlement_batch (
 create index settlement_batch_unfinished on settlement_batch (network, relayer, nonce) where state <> 'safe';
 -- Which kind of batch went out last.
 create index settlement_batch_newest on settlement_batch (network, created_at desc) where kind = 'settle';
-create index settlement_batch_unfinal on settlement_batch (network, (coalesce(checked_at, created_at)))
+create index settlement_batch_unfinal on settlement_batch (network, held_until)
   where final_at is null and kind <> 'flush';
 grant select, insert, update on settlement_batch to svc_app;
 

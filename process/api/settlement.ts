@@ -7,10 +7,7 @@ import { settle } from '../../modules/settlement/use/accept/settle.ts';
 import { openWaiter } from '../../modules/settlement/use/accept/waiter.ts';
 import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
 import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
-import { createBatchStarter } from '../../modules/settlement/use/batchQueue.ts';
 import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
-import { createBatchStart } from '../../modules/settlement/use/startWorkflows.ts';
-import { createTakers } from '../../modules/settlement/use/watch/takers.ts';
 import { createPurchaseStart } from '../../modules/storefront/use/licences/startPurchaseWorkflow.ts';
 import type { Keyring } from '../../platform/tokens/jws.ts';
 import { TASK_QUEUE } from '../taskQueue.ts';
@@ -28,25 +25,17 @@ export interface SettlementParts {
   readonly trace: () => string | null;
 }
 
-/** Binds the settlement service to this process: it accepts payments, starts batches, and waits for rows; it holds no relayer key. */
+/** Binds the settlement service to this process: it accepts payments and waits for their rows; it holds no relayer key. */
 export function openSettlement({ settlement, client, keyring, issuerOf, baseUrl, directUrl, trace }: SettlementParts) {
   const { database, log } = settlement;
   const { licenceLifeSeconds } = settlement.settings;
   const waiter = openWaiter({ database, directUrl, log });
-  const starter = createBatchStarter({
-    log,
-    start: createBatchStart(() => client, TASK_QUEUE),
-    takers: createTakers(settlement),
-  });
   const onPurchase = createPurchaseStart(client, TASK_QUEUE, log);
-  const answering = { waiter, starter, signer: keyring, licenceLifeSeconds, issuerOf, baseUrl, onPurchase, trace };
+  const answering = { waiter, signer: keyring, licenceLifeSeconds, issuerOf, baseUrl, onPurchase, trace };
   const deps = { ...settlement, ...answering, newId: newPaymentId };
   return {
     settle: (request: SettleRequest): Promise<SettleReceipt> => measured(settlement.metrics, () => settle(deps, request)),
-    close: async (): Promise<void> => {
-      starter.close();
-      await waiter.close();
-    },
+    close: (): Promise<void> => waiter.close(),
   };
 }
 

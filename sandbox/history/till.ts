@@ -19,7 +19,7 @@ import type { Waiter } from '../../modules/settlement/use/accept/waiter.ts';
 import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
 import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
 import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
-import { confirmCarried, sendProposal } from '../../modules/settlement/use/rails/rails.ts';
+import { confirmCarried, railFor } from '../../modules/settlement/use/rails/rails.ts';
 import { prepareRelayers } from '../../modules/settlement/use/startWorkflows.ts';
 import { watchSettled } from '../../modules/settlement/use/watch/watch.ts';
 import { requireNative } from '../../platform/chain/calls/native.ts';
@@ -123,7 +123,6 @@ export async function openTill({ past, chain, secrets, appUrl }: TillParts): Pro
     waiter: room.waiter,
     signer: keyring,
     newId: () => newPaymentId(nowMs()),
-    starter: { enqueue: () => undefined, decided: () => undefined, close: () => undefined },
     licenceLifeSeconds: SETTINGS.licenceLifeSeconds,
     issuerOf: () => Promise.resolve('http://127.0.0.1'),
     baseUrl: 'http://127.0.0.1',
@@ -137,7 +136,8 @@ export async function openTill({ past, chain, secrets, appUrl }: TillParts): Pro
     await room.allCame(answers);
     await past.nextBlock(at + 1_000);
     const batchId = randomUUID();
-    const sent = await sendProposal(deps, { network: network.id, batchId, payments: [] }, null);
+    const sent = await railFor(network).claim(deps, { network: network.id, batchId, workflowId: null });
+    await sent.noted;
     await past.mine();
     await past.at(at + SETTLED_MS + (at % SETTLED_MS));
     if (sent.kind === 'sent') await confirmCarried(deps, batchId, { timeoutMs: 5_000 });

@@ -91,7 +91,7 @@ test('a purchase and its webhook are seen in every measure, and in one trace fro
     const ofRequest = spans.filter(({ name, service: by }) => by === 'svc-api' && name === 'POST /_svc/verify');
     return ofRequest.map(({ traceId }) => spans.filter((span) => span.traceId === traceId).map(({ name }) => name));
   };
-  const whole = [/^RunWorkflow:settlePayments$/, /^RunActivity:sendSettlement$/, /^rpc eth_sendRawTransaction/];
+  const whole = [/^RunWorkflow:settlePayments$/, /^RunActivity:confirmSettlement$/, /^rpc eth_sendRawTransaction/];
   await expect.poll(() => names().some((trace) => whole.every((step) => trace.some((name) => step.test(name))))).toBe(true);
 });
 

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callChain } from '../../sandbox/parts/chain.ts';
 import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
@@ -39,6 +40,9 @@ async function asClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
 /** Keeps a workflow's history for the replay test, in a run that was asked to record. */
 const saveWorkflow = (workflowId: string, name: string) => asClient((client) => saveHistory(client, workflowId, name));
 
+/** What a workflow came to. */
+const resultOf = (workflowId: string) => asClient((client) => client.workflow.getHandle(workflowId).result());
+
 /** Of an API whose callers are to wait until their payment is decided, however busy the machine is. */
 const PATIENT = { SETTLE_WAIT_MS: '60000' };
 let pair: Promise<readonly ApiProcess[]> | null = null;
@@ -49,6 +53,7 @@ describe('a worker killed with SIGKILL', () => {
   test.for([
     ['after the row is written', 'after_insert'],
     ['after the bytes are signed and stored', 'after_sign'],
+    ['after its workflow is started', 'after_start'],
     ['after they are broadcast', 'after_broadcast'],
     ['after the receipt is read', 'after_receipt'],
     ['after the outcome is recorded', 'after_record'],
@@ -93,15 +98,43 @@ describe('a worker killed with SIGKILL', () => {
         ofPayer,
       ),
     ).toBe(1);
-    const rows = await service.database.query<{ workflow_id: string }>(
+    // Whoever claimed the batch, and however far it came: one workflow owns it to its end.
+    const [batch, ...others] = await service.database.query<{ workflow_id: string }>(
       'select workflow_id from settlement_batch join payment using (batch_id) where payer = $1',
       [ofPayer],
     );
-    // A worker killed later has left the batch without a workflow, to the sweeper.
-    if (point === 'after_insert') await saveWorkflow(rows[0]?.workflow_id ?? '', `settlePayments-${point}`);
+    expect(others).toEqual([]);
+    const owned = () => resultOf(batch?.workflow_id ?? '').catch((error: unknown) => String(error));
+    await expect.poll(owned, { timeout: scaled(60_000), interval: 200 }).toMatchObject({ settled: 1, failed: 0, reverted: 0 });
+    if (point === 'after_sign') await saveWorkflow(batch?.workflow_id ?? '', 'settlePayments-adopted');
     await checkService(service);
     await worker.stop();
   });
+});
+
+test('a worker killed while a batch waits for the safe block leaves it to the next one, which ends the same workflow', async () => {
+  const payer = await service.payer(1_000_000n);
+  const quote = await askQuote(service.baseUrl, site.key, 'solo');
+  const doomed = await service.startWorker();
+  await callChain(service.chain.rpcUrl, 'evm_setIntervalMining', [0]);
+  await callChain(service.chain.rpcUrl, 'evm_setAutomine', [true]);
+  const answer = await sellUntilDecided(service.baseUrl, site.key, quote, await payFor(payer, quote));
+  expect(answer.body).toMatchObject({ ok: true });
+  const [batch] = await service.database.query<{ workflow_id: string }>(
+    'select workflow_id from settlement_batch join payment using (batch_id) where payer = $1',
+    [payer.address.toLowerCase()],
+  );
+  const workflowId = batch?.workflow_id ?? '';
+  const standing = () => asClient((client) => client.workflow.getHandle(workflowId).query('status'));
+  await expect
+    .poll(standing, { timeout: scaled(60_000), interval: 200 })
+    .toMatchObject({ state: 'settled, waits for the safe block' });
+  await doomed.kill();
+  const worker = await service.startWorker();
+  await callChain(service.chain.rpcUrl, 'evm_setIntervalMining', [1]);
+  expect(await resultOf(workflowId)).toMatchObject({ settled: 1, failed: 0, reverted: 0 });
+  await checkService(service);
+  await worker.stop();
 });
 
 test('the same payment fifty times at once over two API processes gives one settlement and fifty equal answers', async () => {

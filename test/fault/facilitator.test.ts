@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createOfficial } from '../../bench/settling/official.ts';
 import type { Terms } from '../../modules/kernel/terms.ts';
 import type { Hex, ParsedPayment } from '../../modules/kernel/x402/payload.ts';
+import { findBatch } from '../../modules/settlement/store/relayer.ts';
 import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
+import { confirmWithFacilitator } from '../../modules/settlement/use/rails/facilitator/confirm.ts';
+import { railFor } from '../../modules/settlement/use/rails/rails.ts';
 import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
 import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
@@ -90,6 +94,29 @@ test('the official facilitator moves the money, asked once; the receipt names it
     payment.authorization.nonce,
   ]);
   expect(row?.settler).toBe('facilitator');
+});
+
+test('a payment that a facilitator was handed, and that is configured no more, is decided by the chain, and its batch ends', async () => {
+  const network = { settler: 'facilitator' } as const;
+  const idle = await startSettlement({ automine: true, runBatches: false, waitMs: 50, network, facilitator: clientOf(server) });
+  try {
+    await mine(idle, 5);
+    const terms = termsFor(idle, newAuthors(1n), { slug: 'gone' });
+    const payment = await paymentFor(idle, await newPayer(idle), terms);
+    expect((await attempt(idle, terms, payment)).code).toBe('settlement_pending');
+    const batchId = randomUUID();
+    await railFor(idle.network).claim(idle.deps, { network: idle.network.id, batchId, workflowId: null });
+    expect(await stateOf(idle, payment)).toMatchObject({ state: 'broadcast' });
+    const without = { ...idle.deps, facilitatorOf: () => null };
+    expect(await confirmWithFacilitator(without, batchId, { timeoutMs: 0 })).toEqual({ undecided: 1 });
+    await submitAlone(idle, payment);
+    expect(await confirmWithFacilitator(without, batchId, { timeoutMs: 0 })).toEqual({ undecided: 0 });
+    expect(await stateOf(idle, payment)).toMatchObject({ state: 'settled' });
+    expect(await findBatch(idle.database, batchId)).toMatchObject({ state: 'safe' });
+    await checkInvariants(idle);
+  } finally {
+    await idle.close();
+  }
 });
 
 test('several authors: the facilitator pays the split, our relayer pays it out; without a relayer the payment is refused before its row', async () => {

@@ -4,12 +4,13 @@ import { encodeDeployData, parseAbi } from 'viem';
 import { afterEach, expect, test } from 'vitest';
 import walletArtifact from '../../contracts/artifacts/test/TestWallet.json' with { type: 'json' };
 import type { Address } from '../../modules/kernel/money/legs.ts';
-import type { Hex } from '../../modules/kernel/x402/payload.ts';
+import type { Hex, ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { parsePayment } from '../../modules/kernel/x402/payload.ts';
-import { claimAndSend } from '../../modules/settlement/use/batch/send.ts';
+import { openFlights } from '../../modules/settlement/use/batch/flights.ts';
 import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
-import { attempt, chainCall, look, mine, sendAll, stateOf } from '../support/faults.ts';
+import { attempt, chainCall, claimAndSend, look, mine, sendAll, stateOf } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
+import { scaled } from '../support/patience.ts';
 import { addressOf, newAccount, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
@@ -169,8 +170,8 @@ test('a strike is written with the decision it belongs to, and what must wait fo
   await world.database.query("update test.payment set payer_kind = 'contract'");
   await chainCall(world, 'evm_setAutomine', false);
   const batchId = await sendAll(world);
-  const again = { network: world.network.id, batchId: randomUUID(), payments: [] };
-  expect(await claimAndSend(world.deps, again, null)).toEqual({ kind: 'idle', rest: [] });
+  const again = { network: world.network.id, batchId: randomUUID() };
+  expect(await claimAndSend(world.deps, again)).toEqual({ kind: 'busy', others: 'later' });
   await chainCall(world, 'evm_setAutomine', true);
   await mine(world);
   // A process that dies right after its decisions has counted them.
@@ -179,6 +180,27 @@ test('a strike is written with the decision it belongs to, and what must wait fo
     statement.includes('payer_strike') ? Promise.reject(new Error('died')) : database.query(statement, ...rest);
   await look(world, batchId, { ...world.deps, database: { ...database, query } });
   expect(await strikes(evil)).toBe(3);
+});
+
+test('what waits for its payer goes out as soon as others of it have landed, without a sweep or a notification', async () => {
+  await start();
+  const wallet = await walletOf(YES_CODE, 10_000n);
+  const signer = newAccount();
+  const payments: ParsedPayment[] = [];
+  for (let page = 0; page < 4; page += 1) {
+    const terms = termsFor(world, newAuthors(1n), { slug: `page${page}` });
+    const payment = await paymentFor(world, signer, terms, { from: wallet });
+    // Hidden from admission, as if two API processes had let them in at once.
+    await world.database.query("update test.payment set payer_kind = 'plain'");
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    payments.push(payment);
+  }
+  await world.database.query("update test.payment set payer_kind = 'contract'");
+  const flights = openFlights(world.deps, async () => true);
+  flights.wake(world.network.id);
+  const states = async () => (await Promise.all(payments.map((payment) => stateOf(world, payment)))).map((row) => row?.state);
+  await expect.poll(states, { timeout: scaled(20_000) }).toEqual(payments.map(() => 'settled'));
+  await flights.close();
 });
 
 test('a wallet of code is sent no more payments than its money pays, counted one after the other', async () => {
@@ -220,16 +242,11 @@ test('a site with 420 payments of fifty authors keeps another waiting for no bat
   const terms = { ...termsFor(world, newAuthors(1n), { slug: 'honest' }), tenantId: other };
   const honest = await paymentFor(world, await newPayer(world), terms);
   expect((await attempt(world, terms, honest)).code).toBe('settlement_pending');
-  // A proposal of the large site alone: who goes out is decided from rows.
-  const large = await world.database.query<{ tenantId: string; paymentId: string }>(
-    'select tenant_id as "tenantId", payment_id as "paymentId" from payment where tenant_id = $1 and state = \'accepted\' limit 100',
-    [world.tenantId],
-  );
   const batchId = randomUUID();
-  const sent = await claimAndSend(world.deps, { network: world.network.id, batchId, payments: large }, null);
+  const sent = await claimAndSend(world.deps, { network: world.network.id, batchId });
   await look(world, batchId);
   expect(await stateOf(world, honest)).toMatchObject({ state: 'settled' });
-  expect(sent.rest.length).toBeGreaterThan(0);
+  expect(sent.others).toBe('now');
   expect((await sendEverything()).every(({ status }) => status === '0x1')).toBe(true);
   expect(await world.database.query("select 1 as one from payment where state = 'accepted'")).toEqual([]);
 });

@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
 import type { Payment } from '../../modules/settlement/store/payment.ts';
+import type { Batch } from '../../modules/settlement/store/relayer.ts';
+import { findBatch, setBatchState } from '../../modules/settlement/store/relayer.ts';
 import {
   finaliseBatches,
+  holdBatch,
   listSettledIn,
   listUnfinalAlone,
   listUnfinalBatches,
   provenOf,
 } from '../../modules/settlement/store/sweep.ts';
-import { watchSettled } from '../../modules/settlement/use/watch/watch.ts';
+import { lookAtBatch } from '../../modules/settlement/use/batch/batches.ts';
+import { openStandings } from '../../modules/settlement/use/batch/report.ts';
+import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
+import { finishBatch, watchSettled } from '../../modules/settlement/use/watch/watch.ts';
 import { attempt, look, mine, sendAll, stateOf } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -134,3 +140,65 @@ async function isWaiting(): Promise<void> {
   const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
   await expect.poll(async () => (await world.database.query(waits)).length, { interval: 10 }).toBe(1);
 }
+
+test('a batch that its workflow holds is left to it by the sweeper, and is final by its look; one that is not held any more is the sweeper’s', async () => {
+  const { batchId, payments } = await settledTogether(2);
+  const standings = openStandings(world.deps);
+  const held = await standings.of(batchId);
+  expect(held).toMatchObject({ outcome: { settled: 2, failed: 0, reverted: 0, undecided: 0 }, open: 0, isOver: false });
+  expect(held.nextInMs).toBeGreaterThanOrEqual(1_000);
+  await mine(world, 3);
+  await sweepNetwork(world.deps, world.network.id);
+  expect(await told(payments)).toEqual(['settled', 'settled']);
+  await finishBatch(world.deps, batchId);
+  expect(await told(payments)).toEqual(['final', 'final']);
+  expect(await standings.of(batchId)).toMatchObject({ outcome: { settled: 2 }, isOver: true });
+  const late = await settledTogether(1);
+  await standings.of(late.batchId);
+  await mine(world, 3);
+  await world.database.query('update settlement_batch set held_until = now() where final_at is null');
+  await sweepNetwork(world.deps, world.network.id);
+  expect(await told(late.payments)).toEqual(['final']);
+});
+
+test('no look and no start of its workflow cuts short how long a batch is held', async () => {
+  const { batchId } = await settledTogether(1);
+  const until = async () =>
+    (
+      await world.database.query<{ held_until: Date }>('select held_until from settlement_batch where batch_id = $1', [batchId])
+    )[0]?.held_until;
+  await openStandings(world.deps).of(batchId);
+  const held = await until();
+  expect(held?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+  await finaliseBatches(world.database, [batchId], []);
+  await holdBatch(world.database, batchId, 30_000);
+  expect(await until()).toEqual(held);
+});
+
+test('where no node tells its safe block, batches are looked at in a minute; they ask together, and none waits for the answer', async () => {
+  const { batchId } = await settledTogether(1);
+  let asked = 0;
+  const request = () => {
+    asked += 1;
+    return new Promise<never>(() => undefined);
+  };
+  const standings = openStandings({ ...world.deps, rpcOf: () => ({ ...world.rpc, request }) });
+  const told = await Promise.all([standings.of(batchId), standings.of(batchId)]);
+  expect(told.map(({ nextInMs }) => nextInMs)).toEqual([60_000, 60_000]);
+  const once = asked;
+  expect(await standings.of(batchId)).toMatchObject({ nextInMs: 60_000 });
+  expect([asked, once <= 4]).toEqual([once, true]);
+});
+
+test('a batch whose nonce others used stays over when its workflow looks: its bytes do not go out again', async () => {
+  const { batchId } = await settledTogether(1);
+  await setBatchState(world.database, batchId, 'safe');
+  let asked = 0;
+  const request = () => {
+    asked += 1;
+    return Promise.reject(new Error('nobody is to be asked'));
+  };
+  const rpcOf = () => ({ ...world.rpc, request });
+  await lookAtBatch({ ...world.deps, rpcOf }, (await findBatch(world.database, batchId)) as Batch);
+  expect(asked).toBe(0);
+});

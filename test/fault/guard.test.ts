@@ -3,9 +3,8 @@ import type { Terms } from '../../modules/kernel/terms.ts';
 import type { ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { CITATION_GUARD_MS } from '../../modules/settlement/rules/guard.ts';
 import { sweepHeld } from '../../modules/settlement/store/held.ts';
-import { claimAndSend } from '../../modules/settlement/use/batch/send.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
-import { attempt, chainCall, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
+import { attempt, chainCall, claimAndSend, look, mine, sendAll, spend, stateOf, submitAlone, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -160,13 +159,12 @@ test('a sale of a test key neither answers nor holds up a live one of the same p
   expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([terms.priceMicro]);
 });
 
-test('a payment of a test key that is proposed for a batch is not sent, and no money moves', async () => {
+test('a payment of a test key that waits is not sent, and no money moves', async () => {
   const terms = termsFor(world, newAuthors(1n), { slug: 'mock-proposed', priceMicro: 1_004n });
   const payment = await paymentFor(world, await newPayer(world), terms);
   await pay(world, terms, payment, { mode: 'mock' }).catch(() => undefined);
-  const { tenant_id: tenantId, payment_id: paymentId } = await rowOf(payment);
-  const proposal = { network: world.network.id, batchId: crypto.randomUUID(), payments: [{ tenantId, paymentId }] };
-  expect(await claimAndSend(world.deps, proposal, null)).toMatchObject({ kind: 'idle' });
+  const batch = { network: world.network.id, batchId: crypto.randomUUID() };
+  expect(await claimAndSend(world.deps, batch)).toMatchObject({ kind: 'idle' });
   expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted', tx_hash: null });
   expect(await listBalances(world.rpc, world.network, [terms.payTo])).toEqual([0n]);
 });

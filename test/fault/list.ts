@@ -189,7 +189,7 @@ export const FAULTS: readonly Fault[] = [
   {
     id: 29,
     fault: 'workflow code is changed under running workflows',
-    tests: [{ file: 'test/workflow/replay.test.ts', name: 'settlePayments-after_insert.json replays with the code of today' }],
+    tests: [{ file: 'test/workflow/replay.test.ts', name: 'settlePayments.json replays with the code of today' }],
   },
   {
     id: 30,

@@ -26,7 +26,7 @@ import {
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
-import { newAuthors, newPayer, pay, paymentFor, runBatch, startSettlement, termsFor } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, runBatches, startSettlement, termsFor } from '../support/settlement.ts';
 
 let world: SettlementWorld;
 let line: ReturnType<typeof cuttable>;
@@ -228,8 +228,7 @@ function hesitant(database: Database): Database {
 test('two processes asked for the same page by one payer at once charge once', async () => {
   const terms = termsFor(world, newAuthors(1n, 1n), { slug: 'two-processes' });
   const payer = await newPayer(world);
-  const starter = { enqueue: () => undefined, decided: () => undefined, close: () => undefined };
-  const other = { ...world.settleDeps, starter, database: hesitant(world.database) };
+  const other = { ...world.settleDeps, database: hesitant(world.database) };
   const payments = await Promise.all(Array.from({ length: 8 }, () => paymentFor(world, payer, terms)));
   const settleAll = () =>
     Promise.allSettled(
@@ -342,10 +341,7 @@ test('more payments than one transaction may hold are spread over several, each 
     expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
     jobs.push({ terms, payment });
   }
-  const refs = await world.database.query<{ tenantId: string; paymentId: string }>(
-    `select tenant_id as "tenantId", payment_id as "paymentId" from payment where slug like 'large-%'`,
-  );
-  await runBatch(world.deps, { network: world.network.id, batchId: crypto.randomUUID(), payments: refs });
+  await runBatches(world.deps);
   await expect
     .poll(
       async () =>

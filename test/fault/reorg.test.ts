@@ -1,6 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readChain } from '../../modules/reconciliation/use/readChain.ts';
+import { holdBatch } from '../../modules/settlement/store/sweep.ts';
 import { blockNumbers } from '../../platform/chain/evidence/receipts.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
 import { transactionCount } from '../../platform/chain/transaction.ts';
@@ -68,6 +69,17 @@ test('a reorg in which the payer cancels takes the sale back: failed, a negative
   await sweep(world, 3);
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
   expect(await crossings('cancelled-by-reorg')).toEqual(['1000', '-1000']);
+});
+
+test('a reorg while the workflow of a batch sleeps is found by the next sweep: the batch is held no longer, and the sale is taken back', async () => {
+  const { payer, payment, batchId } = await settled('held-by-its-workflow', 3n, 1n);
+  await holdBatch(world.database, batchId, 600_000);
+  await chainCall(world, 'anvil_reorg', 1, []);
+  await chainCall(world, 'anvil_dropAllTransactions');
+  await cancel(world, payer, payment.authorization.nonce);
+  await sweep(world, 3);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+  expect(await crossings('held-by-its-workflow')).toEqual(['1000', '-1000']);
 });
 
 test('a reorg in which a stranger submits the payment first keeps it settled, by his hash, and sold once', async () => {

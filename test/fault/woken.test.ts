@@ -1,13 +1,16 @@
 /** Batches that a worker sends because it was told of a payment, beside workflows, other workers and the sweeper. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createSettlementActivities } from '../../activities/settlement.ts';
 import type { Listener } from '../../db/listen.ts';
 import { listen } from '../../db/listen.ts';
-import { ACCEPTED_CHANNEL } from '../../modules/settlement/store/intake.ts';
+import type { ClaimedBatch } from '../../modules/settlement/rules/batchOutcome.ts';
+import { ACCEPTED_CHANNEL } from '../../modules/settlement/store/announce.ts';
 import type { Flights } from '../../modules/settlement/use/batch/flights.ts';
 import { openFlights } from '../../modules/settlement/use/batch/flights.ts';
-import type { BatchProposal } from '../../modules/settlement/use/batchQueue.ts';
-import { createBatchStarter } from '../../modules/settlement/use/batchQueue.ts';
-import { createTakers } from '../../modules/settlement/use/watch/takers.ts';
+import type { SettlementDeps, StartBatch } from '../../modules/settlement/use/deps.ts';
+import { voidHeldBatch } from '../../modules/settlement/use/relayer/broadcast.ts';
+import { adoptBatches, sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
 import { age, attempt, chainCall, cuttable, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -15,7 +18,7 @@ import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../
 
 let world: SettlementWorld;
 let line: ReturnType<typeof cuttable>;
-let started: BatchProposal[];
+let started: ClaimedBatch[];
 let open: Flights[];
 beforeEach(async () => {
   started = [];
@@ -33,11 +36,12 @@ afterEach(async () => {
 });
 
 /** A worker of its own; `start` is how it starts workflows. */
-function openWorker(start: (proposal: BatchProposal) => Promise<void> = async (proposal) => void started.push(proposal)) {
-  const flights = openFlights(world.deps, start);
+function openWorker(start: StartBatch = async (batch) => started.push(batch) > 0, changes: Partial<SettlementDeps> = {}) {
+  const flights = openFlights({ ...world.deps, ...changes }, start);
   open.push(flights);
   return flights;
 }
+const away: StartBatch = () => Promise.reject(new Error('Temporal is away'));
 
 const newPayment = async (slug: string) => {
   const terms = termsFor(world, newAuthors(1n), { slug });
@@ -83,29 +87,41 @@ test('four workers that are woken at once send each payment once, and each batch
   expect(started.map(({ batchId }) => batchId).sort()).toEqual(batches.map(({ id }) => id).sort());
   for (const { id, workflow_id } of batches) expect(workflow_id).toBe(`settle:${world.network.id}:${id}`);
   const [found] = workers.flatMap((worker) => worker.find(started[0]?.batchId ?? '') ?? []);
-  expect(await found).toEqual({ undecided: 0, rest: [] });
+  expect(await found).toEqual({ undecided: 0 });
 });
 
 test('while no workflow can be started a batch is sent and confirmed all the same', async () => {
   const payment = await newPayment('alone');
-  openWorker(() => Promise.reject(new Error('Temporal is away'))).wake(world.network.id);
+  openWorker(away).wake(world.network.id);
   await settled(payment);
 });
 
-test('a batch has its workflow soon after it was sent, while its block is on its way and while no node tells of it', async () => {
-  await newPayment('slow');
-  await chainCall(world, 'evm_setAutomine', false);
+test('a claimed batch whose sending fails is settled by its process all the same while Temporal is away', async () => {
+  const payment = await newPayment('unfinished');
+  const crashAt: SettlementDeps['crashAt'] = (point) => {
+    if (point === 'after_broadcast') throw new Error('the connection is gone');
+  };
+  openWorker(away, { crashAt }).wake(world.network.id);
+  await settled(payment);
+  expect(await world.database.query('select 1 from settlement_batch')).toHaveLength(1);
+});
+
+test('a batch has its workflow as soon as it is claimed, before its bytes leave, and while no node tells of it', async () => {
+  await newPayment('unsent');
+  const startedWhenSent: number[] = [];
+  line.cut.before = (method) => {
+    if (method === 'eth_sendRawTransaction') startedWhenSent.push(started.length);
+    return method === 'eth_sendRawTransaction';
+  };
   openWorker().wake(world.network.id);
   await expect.poll(() => started.length).toBe(1);
+  await expect.poll(() => startedWhenSent[0]).toBe(1);
   expect(await undecided()).toBe(1);
-  await chainCall(world, 'evm_setAutomine', true);
-  await chainCall(world, 'evm_mine');
-  await expect.poll(undecided).toBe(0);
-  await newPayment('deaf');
   line.cut.before = (method) => method === 'eth_getTransactionReceipt';
+  await newPayment('deaf');
   openWorker().wake(world.network.id);
   await expect.poll(() => started.length).toBe(2);
-  expect(await undecided()).toBe(1);
+  expect(await undecided()).toBe(2);
   line.cut.before = () => false;
   await age(world);
   await sweep(world, 3);
@@ -140,26 +156,117 @@ test('what a worker leaves when a node fails is with nobody else than before: th
   expect(['settled', 'final']).toContain((await stateOf(world, payment))?.state);
 });
 
-test('a payment that no worker takes is started as a workflow by the process that took it in; one that is taken is not', async () => {
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const proposals: BatchProposal[] = [];
-  const start = async (proposal: BatchProposal): Promise<void> => void proposals.push(proposal);
-  const starter = createBatchStarter({ log, start, takers: createTakers(world.deps) });
-  const waiting = () =>
-    world.database.query<{ tenantId: string; paymentId: string }>(
-      `select tenant_id as "tenantId", payment_id as "paymentId" from payment where state = 'accepted'`,
-    );
-  const enqueue = (rows: Awaited<ReturnType<typeof waiting>>) => {
-    for (const row of rows) starter.enqueue({ ...row, network: world.network.id, payerKind: 'plain' });
+/** A worker that listens, as a process does; resolves once it hears. */
+async function listening(flights: Flights): Promise<Listener> {
+  const connected = Promise.withResolvers<void>();
+  const listener = listen(world.ownerUrl, ACCEPTED_CHANNEL, (payload) => {
+    if (payload === undefined) connected.resolve();
+    else flights.wake(payload);
+  });
+  await connected.promise;
+  return listener;
+}
+
+test('a payment that no worker took is sent by the worker that sweeps, which hears no notification, and has no workflow before it is claimed', async () => {
+  const payment = await newPayment('left');
+  const flights = openWorker();
+  const { findUntaken } = createSettlementActivities(world.deps, flights, async () => true);
+  const look = () => findUntaken({ network: world.network.id });
+  expect(await look()).toMatchObject({ isUntaken: false }); // it is too young to be left
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted' });
+  expect(started).toEqual([]);
+  await age(world);
+  expect(await look()).toMatchObject({ isUntaken: true });
+  await settled(payment);
+  expect(started.map(({ payments, sent }) => [payments.length, sent.txHash])).toEqual([[1, expect.stringMatching(/^0x/)]]);
+});
+
+test('what a batch carried in vain goes out again by the announcement of the decision, without a sweep', async () => {
+  const worker = await listening(openWorker(away));
+  const terms = termsFor(world, newAuthors(1n), { slug: 'again' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  await chainCall(world, 'evm_setAutomine', false);
+  await attempt(world, terms, payment);
+  await expect.poll(() => stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  const [batch] = await world.database.query<{ batch_id: string }>('select batch_id from settlement_batch');
+  expect(await voidHeldBatch(world.deps, world.network, world.rpc, batch?.batch_id ?? '')).toBe(true);
+  await chainCall(world, 'evm_setAutomine', true);
+  await chainCall(world, 'evm_mine');
+  await settled(payment);
+  expect(await stateOf(world, payment)).toMatchObject({ attempts: 1 });
+  await worker.close();
+});
+
+test('a flight that finds every node away is repeated until one answers, without another announcement', async () => {
+  const payment = await newPayment('patient');
+  let cuts = 0;
+  line.cut.before = () => {
+    cuts += 1;
+    return true;
   };
-  const taken = await newPayment('taken');
-  const rows = await waiting();
   openWorker().wake(world.network.id);
-  await settled(taken);
-  await newPayment('left');
-  const left = await waiting();
-  enqueue([...rows, ...left]);
-  await expect.poll(() => proposals.map(({ payments }) => payments)).toEqual([left]);
-  starter.close();
-  await sweep(world, 1);
+  await expect.poll(() => cuts).toBeGreaterThan(2);
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted' });
+  line.cut.before = () => false;
+  await settled(payment);
+});
+
+test('however many notifications come while every node is away, a network is tried again by one timer', async () => {
+  const payment = await newPayment('patient');
+  let failed = 0;
+  const warn = (_fields: object, message: string): void => {
+    if (message.startsWith('nothing could be sent')) failed += 1;
+  };
+  line.cut.before = () => true;
+  const worker = openWorker(undefined, { log: { ...world.deps.log, warn } });
+  for (let told = 1; told <= 20; told += 1) {
+    worker.wake(world.network.id);
+    await expect.poll(() => failed, { interval: 5 }).toBeGreaterThanOrEqual(told);
+  }
+  const before = failed;
+  await sleep(6_000);
+  expect(failed - before).toBeLessThan(8); // 0.25, 0.5, 1, 2, 4 seconds apart; a timer a notification made twenty
+  line.cut.before = () => false;
+  await settled(payment);
+});
+
+test('a batch that lost its workflow has it again a few seconds later, with what it carries; one that is held is left alone', async () => {
+  const payment = await newPayment('orphan');
+  openWorker(away).wake(world.network.id);
+  await settled(payment);
+  const adopted: ClaimedBatch[] = [];
+  const adopt = () => adoptBatches(world.deps, world.network.id, async (batch) => adopted.push(batch) > 0);
+  expect(await adopt()).toBe(0); // its claim holds it: its own process may be about to start it
+  await world.database.query("update settlement_batch set held_until = held_until - interval '6 seconds'");
+  await sweepNetwork(world.deps, world.network.id); // a look at it, however often, does not put that off
+  expect(await adopt()).toBe(1);
+  expect(await adopt()).toBe(0);
+  const [row] = await world.database.query<{ batch_id: string; payment_id: string; tx_hash: string; nonce: string }>(
+    'select batch_id, payment_id, tx_hash, b.nonce from settlement_batch as b join payment using (batch_id)',
+  );
+  const payments = [{ tenantId: world.tenantId, paymentId: row?.payment_id }];
+  const sent = { txHash: row?.tx_hash, nonce: row?.nonce };
+  expect(adopted).toEqual([{ network: world.network.id, batchId: row?.batch_id, payments, sent }]);
+});
+
+test('a batch whose workflow cannot be started keeps no other without one, and is tried again; one that runs already counts for nothing', async () => {
+  const worker = openWorker(away);
+  for (const slug of ['a', 'b', 'c']) {
+    const payment = await newPayment(slug);
+    worker.wake(world.network.id);
+    await settled(payment);
+  }
+  await worker.close();
+  await world.database.query("update settlement_batch set held_until = now() - interval '1 second'");
+  const asked: string[] = [];
+  const adopt = (start: StartBatch) => adoptBatches(world.deps, world.network.id, start);
+  const once: StartBatch = async (batch, options) => {
+    asked.push(batch.batchId);
+    return asked.length === 1 ? away(batch, options) : asked.length === 2;
+  };
+  expect(await adopt(once)).toBe(1);
+  expect(new Set(asked).size).toBe(3);
+  const [first] = asked;
+  expect(await adopt(once)).toBe(0);
+  expect(asked.slice(3)).toEqual([first]);
 });

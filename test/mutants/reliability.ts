@@ -291,11 +291,11 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'workflows/settlePayments.ts',
-        search: '  const first = await confirmSettlement({ batchId });\n',
-        replace: '  await sleep(BUSY_MS);\n  const first = await confirmSettlement({ batchId });\n',
+        search: '  let standing = await confirmSettlement({ batchId });\n',
+        replace: '  await awaitSettlement({ batchId });\n  let standing = await confirmSettlement({ batchId });\n',
       },
     ],
-    test: { file: 'test/workflow/replay.test.ts', name: 'settlePayments-after_insert.json replays with the code of today' },
+    test: { file: 'test/workflow/replay.test.ts', name: 'settlePayments.json replays with the code of today' },
   },
   {
     id: 'failed-batches-look-done',
@@ -304,8 +304,8 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'workflows/settlePayments.ts',
-        search: "if (word !== 'failed') return outcome;",
-        replace: "if (word !== '') return outcome;",
+        search: "if (outcomeWord(outcome) !== 'failed') return outcome;",
+        replace: "if (outcomeWord(outcome) !== '') return outcome;",
       },
     ],
     test: { file: 'test/workflow/operator-finds.test.ts', name: 'a batch that nobody paid in is a failed workflow' },

@@ -10,9 +10,10 @@ import type { Call, Process } from './actor.ts';
 import { Actor, ask, RpcDown } from './actor.ts';
 import type { Receipt, View } from './chain.ts';
 import { judgedOf, look, momentOf, simulateOne, UNSEEN } from './look.ts';
-import { runRound } from './round.ts';
+import type { Safe } from './round.ts';
+import { runBlindRound, runRound } from './round.ts';
 import { RESOURCES } from './scenario.ts';
-import type { BatchRow, NewPayment, PaymentRow, SignedTx } from './store.ts';
+import type { BatchRow, NewPayment, PaymentRow, SignedTx, UnfinalBatch } from './store.ts';
 import { authorizationKey } from './token.ts';
 import type { ChainTx, Group } from './transactions.ts';
 import type { World } from './world.ts';
@@ -42,11 +43,19 @@ export function* intake(world: World, payment: Omit<NewPayment, 'seenBlock' | 's
   propose(world, world.queue.splice(0));
 }
 
-/** Starts the workflow of a batch. */
+/** Workers are told of what waits, and one of them takes it. */
 export function propose(world: World, proposed: readonly string[]): void {
   if (proposed.length === 0) return;
   const batchId = world.name('batch');
-  world.spawn(() => settleBatch(world, batchId, [...new Set(proposed)]), true);
+  world.spawn(() => fly(world, batchId, [...new Set(proposed)]), false);
+}
+
+/** Starts the workflow that owns a batch, unless it runs; nothing happens while Temporal is away. */
+export function hold(world: World, batchId: string): void {
+  const isAway = !world.calm && world.random.chance(0.2);
+  if (isAway || world.held.has(batchId)) return;
+  world.held.add(batchId);
+  world.spawn(() => ownBatch(world, batchId), true);
 }
 
 /** Looks at an accepted payment before its first byte is sent, as `modules/settlement/use/batch/examine.ts` does; true when it may be sent. */
@@ -69,26 +78,50 @@ function* examine(world: World, row: PaymentRow): Generator<Call, boolean, unkno
   return verdict === 'wait' && seen.sight.simulation !== null;
 }
 
-/** The workflow of one batch: claim and sign, send, await, decide. The engine runs it again after a crash, same id. */
-export function* settleBatch(world: World, batchId: string, proposed: readonly string[]): Process {
+/** A flight: claims and signs, has the batch held, sends, and looks a few times soon. It dies with its process, and nobody repeats it. */
+function* fly(world: World, batchId: string, proposed: readonly string[]): Process {
   try {
-    let batch = yield* ask(() => world.store.findBatch(batchId));
-    const known = batch !== null;
-    if (!batch) batch = yield* claim(world, batchId, proposed);
+    const batch = yield* claim(world, batchId, proposed);
     if (!batch) return;
-    yield* sendUpTo(world, batch, known ? 'send:again' : 'send:claimed');
+    hold(world, batchId);
+    yield* sendUpTo(world, batch, 'send:claimed');
+    for (let looks = 0; looks < 3; looks += 1) {
+      yield world.random.between(100, 1_000);
+      if (yield* judgeBatch(world, batch)) break;
+    }
   } catch (error) {
     if (!(error instanceof RpcDown)) throw error;
   }
-  for (let poll = 0; poll < 3; poll += 1) {
-    yield 2_000;
+}
+
+/** The workflow of one batch: sends what is not mined, decides, and stays until the safe block has. The engine runs it again after a crash. */
+function* ownBatch(world: World, batchId: string): Process {
+  for (;;) {
+    yield world.random.between(100, 6_000);
+    if (!world.calm && world.random.chance(0.02)) break; // an operator ended it
     try {
       const batch = yield* ask(() => world.store.findBatch(batchId));
-      if (batch && (yield* judgeBatch(world, batch))) return;
+      if (!batch || (yield* lookAfter(world, batch))) break;
     } catch (error) {
       if (!(error instanceof RpcDown)) throw error;
     }
   }
+  world.held.delete(batchId);
+}
+
+/** One look of a batch's owner; true when it is over. Throws RpcDown. */
+function* lookAfter(world: World, batch: BatchRow): Generator<Call, boolean, unknown> {
+  if (!batch.closed) {
+    const isDone = yield* judgeBatch(world, batch);
+    const mined = yield* ask(() => world.rpc((view) => ({ found: minedIn(view, batch), safe: view.safe })));
+    if (!mined.found) yield* sendUpTo(world, batch, 'send:again');
+    else if (isDone && mined.found.receipt.block <= mined.safe)
+      yield* ask(() => world.write('closed:batch', (commit) => world.store.closeBatch(batch.id, commit)));
+  }
+  const unfinal = yield* ask(() => world.store.listUnfinal());
+  const own = unfinal.find(({ id }) => id === batch.id);
+  if (own) yield* watchBatch(world, own);
+  return batch.closed && !own;
 }
 
 function* claim(world: World, batchId: string, proposed: readonly string[]) {
@@ -232,6 +265,35 @@ export function* judgeBatch(world: World, batch: BatchRow, safeCount = 0n): Gene
   }
   propose(world, again);
   return open === 0;
+}
+
+/** All that is settled in a batch: what is safe makes the batch final, or itself where another is not. */
+export function* watchBatch(world: World, batch: UnfinalBatch) {
+  const safe: Safe[] = [];
+  for (const row of batch.payments) {
+    const round = yield* watchOne(world, row, { leaveSafe: true });
+    if (round.safe) safe.push(round.safe);
+  }
+  const judged = safe.map(({ row }) => row);
+  const isFinal = yield* ask(() => world.write('final:batch', (commit) => world.store.finalise(batch.id, judged, commit)));
+  if (isFinal) return;
+  for (const one of safe) yield* world.decide(one.row, one.verdict, one.judged);
+}
+
+export function* watchOne(world: World, row: PaymentRow, options: { readonly leaveSafe?: true } = {}) {
+  try {
+    const round = yield* runRound(world, row, { atSafe: true, ...options });
+    if (!round.resend || row.facts.batchId === null) return round;
+    const { batchId } = row.facts;
+    yield* ask(() => world.write('reopened:batch', (commit) => world.store.reopenBatch(batchId, commit)));
+    const batch = yield* ask(() => world.store.findBatch(batchId));
+    if (batch) yield* sendUpTo(world, batch, 'send:reorged');
+    return round;
+  } catch (error) {
+    if (!(error instanceof RpcDown)) throw error;
+    yield* runBlindRound(world, row);
+    throw error;
+  }
 }
 
 /** A process that the workflow engine runs again after a crash, a little later. */

@@ -3,9 +3,7 @@ import { isOvertaken } from '../../modules/settlement/rules/carrier.ts';
 import { judgeNonce } from '../../modules/settlement/rules/relayerNonce.ts';
 import type { Call, Process } from './actor.ts';
 import { ask, RpcDown } from './actor.ts';
-import { judgeBatch, minedIn, propose, sendUpTo } from './processes.ts';
-import type { Safe } from './round.ts';
-import { runBlindRound, runRound } from './round.ts';
+import { hold, judgeBatch, minedIn, propose, sendUpTo, watchBatch, watchOne } from './processes.ts';
 import type { BatchRow, PaymentRow, UnfinalBatch } from './store.ts';
 import type { World } from './world.ts';
 
@@ -33,10 +31,14 @@ function* enqueue(world: World): Process {
   );
 }
 
-/** Batches that are not done are judged, or sent again, and closed at the safe block; a count ahead of ours is adopted (safety 8). */
+/** Batches that are not done, and not mined or nobody's, are judged, or sent again, and closed at the safe block; a count ahead of ours is adopted (safety 8). */
 function* queue(world: World): Process {
   const safeCount = yield* adoptNonce(world);
-  for (const batch of yield* ask(() => world.store.listBatches(null))) yield* sweepBatch(world, batch, safeCount);
+  for (const batch of yield* ask(() => world.store.listBatches(null))) {
+    const isMined = yield* ask(() => world.rpc((view) => minedIn(view, batch) !== null));
+    if (!(isMined && world.held.has(batch.id))) yield* sweepBatch(world, batch, safeCount);
+    hold(world, batch.id);
+  }
 }
 
 /** The chain's count is adopted where two rounds see it ahead of ours; returns what may be believed of batches on their way. */
@@ -75,37 +77,11 @@ function* watch(world: World): Process {
   const inBatches = new Set(batches.flatMap(({ payments }) => payments.map(({ id }) => id)));
   const alone = rows.filter(({ id }) => !inBatches.has(id));
   for (const one of world.random.shuffle<PaymentRow | UnfinalBatch>([...alone, ...batches])) {
-    if ('payments' in one) yield* watchBatch(world, one);
-    else yield* watchOne(world, one);
-  }
-}
-
-/** All that is settled in a batch: what is safe makes the batch final, or itself where another is not. */
-function* watchBatch(world: World, batch: UnfinalBatch) {
-  const safe: Safe[] = [];
-  for (const row of batch.payments) {
-    const round = yield* watchOne(world, row, { leaveSafe: true });
-    if (round.safe) safe.push(round.safe);
-  }
-  const judged = safe.map(({ row }) => row);
-  const isFinal = yield* ask(() => world.write('final:batch', (commit) => world.store.finalise(batch.id, judged, commit)));
-  if (isFinal) return;
-  for (const one of safe) yield* world.decide(one.row, one.verdict, one.judged);
-}
-
-function* watchOne(world: World, row: PaymentRow, options: { readonly leaveSafe?: true } = {}) {
-  try {
-    const round = yield* runRound(world, row, { atSafe: true, ...options });
-    if (!round.resend || row.facts.batchId === null) return round;
-    const { batchId } = row.facts;
-    yield* ask(() => world.write('reopened:batch', (commit) => world.store.reopenBatch(batchId, commit)));
-    const batch = yield* ask(() => world.store.findBatch(batchId));
-    if (batch) yield* sendUpTo(world, batch, 'send:reorged');
-    return round;
-  } catch (error) {
-    if (!(error instanceof RpcDown)) throw error;
-    yield* runBlindRound(world, row);
-    throw error;
+    if (!('payments' in one)) yield* watchOne(world, one);
+    else if (!world.held.has(one.id)) {
+      yield* watchBatch(world, one);
+      hold(world, one.id);
+    }
   }
 }
 

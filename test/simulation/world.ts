@@ -21,6 +21,8 @@ export class World {
   readonly coverage: Coverage;
   readonly history = new History();
   readonly queue: string[] = [];
+  /** Batches whose workflow runs. */
+  readonly held = new Set<string>();
   actors: Actor[] = [];
   nowMs = 1_000_000;
   down = false;

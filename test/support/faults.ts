@@ -8,7 +8,7 @@ import type { Terms } from '../../modules/kernel/terms.ts';
 import type { Authorization, Hex, ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
 import { confirmBatch } from '../../modules/settlement/use/batch/confirm.ts';
-import { claimAndSend } from '../../modules/settlement/use/batch/send.ts';
+import { claimNew } from '../../modules/settlement/use/batch/send.ts';
 import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
 import { sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
 import { multicall3Address } from '../../platform/chain/calls/multicall.ts';
@@ -170,14 +170,18 @@ export async function stateOf(world: SettlementWorld, payment: { readonly author
   return rows[0] ?? null;
 }
 
-/** All accepted payments in one batch: claimed, signed, sent. Returns its id. */
+/** What waits, in one batch: claimed, signed, sent. Returns its id. */
 export async function sendAll(world: SettlementWorld, deps: SettlementDeps = world.deps): Promise<string> {
-  const rows = await world.database.query<{ tenantId: string; paymentId: string }>(
-    `select tenant_id as "tenantId", payment_id as "paymentId" from payment where state = 'accepted' and mode = 'live'`,
-  );
   const batchId = randomUUID();
-  await claimAndSend(deps, { network: world.network.id, batchId, payments: rows }, null);
+  await claimAndSend(deps, { network: world.network.id, batchId });
   return batchId;
+}
+
+/** A flight as far as the broadcast: claims under this id what waits, signs and sends it. */
+export async function claimAndSend(deps: SettlementDeps, batch: { readonly network: string; readonly batchId: string }) {
+  const { kind, others, noted } = await claimNew(deps, { ...batch, workflowId: null });
+  await noted;
+  return { kind, others };
 }
 
 /** Looks at a batch's receipt; a node that mines at once still takes a moment, which is waited for. */
@@ -197,14 +201,16 @@ async function mined(world: SettlementWorld): Promise<void> {
   }
 }
 
-/** Rounds of the sweeper: a block, the round, its batches, and a block. */
+/** Rounds of the sweeper: a block, the round, what a worker sends that is told of what waits, and a block. */
 export async function sweep(world: SettlementWorld, rounds = 1, deps: SettlementDeps = world.deps): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     await mine(world);
-    for (const batch of await sweepNetwork(deps, world.network.id)) {
+    await sweepNetwork(deps, world.network.id);
+    for (let more = true; more; ) {
       const batchId = randomUUID();
-      const sent = await claimAndSend(deps, { ...batch, batchId }, null);
+      const sent = await claimAndSend(deps, { network: world.network.id, batchId });
       if (sent.kind === 'sent') await look(world, batchId, deps);
+      more = sent.others === 'now';
     }
     await mine(world);
   }

@@ -4,18 +4,19 @@ import { randomUUID } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { generatePrivateKey } from 'viem/accounts';
 import { openDatabase } from '../../db/database.ts';
+import { listen } from '../../db/listen.ts';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import { canonicalPayees, splitAmounts } from '../../modules/kernel/money/legs.ts';
 import type { CrossingKind, Terms } from '../../modules/kernel/terms.ts';
 import type { Authorization, ParsedPayment } from '../../modules/kernel/x402/payload.ts';
 import { openKeyring } from '../../modules/licences/use/keyring.ts';
+import { ACCEPTED_CHANNEL } from '../../modules/settlement/store/announce.ts';
 import type { SettleDeps, SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
 import { settle } from '../../modules/settlement/use/accept/settle.ts';
 import { openWaiter } from '../../modules/settlement/use/accept/waiter.ts';
-import type { BatchProposal } from '../../modules/settlement/use/batchQueue.ts';
-import { createBatchStarter } from '../../modules/settlement/use/batchQueue.ts';
+import { openFlights } from '../../modules/settlement/use/batch/flights.ts';
 import type { SettlementDeps, SettlementSettings } from '../../modules/settlement/use/deps.ts';
-import { confirmCarried, sendProposal } from '../../modules/settlement/use/rails/rails.ts';
+import { confirmCarried, railFor } from '../../modules/settlement/use/rails/rails.ts';
 import { prepareRelayers } from '../../modules/settlement/use/startWorkflows.ts';
 import type { Facilitator } from '../../platform/chain/facilitator.ts';
 import type { Network } from '../../platform/chain/network.ts';
@@ -42,7 +43,7 @@ export async function startSettlement(
   options: {
     automine?: boolean;
     network?: Partial<Network>;
-    /** False: batches are started by the test alone. */
+    /** False: nothing is sent unless the test does it. */
     runBatches?: boolean;
     /** How long a caller waits for its row, ms. */
     waitMs?: number;
@@ -96,24 +97,12 @@ export async function startSettlement(
   await database.query("insert into tenant (tenant_id, status, plan, price_usdc) values ($1, 'active', 'studio', '0.001')", [
     tenantId,
   ]);
-  const started: BatchProposal[] = [];
-  let isClosed = false;
-  const starter = createBatchStarter({
-    log: quiet,
-    start: async (proposal) => {
-      started.push(proposal);
-      if (options.runBatches === false) return;
-      runBatch(deps, proposal).catch((error: unknown) => {
-        if (!isClosed) throw error; // a batch that is still undecided at the end of a test loses its database
-      });
-    },
-  });
+  const woken = options.runBatches === false ? null : openWoken(deps, urls.ownerUrl);
   const waiter = openWaiter({ database, directUrl: urls.appUrl, log: quiet });
   const signer = await openKeyring(database, { privateKeys: [newSigningKey()], clock: Date.now });
   const settleDeps: SettleDeps = {
     ...deps,
     waiter,
-    starter,
     signer,
     newId: randomUUID,
     licenceLifeSeconds: 600,
@@ -130,11 +119,9 @@ export async function startSettlement(
     deps,
     settleDeps,
     tenantId,
-    started,
     fund: (to: Address, amountMicro: bigint) => mintUsdc(chain.rpcUrl, to, amountMicro),
     close: async () => {
-      isClosed = true;
-      starter.close();
+      await woken?.close();
       await waiter.close();
       await database.close();
       await chain.stop();
@@ -160,33 +147,36 @@ export async function startOnTwoNodes(): Promise<{ world: SettlementWorld; line:
   return { world, line, other };
 }
 
-/** One batch as its workflow runs it, until it and the batches that carry what it left over are done. */
-export async function runBatch(deps: SettlementDeps, proposal: BatchProposal): Promise<void> {
-  const others: Promise<void>[] = [];
-  const handOver = (payments: BatchProposal['payments']): void => {
-    if (payments.length > 0) others.push(runBatch(deps, { ...proposal, batchId: randomUUID(), payments }));
+/** What a worker does when it is told of a payment, without Temporal: it stays with its batches until they are decided. */
+function openWoken(deps: SettlementDeps, directUrl: string) {
+  const flights = openFlights(deps, async ({ batchId }) => {
+    // No workflow will ever hold it: a test that sweeps waits for none.
+    await deps.database.query('update settlement_batch set held_until = now() where batch_id = $1', [batchId]);
+    throw new Error('there is no Temporal here');
+  });
+  const listener = listen(directUrl, ACCEPTED_CHANNEL, () => {
+    for (const id of deps.networks.ids) flights.wake(id);
+  });
+  return {
+    close: async () => {
+      await listener.close();
+      await flights.close();
+    },
   };
-  const outcomes = await Promise.allSettled([carry(deps, proposal, handOver)]);
-  for (let at = 0; at < others.length; at += 1) outcomes.push(...(await Promise.allSettled([others[at]])));
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-async function carry(
-  deps: SettlementDeps,
-  proposal: BatchProposal,
-  handOver: (payments: BatchProposal['payments']) => void,
-): Promise<void> {
+/** What waits of the world's network, claimed, sent and confirmed batch by batch until nothing can be sent. */
+export async function runBatches(deps: SettlementDeps): Promise<void> {
+  const network = deps.networks.first;
   for (let round = 0; round < 600; round++) {
-    const sent = await sendProposal(deps, proposal, `test:${proposal.batchId}`);
-    handOver(sent.rest);
-    if (sent.kind === 'idle') return;
-    if (sent.kind === 'sent') break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  for (let round = 0; round < 40; round++) {
-    const result = await confirmCarried(deps, proposal.batchId, { timeoutMs: 1_500 });
-    handOver(result.rest);
-    if (result.undecided === 0) return;
+    const batchId = randomUUID();
+    const sent = await railFor(network).claim(deps, { network: network.id, batchId, workflowId: null });
+    await sent.noted;
+    if (sent.kind === 'idle' && sent.others === 'none') return;
+    if (sent.kind === 'busy') await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let look = 0; sent.kind === 'sent' && look < 40; look++) {
+      if ((await confirmCarried(deps, batchId, { timeoutMs: 1_500 })).undecided === 0) break;
+    }
   }
 }
 

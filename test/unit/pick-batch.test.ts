@@ -9,8 +9,6 @@ import {
 } from '../../modules/settlement/rules/payerLimits.ts';
 import type { PickRules, WaitingPayment } from '../../modules/settlement/rules/pickBatch.ts';
 import { pickBatch } from '../../modules/settlement/rules/pickBatch.ts';
-import type { BatchProposal } from '../../modules/settlement/use/batchQueue.ts';
-import { createBatchStarter } from '../../modules/settlement/use/batchQueue.ts';
 import { openRoom } from '../../platform/chain/calls/calldata.ts';
 import { MAX_BATCH_GAS } from '../../platform/chain/gas/gas.ts';
 
@@ -126,25 +124,4 @@ test('a site waits for its own work and its turns, not for what another has beyo
   expect(expectedWaitMs({ ...idle, openBatches: 4 }, MAX_BATCH_GAS, 2_000)).toBe(2_020);
   expect(expectedWaitMs({ ...idle, ownGas: 60_000_000n }, MAX_BATCH_GAS, 2_000)).toBe(10_000);
   expect(expectedWaitMs({ ...idle, ownGas: 60_000_000n, keys: 2 }, MAX_BATCH_GAS, 2_000)).toBe(5_000);
-});
-
-test('what an API process proposes takes sites in turns, and what is decided meanwhile is not proposed', async () => {
-  const started: BatchProposal[] = [];
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const start = async (proposal: BatchProposal): Promise<void> => {
-    started.push(proposal);
-  };
-  const starter = createBatchStarter({ start, log });
-  const put = (tenantId: string, paymentId: string) =>
-    starter.enqueue({ tenantId, paymentId, network: 'net', payerKind: 'plain' });
-  put('warm', 'warm-1');
-  put('warm', 'warm-2');
-  for (let n = 0; n < 150; n += 1) put('large', `large-${n}`);
-  put('small', 'small-0');
-  put('small', 'small-1');
-  starter.decided({ tenantId: 'small', paymentId: 'small-1' });
-  starter.decided({ tenantId: 'warm', paymentId: 'warm-1' });
-  expect(started[2]?.payments.map(({ paymentId }) => paymentId).slice(0, 3)).toEqual(['large-0', 'small-0', 'large-1']);
-  expect(started[2]?.payments).toHaveLength(100);
-  starter.close();
 });

@@ -129,6 +129,45 @@ test('a batch that nobody paid in is a failed workflow, found by `failed`, and s
   expect(await waiting.query('status')).toMatchObject({ state: 'failed', failed: 1, why: 'insufficient_funds' });
 });
 
+test('a batch stays with its workflow until the safe block: a reorganisation sends it out again, and its end says so', async () => {
+  const payer = await service.payer(1_000_000n);
+  const quote = await askQuote(service.baseUrl, site.key, 'duo');
+  await rpc('evm_setIntervalMining', 0);
+  await rpc('evm_setAutomine', true);
+  expect((await sell(service.baseUrl, site.key, quote, await payFor(payer, quote))).body).toMatchObject({ ok: true });
+  const [payment] = await paymentsOf(payer.address);
+  const query = `(${paymentQuery(payment?.payment_id ?? '')})`;
+  await expect.poll(() => find(`${query} AND Outcome = 'settled'`), LONG).toMatchObject([{ status: 'RUNNING' }]);
+  const [one] = await find(query);
+  const handle = client.workflow.getHandle(one?.workflowId ?? '');
+  expect(await handle.query('status')).toMatchObject({ state: 'settled, waits for the safe block', settled: 1, undecided: 0 });
+
+  await rpc('evm_setAutomine', false);
+  await rpc('anvil_reorg', 1, []);
+  await expect.poll(() => handle.query('status'), LONG).toMatchObject({ state: 'sent, waits for its block', settled: 0 });
+  expect((await paymentsOf(payer.address))[0]?.state).toBe('broadcast');
+  await rpc('evm_setAutomine', true);
+  await rpc('evm_setIntervalMining', 1);
+  expect(await handle.result()).toMatchObject({ settled: 1, failed: 0, reverted: 0, undecided: 0, txHash: payment?.tx_hash });
+  const [row] = await service.database.query(
+    'select final_at is not null as final from settlement_batch where workflow_id = $1',
+    [handle.workflowId],
+  );
+  expect(row).toEqual({ final: true });
+  await saveHistory(client, handle.workflowId, 'settlePayments-reorganised');
+});
+
+test('there is one workflow for each batch, and none that had nothing to do', async () => {
+  const batches = await service.database.query<{ workflow_id: string }>(
+    "select workflow_id from settlement_batch where kind <> 'flush'",
+  );
+  const expected = batches.map(({ workflow_id: id }) => id).sort();
+  expect(expected.length).toBeGreaterThan(2);
+  const ids = async () => (await find(`WorkflowType = 'settlePayments'`)).map(({ workflowId }) => workflowId).sort();
+  await expect.poll(ids, LONG).toEqual(expected);
+  expect(await find(`WorkflowType = 'settlePayments' AND Outcome = 'idle'`)).toEqual([]);
+});
+
 test('when did reconciliation run last, and what did it find: the schedule names its runs, and each has a result', async () => {
   const scheduleId = `reconcileChain:${NETWORK}`;
   const { info, state } = await client.schedule.getHandle(scheduleId).describe();

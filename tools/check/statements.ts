@@ -44,15 +44,15 @@ const PUT_TOGETHER = 'put together by a call';
 
 /** How many statements of the product are SQL text, by reason. The numbers only fall; a new statement gives its reason in its commit. */
 const TEXTS: Readonly<Record<string, number>> = {
-  'rows of lists': 63,
+  'rows of lists': 62,
   'records of JSON': 14,
   'writes in its own terms': 8,
-  'fence of its plan': 9,
+  'fence of its plan': 8,
   lateral: 5,
   recursive: 1,
   'skips locked rows': 3,
   'advisory lock': 3,
-  'notice to listeners': 3,
+  'notice to listeners': 4,
   'shape of the database': 4,
   'catalogue of the server': 7,
   'one document of JSON': 2,

@@ -78,7 +78,7 @@ export async function requestRecheck(sql: Sql, { tenantId, paymentId }: PaymentR
   await returnPayments(sql, [{ tenantId, paymentId }]);
   const rows = await sql.query(
     `with carrier as (
-       update settlement_batch as b set checked_at = null from payment_intake as i join payment_state as s using (tenant_id, payment_id)
+       update settlement_batch as b set held_until = now() from payment_intake as i join payment_state as s using (tenant_id, payment_id)
         where i.payment_id = $1 and b.batch_id = s.batch_id and b.final_at is null)
      update payment_state as s set checked_at = null, watched = watched or state in (${sqlStates(LOOSE_STATES)}), review_closed_at = null,
        review_closed_reason = null from payment_intake as i

@@ -15,13 +15,26 @@ export interface BatchOutcome {
   readonly txHash: string | null;
 }
 
-/** The transaction of a batch that has gone out. */
+/** What was signed for a batch; nulls where a facilitator carries it. */
 export interface SentTransaction {
   readonly txHash: string | null;
   readonly nonce: string | null;
 }
 
 type Refs = readonly { readonly tenantId: string; readonly paymentId: string }[];
+
+/** A claimed batch, as its workflow is started with it: ids, and what was signed (safety 20). */
+export interface ClaimedBatch {
+  readonly network: string;
+  readonly batchId: string;
+  readonly payments: Refs;
+  readonly sent: SentTransaction;
+}
+
+/** The workflow that stays with a batch. */
+export function workflowIdOf({ network, batchId }: Pick<ClaimedBatch, 'network' | 'batchId'>): string {
+  return `settle:${network}:${batchId}`;
+}
 
 /** The `Outcome` of a batch in one word. */
 export function outcomeWord({ settled, failed, reverted, undecided }: BatchOutcome): string {
@@ -32,21 +45,16 @@ export function outcomeWord({ settled, failed, reverted, undecided }: BatchOutco
 }
 
 /** What the workflow of a batch is started with, for the UI: a line, and the attributes it is found by. */
-export function batchStart({
-  network,
-  payments,
-  sent,
-}: {
-  readonly network: string;
-  readonly payments: Refs;
-  readonly sent?: SentTransaction;
-}): { readonly summary: string; readonly attributes: Attributes } {
+export function batchStart({ network, payments, sent }: Omit<ClaimedBatch, 'batchId'>): {
+  readonly summary: string;
+  readonly attributes: Attributes;
+} {
   const sites = new Set(payments.map(({ tenantId }) => tenantId)).size;
   const carried = `${counted(payments.length, 'payment')} of ${counted(sites, 'site')}`;
-  const hash = sent?.txHash ?? null;
+  const { txHash: hash, nonce } = sent;
   return {
-    summary: hash === null ? carried : `${carried}, ${hash.slice(0, 10)}…, nonce ${sent?.nonce}`,
-    attributes: { ...paymentAttributes(network, payments), TxHash: hash, Outcome: sent ? 'sent' : 'sending' },
+    summary: hash === null ? carried : `${carried}, ${hash.slice(0, 10)}…, nonce ${nonce}`,
+    attributes: { ...paymentAttributes(network, payments), TxHash: hash, Outcome: 'sent' },
   };
 }
 

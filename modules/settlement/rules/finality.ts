@@ -21,3 +21,22 @@ export function isFinalTogether(isOver: boolean, settled: readonly Proven[], jud
 function isSame(a: EvidenceRef | null, b: EvidenceRef | null): boolean {
   return a !== null && b !== null && isSameEvidence(a, b);
 }
+
+/** Where a network stands, as far as the wait for its safe block goes. */
+export interface SafeLag {
+  readonly latest: bigint;
+  readonly safe: bigint;
+  readonly blockTimeMs: number;
+}
+
+const LEAST_MS = 1_000;
+const MOST_MS = 600_000;
+
+/**
+ * How long to wait until the safe block should have passed a block, milliseconds: as long as it is away. A safe block goes on in steps, so that a look
+ * that came too early is not repeated before a quarter of its usual distance has gone by: a batch has a few looks, however far behind it lies. Pure.
+ */
+export function safeWaitMs(blockNumber: bigint, { latest, safe, blockTimeMs }: SafeLag): number {
+  const blocks = Math.max(Number(blockNumber - safe), Number(latest - safe) / 4);
+  return Math.min(Math.max(blocks * blockTimeMs, LEAST_MS), MOST_MS);
+}

@@ -8,6 +8,7 @@ import { decide } from '../rules/machine.ts';
 import { markClaimed } from './claim.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { listPayments, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import { claimHoldMs } from './relayer.ts';
 
 /** A payment that was handed to a facilitator, and what came of asking. */
 export interface Submission {
@@ -24,7 +25,7 @@ export interface Submission {
 }
 
 /** Who stands as relayer on batches that a facilitator carries. */
-const FACILITATOR = 'facilitator';
+export const FACILITATOR = 'facilitator';
 
 /**
  * Claims what is still `accepted` of the proposals for a facilitator, all in one database transaction (safety 7): state `broadcast`
@@ -45,14 +46,15 @@ export async function claimSubmissions(
     const tenantIds = claimed.map((payment) => payment.tenantId);
     const paymentIds = claimed.map((payment) => payment.paymentId);
     const carrier = { batchId, network, relayer: FACILITATOR, kind: 'facilitator', workflowId, nonce: '0' } as const;
-    await run(sql, tables.insertInto('settlement_batch').values({ ...carrier, tenantIds, paymentIds }));
-    await markClaimed(sql, claimed, batchId, FACILITATOR);
+    const heldUntil = text<Date>`now() + ${claimHoldMs(workflowId)}::double precision * interval '1 millisecond'`;
+    await run(sql, tables.insertInto('settlement_batch').values({ ...carrier, heldUntil, tenantIds, paymentIds }));
+    const marked = await markClaimed(sql, claimed, batchId, FACILITATOR);
     await sql.query(
       `insert into facilitator_submission (batch_id, tenant_id, payment_id)
        select $1, tenant_id, payment_id from unnest($2::uuid[], $3::uuid[]) as taken (tenant_id, payment_id)`,
       [batchId, tenantIds, paymentIds],
     );
-    return claimed;
+    return marked;
   });
 }
 
@@ -125,10 +127,10 @@ export async function recordAnswer(
   await run(sql, of === 'status' ? heard : heard.where(isCurrent));
 }
 
-/** Batches of a network that a facilitator carries and that are not done, in any order: when there are more, each has its turn. */
+/** Batches of a network that a facilitator carries, that are not done and that nobody holds, in any order: when there are more, each has its turn. */
 export async function listOpenFacilitatorBatches(sql: Sql, network: string, limit: number): Promise<readonly string[]> {
   const batches = tables.selectFrom('settlement_batch').select('batchId').where('network', '=', network);
-  const open = batches.where('relayer', '=', FACILITATOR).where('state', '=', 'open');
+  const open = batches.where('relayer', '=', FACILITATOR).where('state', '=', 'open').where('heldUntil', '<=', text<Date>`now()`);
   const rows = await run(sql, open.orderBy(text`random()`).limit(limit));
   return rows.map(({ batchId }) => batchId);
 }

@@ -12,6 +12,7 @@ import type { DecidedSpendings, SpendingRefusal } from '../../budgets/store/spen
 import { decideSpendings } from '../../budgets/store/spending.ts';
 import { LEADING_STATES, newPayment, SETTLED_STATES } from '../../kernel/payment/state.ts';
 import type { GuardDecision, Sibling } from '../rules/guard.ts';
+import { ACCEPTED_CHANNEL } from './announce.ts';
 import { buyerOf, lockPurchases } from './lock.ts';
 import type { AwaitedLicence, Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
@@ -81,9 +82,6 @@ export interface IntakeItem {
   /** The trace that it belongs to (W3C Trace Context), for whoever sends it. */
   readonly trace?: string | null;
 }
-
-/** Tells workers that a payment of a network was accepted: the network's id, and the trace of the first one behind a blank. */
-export const ACCEPTED_CHANNEL = 'payment_accepted';
 
 /**
  * Stores payments before anything leaves the process (invariant 2), in one database transaction: their purchases are locked, the

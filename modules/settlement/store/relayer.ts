@@ -203,6 +203,11 @@ export async function hasOpenFlush(sql: Sql, network: string): Promise<boolean> 
   return open.length > 0;
 }
 
+/** How long a claim holds its batch, milliseconds: whoever claims starts its workflow meanwhile. Without one nobody will hold it. */
+export function claimHoldMs(workflowId: string | null): number {
+  return workflowId === null ? 0 : 5_000;
+}
+
 /** What a claim writes once the bytes are signed. */
 export interface SignedBatch {
   readonly network: string;
@@ -232,8 +237,8 @@ export async function insertBatch(
      ), held as (
        insert into relayer_nonce (network, relayer, nonce, batch_id) values ($2, $3, $5, $1)
      )
-     insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, gas_shares, tenant_ids, payment_ids)
-     values ($1, $2, $3, $4, $6, $5, $7::jsonb, $8::uuid[], $9::uuid[])`,
+     insert into settlement_batch (batch_id, network, relayer, kind, workflow_id, nonce, gas_shares, tenant_ids, payment_ids, held_until)
+     values ($1, $2, $3, $4, $6, $5, $7::jsonb, $8::uuid[], $9::uuid[], now() + $10::double precision * interval '1 millisecond')`,
     [
       batch.batchId,
       batch.network,
@@ -244,6 +249,7 @@ export async function insertBatch(
       JSON.stringify(Object.fromEntries([...batch.gasShares].map(([tenantId, weight]) => [tenantId, weight.toString()]))),
       payments.map(({ tenantId }) => tenantId),
       payments.map(({ paymentId }) => paymentId),
+      claimHoldMs(batch.workflowId),
     ],
     'insert-batch',
   );
@@ -269,10 +275,11 @@ export async function findBatch(sql: Sql, batchId: string): Promise<Batch | null
   return row ? batchOf(row) : null;
 }
 
-/** Batches that are not safe yet: open ones first, then lowest nonce first, 200 at most. */
+/** Batches that are not safe yet and that nobody holds, unmined ones in any case: these first, then lowest nonce first, 200 at most. */
 export async function listUnfinishedBatches(sql: Sql, ref: RelayerRef): Promise<Batch[]> {
   const unfinished = batches.where('network', '=', ref.network).where('relayer', '=', ref.address).where('state', '<>', 'safe');
-  const openFirst = unfinished.orderBy((is) => is('state', '=', 'open'), 'desc');
+  const looked = unfinished.where((is) => is.or([is('state', '=', 'open'), is('heldUntil', '<=', text<Date>`now()`)]));
+  const openFirst = looked.orderBy((is) => is('state', '=', 'open'), 'desc');
   return (await run(sql, openFirst.orderBy('nonce').limit(200))).map(batchOf);
 }
 
@@ -285,6 +292,16 @@ export async function listQueue(sql: Sql, ref: RelayerRef, fromNonce: bigint, be
 /** Every batch that holds a nonce of a queue from this one on, lowest first; 1,000 at most. */
 export async function listHeldFrom(sql: Sql, ref: RelayerRef, fromNonce: bigint): Promise<Batch[]> {
   return (await run(sql, heldFrom(ref, fromNonce).limit(1_000))).map(batchOf);
+}
+
+/**
+ * Ends the holds of the mined batches of a queue from this nonce on: the chain counts fewer transactions, so a reorganisation took theirs, while
+ * their workflows sleep. A count that one node got wrong costs a look.
+ */
+export async function endHolds(sql: Sql, { network, address }: RelayerRef, fromNonce: bigint): Promise<void> {
+  const mined = tables.updateTable('settlement_batch').where('network', '=', network).where('relayer', '=', address);
+  const gone = mined.where('state', '=', text.lit('mined')).where('nonce', '>=', fromNonce.toString());
+  await run(sql, gone.where('heldUntil', '>', text<Date>`now()`).set({ heldUntil: text<Date>`now()` }));
 }
 
 /** Moves a batch on, or back to `open` when a reorg took its transaction. */

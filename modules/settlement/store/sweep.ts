@@ -3,7 +3,7 @@ import type { Database, Sql } from '../../../db/database.ts';
 import { isInStates, isSettledWithBatch, SETTLED_ALONE } from '../../../db/paymentStates.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
-import { anyOf, run, tables } from '../../../db/statement.ts';
+import { acrossSites, anyOf, run, tables } from '../../../db/statement.ts';
 import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
@@ -14,13 +14,13 @@ import { returnPayments } from './returning.ts';
 type Row = PaymentRow & Record<string, unknown>;
 
 /**
- * True while the sweeper may find something to do on a network: payments or batches that are not through, what is watched, blocked
- * recipients, a count of a relayer key in doubt. One statement of a few index entries, however much there is.
+ * True while the sweeper may find something to do on a network: payments that are not through, batches that a reorganisation may take or that nobody
+ * holds, what is watched, blocked recipients, a count of a relayer key in doubt. One statement of a few index entries, however much there is.
  */
 export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   const [row] = await sql.query<{ busy: boolean }>(
     `select exists (select from settlement_batch where network = $1 and state <> 'safe')
-         or exists (select from settlement_batch where network = $1 and final_at is null and kind <> 'flush')
+         or exists (select from settlement_batch where network = $1 and final_at is null and kind <> 'flush' and held_until <= now())
          or exists (select from payment_state where network = $1 and stage = 'under_way')
          or exists (select from payment_state where network = $1 and stage = 'held')
          or exists (select from payment_state where network = $1 and ${SETTLED_ALONE})
@@ -33,15 +33,20 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   return row?.busy === true;
 }
 
-/** Accepted payments that nothing has picked up for a while, oldest first (safety 7), but for postponed ones (`listWaiting`). */
-export async function listStaleAccepted(sql: Sql, network: string, olderThanMs: number, limit: number): Promise<Payment[]> {
-  const rows = await sql.query<Row>(
-    `${ofStates(`select * from payment_state where network = $1 and mode = 'live' and stage = 'under_way' and state = 'accepted'
-        and batch_id is null and ${NOT_POSTPONED} and accepted_at < now() - make_interval(secs => $2::double precision / 1000)
-      order by accepted_at limit $3`)}`,
-    [network, olderThanMs, limit],
-  );
-  return rows.map(paymentFromRow);
+/** True while accepted payments wait that nobody has taken for so long (safety 7), but for postponed ones (`listWaiting`). */
+export async function hasUntaken(sql: Sql, network: string, forMs: number): Promise<boolean> {
+  const waiting = acrossSites('a worker')
+    .selectFrom('payment_state')
+    .select('paymentId')
+    .where('network', '=', network)
+    .where('mode', '=', text.lit('live'));
+  const accepted = waiting
+    .where('stage', '=', text.lit('under_way'))
+    .where('state', '=', 'accepted')
+    .where('batchId', 'is', null)
+    .where(text<boolean>`${text.raw(NOT_POSTPONED)}`);
+  const before = text<Date>`now() - ${forMs}::double precision * interval '1 millisecond'`;
+  return (await run(sql, accepted.where('acceptedAt', '<', before).limit(1))).length > 0;
 }
 
 /** A query for the payments of some states, which are found by their own indexes, in their order. */
@@ -56,17 +61,40 @@ export interface UnfinalBatch {
   readonly settled: number;
 }
 
-/** Batches with payments to make final, or with nothing left to do, those looked at longest ago first. */
+/** Batches that nobody holds, with payments to make final or with nothing left to do, those looked at longest ago first. */
 export async function listUnfinalBatches(sql: Sql, network: string, limit: number): Promise<UnfinalBatch[]> {
   const rows = await sql.query<{ batch_id: string; settled: number }>(
     `select b.batch_id, of_it.settled from settlement_batch as b cross join lateral (
          select count(*)::int as settled from unnest(b.tenant_ids, b.payment_ids) as carried (tenant_id, payment_id)
            join payment_state as s using (tenant_id, payment_id) where s.batch_id = b.batch_id and ${isSettledWithBatch('s')}) as of_it
-      where b.network = $1 and b.final_at is null and b.kind <> 'flush' and (of_it.settled > 0 or b.state = 'safe')
-      order by coalesce(b.checked_at, b.created_at) limit $2`,
+      where b.network = $1 and b.final_at is null and b.kind <> 'flush' and b.held_until <= now() and (of_it.settled > 0 or b.state = 'safe')
+      order by b.held_until limit $2`,
     [network, limit],
   );
   return rows.map((row) => ({ batchId: row.batch_id, settled: row.settled }));
+}
+
+/** Batches that are not over and that nobody holds, those looked at longest ago first; 100 at most. */
+export async function listUnheldBatches(sql: Sql, network: string): Promise<readonly string[]> {
+  const found = tables
+    .selectFrom('settlement_batch')
+    .select('batchId')
+    .where('network', '=', network)
+    .where('kind', '<>', 'flush')
+    .where((is) => is.or([is('state', '<>', 'safe'), is('finalAt', 'is', null)]))
+    .where('heldUntil', '<=', text<Date>`now()`)
+    .orderBy('heldUntil')
+    .limit(100);
+  return (await run(sql, found)).map(({ batchId }) => batchId);
+}
+
+/**
+ * Holds a batch for its workflow for so long from now on: the sweeper leaves it alone, but for bytes that are not mined. A hold that ends later
+ * stays: none is cut short but by a reorganisation (`endHolds`) or an operator.
+ */
+export async function holdBatch(sql: Sql, batchId: string, forMs: number): Promise<void> {
+  const until = text<Date>`greatest(held_until, now() + ${forMs}::double precision * interval '1 millisecond')`;
+  await run(sql, tables.updateTable('settlement_batch').set({ heldUntil: until }).where('batchId', '=', batchId));
 }
 
 /** The payments that these batches make final. */
@@ -79,7 +107,7 @@ export async function listSettledIn(sql: Sql, batchIds: readonly string[]): Prom
 }
 
 /**
- * Notes that batches were looked at now, and makes final those of which all is judged to be at the safe block (`isFinalTogether`): one
+ * Notes that batches were looked at now, which ends no hold, and makes final those of which all is judged to be at the safe block (`isFinalTogether`): one
  * row a batch. Their rows are locked first, so that nothing settles in a batch between the question and the answer. Returns the final
  * ones; a second call changes nothing.
  */
@@ -105,7 +133,10 @@ export async function finaliseBatches(
       sql,
       tables
         .updateTable('settlement_batch')
-        .set({ checkedAt: text<Date>`now()`, finalAt: text<Date>`case when batch_id = any (${ids}::uuid[]) then now() end` })
+        .set({
+          heldUntil: text<Date>`greatest(held_until, now())`,
+          finalAt: text<Date>`case when batch_id = any (${ids}::uuid[]) then now() end`,
+        })
         .where('batchId', '=', anyOf(batches.map(({ batchId }) => batchId))),
     );
     return new Set(ids);

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../db/database.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import { decisionTime, isSettled, SETTLED_STATES } from '../../kernel/payment/state.ts';
-import { ANNOUNCE } from './announce.ts';
+import { ANNOUNCE, tellAccepted } from './announce.ts';
 import type { Change } from './applyEvents.ts';
 
 /**
@@ -17,12 +17,14 @@ export const KEYED = "tenant_id, payment_id, '', 'live', '', '', 0, now(),";
  * (`decisionTime`), read under the purchase's lock and so later than `accepted_at` of everything that waited for it; `settled_at` is
  * set once. What settles becomes final with its batch, unless that is final already: its row is kept from becoming so until this
  * database transaction ends. What settles while its caller waits gets its licence here, issued now, once (safety 13); none where
- * its key was retired since. Who waits for decisions is told at the commit.
+ * its key was retired since. Who waits for decisions is told at the commit, and so is whoever sends, of what goes out (again).
  */
 export async function writeStates(sql: Sql, changes: readonly Change[]): Promise<void> {
   const rows = [...Map.groupBy(changes, (change) => change.payment.paymentId).values()].map(rowOf);
   if (rows.length === 0) return;
-  await sql.query(
+  const goOut = new Set(changes.flatMap(({ payment, next }) => (next.state === 'accepted' ? [payment.network] : [])));
+  const told = [...goOut].map((network) => tellAccepted(sql, network));
+  const written = sql.query(
     `with new as materialized (
        select decided.*, clock_timestamp() as moment, key.kid,
            key.kid is not null and clock_timestamp() < decided.awaited_until as is_awaited
@@ -67,6 +69,7 @@ export async function writeStates(sql: Sql, changes: readonly Change[]): Promise
     [JSON.stringify(rows)],
     'write-states',
   );
+  await Promise.all([written, ...told]);
 }
 
 /** The row of one payment's decisions, in the order they were made. */

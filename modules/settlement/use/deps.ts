@@ -5,12 +5,20 @@ import type { Rpc } from '../../../platform/chain/rpc/rpc.ts';
 import type { Signer } from '../../../platform/chain/signature/signer.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
+import type { ClaimedBatch } from '../rules/batchOutcome.ts';
 
 /** A relayer key: it pays gas and broadcasts, nothing else. */
 export type RelayerKey = Signer;
 
 /** Names of the places where a test may let the process die; each stands right after the step it is named for. */
-export type CrashPoint = 'after_intake' | 'after_insert' | 'after_sign' | 'after_broadcast' | 'after_receipt' | 'after_record';
+export type CrashPoint =
+  | 'after_intake'
+  | 'after_insert'
+  | 'after_sign'
+  | 'after_start'
+  | 'after_broadcast'
+  | 'after_receipt'
+  | 'after_record';
 
 /** What carrying out settlement needs: the worker's side. */
 export interface SettlementDeps {
@@ -28,6 +36,18 @@ export interface SettlementDeps {
   readonly settings: SettlementSettings;
   /** Ends the process when a test asked for it at this point; does nothing otherwise. */
   readonly crashAt: (point: CrashPoint) => void;
+}
+
+/**
+ * Starts the workflow of a batch that is claimed: true where this call did, false where one runs already, which a second call leaves alone. Rejects
+ * when Temporal cannot be reached.
+ */
+export type StartBatch = (batch: ClaimedBatch, options?: StartOptions) => Promise<boolean>;
+
+/** How a workflow is started. */
+export interface StartOptions {
+  /** It is there at once, and does nothing for so long: whoever started it is at work. */
+  readonly idleMs?: number;
 }
 
 /** Limits of settlement; all have defaults in the configuration. */

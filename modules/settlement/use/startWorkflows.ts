@@ -1,29 +1,35 @@
 import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { isChainUnavailable } from '../../../platform/chain/rpc/rpc.ts';
 import { ensureSchedule } from '../../../platform/temporal/schedules.ts';
 import { pairsOf } from '../../kernel/workflow/attributes.ts';
 import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
-import { batchStart } from '../rules/batchOutcome.ts';
-import type { BatchProposal, StartBatch } from './batchQueue.ts';
-import { workflowIdOf } from './batchQueue.ts';
-import type { SettlementDeps } from './deps.ts';
+import { batchStart, workflowIdOf } from '../rules/batchOutcome.ts';
+import type { SettlementDeps, StartBatch } from './deps.ts';
 import { startRelayer } from './relayer/nonce.ts';
 
 /** Of one run of the sweeper; the first is a whole one. */
 const LOOKS = 5;
 
 /** Starts `settlePayments` as `settle:<network>:<batchId>`, to be found by its payments, their sites and its transaction. */
-export function createBatchStart(client: () => Client, taskQueue: string): StartBatch {
-  return async (proposal: BatchProposal) => {
-    const { summary, attributes } = batchStart(proposal);
-    await client().workflow.start('settlePayments', {
-      taskQueue,
-      workflowId: workflowIdOf(proposal),
-      workflowTaskTimeout: TASK_TIMEOUT,
-      staticSummary: summary,
-      typedSearchAttributes: pairsOf(attributes),
-      args: [proposal],
-    });
+export function createBatchStart(client: Client, taskQueue: string): StartBatch {
+  return async (batch, { idleMs } = {}) => {
+    const { summary, attributes } = batchStart(batch);
+    try {
+      await client.workflow.start('settlePayments', {
+        taskQueue,
+        workflowId: workflowIdOf(batch),
+        workflowTaskTimeout: TASK_TIMEOUT,
+        staticSummary: summary,
+        typedSearchAttributes: pairsOf(attributes),
+        args: [batch],
+        ...(idleMs !== undefined && { startDelay: idleMs }),
+      });
+      return true;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      return false;
+    }
   };
 }
 

@@ -31,7 +31,6 @@ import type { Attempt, Refusal } from '../answer/refuse.ts';
 import { fundOf, isVouchedBy, refuse } from '../answer/refuse.ts';
 import type { ReceiptName } from '../answer/signReceipt.ts';
 import { runRound } from '../batch/round.ts';
-import type { BatchStarter } from '../batchQueue.ts';
 import type { SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
 import { settleMock } from '../rails/mock.ts';
@@ -53,7 +52,6 @@ import type { Waiter } from './waiter.ts';
 /** What settling needs on the side that answers callers. */
 export interface SettleDeps extends Omit<AnswerDeps, 'database' | 'networks' | 'now' | 'metrics'>, SettlementDeps {
   readonly waiter: Waiter;
-  readonly starter: BatchStarter;
   readonly newId: () => string;
   /** The trace of the call that runs, for whoever sends its payment; null where none is kept. */
   readonly trace?: () => string | null;
@@ -404,7 +402,7 @@ async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Ne
 }
 
 /**
- * Hands the payment over if it still waits for a batch, waits for its row, and answers from it (safety 6). An outage of the
+ * Waits for its row, of which a worker was told with the commit, and answers from it (safety 6). An outage of the
  * database is `settlement_pending` from here on: the row exists (safety 15).
  */
 async function awaitDecision(deps: SettleDeps, payment: Payment, name?: ReceiptName): Promise<SettleReceipt> {
@@ -413,9 +411,7 @@ async function awaitDecision(deps: SettleDeps, payment: Payment, name?: ReceiptN
     if (payment.mode === 'mock') return await answerPayment(deps, await settleMock(deps, payment));
     const mayChange = isUndecided(state) || (state === 'superseded' && !payment.repeatsLicence);
     if (!mayChange) return await answerPayment(deps, payment, name);
-    if (state === 'accepted') deps.starter.enqueue(payment);
     const decided = await deps.waiter.wait(payment, deps.settings.waitMs);
-    if (decided) deps.starter.decided(payment);
     const stands = decided ?? (await findKnown(deps.database, payment).catch(() => null)) ?? payment;
     return await answerPayment(deps, stands, name);
   } catch (error) {

@@ -1,13 +1,13 @@
 import { openRoom } from '../../../../platform/chain/calls/calldata.ts';
 import { isClaimable } from '../../../kernel/payment/state.ts';
-import { isStruck, NEW_PAYER, payerRoom } from '../../rules/payerLimits.ts';
+import { isStruck, NEW_PAYER, payerRoom, UNDECIDED_LIMIT } from '../../rules/payerLimits.ts';
 import type { PickRules, WaitingPayment } from '../../rules/pickBatch.ts';
 import { pickBatch } from '../../rules/pickBatch.ts';
 import { listBlockedPayees } from '../../store/admission.ts';
 import type { Occurrence } from '../../store/applyEvents.ts';
 import { applyEvents } from '../../store/applyEvents.ts';
-import type { Payment, PaymentRef } from '../../store/payment.ts';
-import { listPayments, refOf } from '../../store/payment.ts';
+import type { Payment } from '../../store/payment.ts';
+import { listPayments } from '../../store/payment.ts';
 import { findLastKind, readPayers } from '../../store/queue.ts';
 import { touchChecked } from '../../store/sweep.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
@@ -17,13 +17,14 @@ import { examine } from './examine.ts';
 export interface Choice {
   /** Payments of one payer kind and router that fit into one batch and that the chain would take now. */
   readonly chosen: readonly Payment[];
-  /** Payments that need another batch, at most a batch's number. */
-  readonly left: readonly PaymentRef[];
+  /** Payments wait that need a batch of their own. */
+  readonly isMore: boolean;
+  /** Payments wait, or may wait unseen, that go later: when others of their payer are decided, or when a second node agrees on them. */
+  readonly isHeldBack: boolean;
   /** True when something was decided or postponed on the way: looking again would not find the same. */
   readonly hasMoved: boolean;
 }
 
-const MOST_LEFT = 100;
 /** Looks of one choice that find nothing to send, so that what one node alone refuses does not end it. */
 const MOST_LOOKS = 4;
 /** Where no more than so many wait, all of them are read before it is known which are chosen: that saves a lone payment a round trip. */
@@ -37,7 +38,7 @@ const SENTENCE_STRUCK = 'too many payments of this payer failed on chain';
  * decided.
  */
 export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, waiting: readonly WaitingPayment[]): Promise<Choice> {
-  if (waiting.length === 0) return { chosen: [], left: [], hasMoved: false };
+  if (waiting.length === 0) return { chosen: [], isMore: false, isHeldBack: false, hasMoved: false };
   const read = (payments: readonly WaitingPayment[]) => readAll(deps, network.id, payments);
   const [payers, last, early] = await Promise.all([
     readPayers(
@@ -60,7 +61,7 @@ export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, wait
       applyEvents(deps.database, occurrences, transfers),
       touchChecked(deps.database, undecided),
     ]);
-    return { ...applied, sendable, hasMoved: applied.changed.length + undecided.length > 0 };
+    return { ...applied, sendable, undecided, hasMoved: applied.changed.length + undecided.length > 0 };
   };
   const refused = await applyEvents(deps.database, struck.map(strikeOut));
   const looks: Awaited<ReturnType<typeof look>>[] = [];
@@ -82,8 +83,15 @@ export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, wait
   );
   const released = [refused, ...looks].flatMap((applied) => applied.released);
   const hasMoved = refused.changed.length > 0 || looks.some((looked) => looked.hasMoved);
-  const left = [...sendable.filter((payment) => !chosen.includes(payment)), ...released, ...open];
-  return { chosen, left: left.slice(0, MOST_LEFT).map(refOf), hasMoved };
+  const isMore = chosen.length < sendable.length || released.length > 0 || open.length > 0;
+  const isForLater = struck.length + asked + open.length < waiting.length || looks.some(({ undecided }) => undecided.length > 0);
+  return { chosen, isMore, isHeldBack: isForLater || hasFullWindow(waiting), hasMoved };
+}
+
+/** True when as many of a wallet of code wait as are read of one (`listWaiting`): there may be more. */
+function hasFullWindow(waiting: readonly WaitingPayment[]): boolean {
+  const ofCode = waiting.filter(({ payerKind }) => payerKind === 'contract');
+  return [...Map.groupBy(ofCode, ({ payer }) => payer).values()].some(({ length }) => length >= UNDECIDED_LIMIT);
 }
 
 /** Payments as they stand, and which of their recipients are known not to take money. */

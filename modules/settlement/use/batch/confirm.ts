@@ -4,7 +4,7 @@ import { readReceipt } from '../../../../platform/chain/evidence/sight.ts';
 import { fateOf } from '../../rules/carrier.ts';
 import type { RelayerTransaction } from '../../store/attempts.ts';
 import { listAttempts } from '../../store/attempts.ts';
-import type { Payment, PaymentRef } from '../../store/payment.ts';
+import type { Payment } from '../../store/payment.ts';
 import { listBatchPayments } from '../../store/payment.ts';
 import type { Batch } from '../../store/relayer.ts';
 import { findBatch } from '../../store/relayer.ts';
@@ -18,8 +18,6 @@ import { runRound, storeEvidence } from './round.ts';
 export interface ConfirmResult {
   /** Payments of the batch that are still undecided. */
   readonly undecided: number;
-  /** Payments that need another batch now. */
-  readonly rest: readonly PaymentRef[];
 }
 
 /** A batch, its signed bytes, and its payments as they stood when it was claimed. */
@@ -49,7 +47,7 @@ export async function confirmBatch(
   { carried, ...options }: ConfirmOptions,
 ): Promise<ConfirmResult> {
   const batch = carried?.batch ?? (await findBatch(deps.database, batchId));
-  if (!batch) return { undecided: 0, rest: [] };
+  if (!batch) return { undecided: 0 };
   const call = chainOf(deps, batch.network);
   const attempts = carried?.attempts ?? (await listAttempts(deps.database, batchId));
   const hashes = attempts.map((attempt) => attempt.txHash);
@@ -59,7 +57,7 @@ export async function confirmBatch(
   if (isWorthless(payments)) await voidStored(deps, call.network, call.rpc, batch);
   await sendBatch(deps, call.network, call.rpc, batchId);
   await raiseFees(deps, call.network, call.rpc, batch);
-  return { undecided: payments.filter(isOpen).length, rest: [] };
+  return { undecided: payments.filter(isOpen).length };
 }
 
 /** Decides the payments of a batch whose nonce is mined, by the receipt of the attempt that was. Calling it again is harmless. */
@@ -89,8 +87,7 @@ export async function decideBatch(
   await closeBatch(deps, batch, { receipt, mined, paymentCount: payments.length });
   deps.crashAt('after_record');
   const decided = new Set(round.changed.map(({ paymentId }) => paymentId));
-  const undecided = open.filter(({ paymentId }) => !decided.has(paymentId)).length;
-  return { undecided, rest: [...round.released, ...round.again] };
+  return { undecided: open.filter(({ paymentId }) => !decided.has(paymentId)).length };
 }
 
 /** True when nothing that a batch carries can be settled any more. One that carries nothing is a flush, or was taken apart before. */

@@ -1,30 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { blockNumbers } from '../../../../platform/chain/evidence/receipts.ts';
+import { whereAway } from '../../../../platform/chain/rpc/rpc.ts';
+import { remembered } from '../../../../platform/pacing/remembered.ts';
 import type { BatchOutcome } from '../../rules/batchOutcome.ts';
+import type { SafeLag } from '../../rules/finality.ts';
+import { safeWaitMs } from '../../rules/finality.ts';
 import type { BatchReport } from '../../store/batchOutcome.ts';
 import { readBatchReport } from '../../store/batchOutcome.ts';
+import { holdBatch } from '../../store/sweep.ts';
 import type { SettlementDeps } from '../deps.ts';
-import type { ConfirmResult } from './confirm.ts';
-import type { SendResult } from './send.ts';
 
-/** What sending came to, with the batch where it was sent; null where whoever asks knows it already. */
-export interface ReportedSend extends SendResult {
-  readonly batch: BatchReport | null;
+/** How a batch stands. */
+export interface BatchStanding {
+  readonly outcome: BatchOutcome;
+  /** Payments that its bytes still carry. */
+  readonly open: number;
+  /** The safe block has decided, and nothing of it is left to do. */
+  readonly isOver: boolean;
+  /** When to look again, once nothing of it is open, milliseconds from now. */
+  readonly nextInMs: number;
 }
 
-/** What confirming came to, with what became of every payment of the batch. */
-export interface ReportedConfirm extends ConfirmResult {
-  readonly outcome: BatchOutcome;
+/** Tells how batches stand, to whoever stays with them. */
+export interface Standings {
+  /** Holds a batch through one look, however long that takes or fails, and the pause of its workflow before the next try. Again: for longer. */
+  hold(batchId: string): Promise<void>;
+  /** How a batch stands now, by its rows; holds it until a minute after its next look. Again: for longer. */
+  of(batchId: string): Promise<BatchStanding>;
 }
 
 const NOTHING: BatchOutcome = { settled: 0, failed: 0, reverted: 0, undecided: 0, reasons: [], txHash: null };
+const OVER: BatchStanding = { outcome: NOTHING, open: 0, isOver: true, nextInMs: 0 };
+/** A workflow that is so late holds its batch no longer: its worker died, or Temporal is away. */
+const SPARE_MS = 60_000;
+/** Of a look and of the pause after one that failed (`workflows/settlePayments`), together. */
+const LOOK_MS = 120_000;
+/** For so long a distance of the safe block is remembered, and that no node told it: it says when to look, and decides nothing. */
+const REMEMBERED_MS = 30_000;
+/** For so long it is waited for: a first look at a receipt, which asks for it, has three seconds. */
+const ASKED_MS = 500;
+const BLIND_MS = 60_000;
 
-/** Adds what was sent. */
-export async function reportSent(deps: SettlementDeps, batchId: string, sent: SendResult): Promise<ReportedSend> {
-  const batch = sent.kind === 'sent' ? await readBatchReport(deps.database, batchId) : null;
-  return { ...sent, batch };
-}
-
-/** Adds what became of it. */
-export async function reportConfirmed(deps: SettlementDeps, batchId: string, confirmed: ConfirmResult): Promise<ReportedConfirm> {
-  const report = await readBatchReport(deps.database, batchId);
-  return { ...confirmed, outcome: report?.outcome ?? NOTHING };
+/**
+ * Tells how batches stand; asks a network for its safe block no more than twice a minute, whether nodes answer or not, however many batches wait.
+ */
+export function openStandings(deps: SettlementDeps): Standings {
+  const lags = new Map(
+    deps.networks.list.map(({ id, blockTimeMs }) => [
+      id,
+      remembered(async (): Promise<SafeLag> => ({ ...(await blockNumbers(deps.rpcOf(id))), blockTimeMs }), REMEMBERED_MS),
+    ]),
+  );
+  const waitOf = async ({ network, blockNumber }: BatchReport): Promise<number> => {
+    const told = lags.get(network)?.().catch(whereAway(null));
+    const lag = await Promise.race([told, sleep(ASKED_MS, null, { ref: false })]);
+    if (lag) return safeWaitMs(blockNumber ?? lag.latest, lag);
+    deps.log.warn({ network }, 'the safe block could not be read; batches are looked at in a minute');
+    return BLIND_MS;
+  };
+  return {
+    hold: (batchId) => holdBatch(deps.database, batchId, LOOK_MS),
+    of: async (batchId) => {
+      const report = await readBatchReport(deps.database, batchId);
+      if (!report) return OVER;
+      const { outcome, open, isOver } = report;
+      const nextInMs = isOver || open > 0 ? 0 : await waitOf(report);
+      if (!isOver) await holdBatch(deps.database, batchId, nextInMs + SPARE_MS);
+      return { outcome, open, isOver, nextInMs };
+    },
+  };
 }

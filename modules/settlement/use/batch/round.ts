@@ -12,8 +12,7 @@ import { needsSecondSource } from '../../rules/secondSource.ts';
 import { verdictsOf } from '../../rules/verdicts.ts';
 import type { Applied, Occurrence } from '../../store/applyEvents.ts';
 import { applyEvents, mergeApplied } from '../../store/applyEvents.ts';
-import type { Payment, PaymentRef } from '../../store/payment.ts';
-import { refOf } from '../../store/payment.ts';
+import type { Payment } from '../../store/payment.ts';
 import type { ChainTransferRow } from '../../store/transfers.ts';
 import { recordTransfers } from '../../store/transfers.ts';
 import type { Chain } from '../deps.ts';
@@ -31,8 +30,6 @@ export interface Lookup {
 
 /** What a round did. */
 export interface Round extends Applied {
-  /** Payments that go out again in another batch. */
-  readonly again: readonly PaymentRef[];
   /** Judged to be at the safe block, and not written: whoever asked for it decides whether their batches are final. */
   readonly safe: readonly Judged[];
 }
@@ -187,17 +184,11 @@ async function write(
   const { deps } = call;
   const applied = await applyEvents(deps.database, occurrencesOf(call, judged), evidenceOf(call, judged, receipts, stored));
   for (const { paymentId } of applied.poisoned) deps.log.error({ paymentId }, 'a paid payment could not be recorded');
-  const changed = new Set(applied.changed.map((ref) => ref.paymentId));
-  const decided = judged.filter(({ lookup }) => changed.has(lookup.payment.paymentId));
-  return {
-    ...applied,
-    again: decided.filter(({ verdict }) => verdict.event.type === 'unsent').map(({ lookup }) => refOf(lookup.payment)),
-    safe: [],
-  };
+  return { ...applied, safe: [] };
 }
 
 function merge(a: Round, b: Round): Round {
-  return { ...mergeApplied(a, b), again: [...a.again, ...b.again], safe: [...a.safe, ...b.safe] };
+  return { ...mergeApplied(a, b), safe: [...a.safe, ...b.safe] };
 }
 
 function partition<T>(list: readonly T[], test: (one: T) => boolean): readonly [readonly T[], readonly T[]] {

@@ -8,14 +8,12 @@ import { signTransaction } from '../../../../platform/chain/transaction.ts';
 import { queueHasRoom } from '../../rules/queueRoom.ts';
 import type { RelayerTransaction } from '../../store/attempts.ts';
 import { claimBatch } from '../../store/claim.ts';
-import type { Payment, PaymentRef } from '../../store/payment.ts';
+import type { Payment } from '../../store/payment.ts';
 import { listWaiting, readOnTheWay } from '../../store/queue.ts';
 import type { SignedBatch } from '../../store/relayer.ts';
-import { findBatch } from '../../store/relayer.ts';
-import type { BatchProposal } from '../batchQueue.ts';
 import type { Chain, RelayerKey, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
-import { sendBatch, sendSigned } from '../relayer/broadcast.ts';
+import { sendSigned } from '../relayer/broadcast.ts';
 import type { Funds } from '../relayer/funds.ts';
 import { openFunds } from '../relayer/funds.ts';
 import { sharesOf } from '../relayer/gasUsage.ts';
@@ -23,54 +21,39 @@ import { batchItem } from './batchItem.ts';
 import { choose } from './choose.ts';
 import type { Carried } from './confirm.ts';
 
-/** What sending a proposal came to. */
-export interface SendResult {
-  /** `sent`: the batch exists and its bytes went out. `busy`: every queue is full, try again. `idle`: nothing to send. */
+/** What a flight came to in this process, which signed it: enough to confirm it without reading anything again. */
+export interface Sent {
+  /** `sent`: the batch exists and its bytes went out. `busy`: something waits and cannot go now. `idle`: nothing to send. */
   readonly kind: 'sent' | 'busy' | 'idle';
   /**
-   * Payments that need another batch. Empty unless this call moved something, so that batches which start one another end as soon as
-   * nothing can be sent; the sweeper wakes them again.
+   * Payments that wait besides. `now`: they may go at once, in a batch of their own. `later`: once a batch has landed, or a node tells more; trying
+   * at once would find the same.
    */
-  readonly rest: readonly PaymentRef[];
-}
-
-/** What sending a proposal came to in this process, which signed it: enough to confirm it without reading anything again. */
-export interface Sent extends SendResult {
+  readonly others: 'none' | 'now' | 'later';
   /** Null unless `sent`. */
   readonly carried: Carried | null;
   /** Resolves when what the node said is stored; never rejects. */
   readonly noted: Promise<void>;
 }
 
-/**
- * The first step of a batch (safety 7): chooses from what waits, claims what is still accepted, stores the signed bytes and sends
- * them. A proposal only wakes it: what goes out is decided from rows, so that no site's proposals come before another's. Called again
- * for the same batch it only sends the stored bytes once more; nothing is signed twice.
- */
-export async function claimAndSend(
-  deps: SettlementDeps,
-  proposal: BatchProposal,
-  workflowId: string | null,
-): Promise<SendResult> {
-  const { network, rpc } = chainOf(deps, proposal.network);
-  const earlier = await findBatch(deps.database, proposal.batchId);
-  if (earlier) {
-    await sendBatch(deps, network, rpc, earlier.batchId);
-    return { kind: 'sent', rest: [] };
-  }
-  const { kind, rest, noted } = await claimNew(deps, { ...proposal, workflowId });
-  await noted;
-  return { kind, rest };
+/** A batch that nobody has tried before. */
+export interface NewBatch {
+  readonly network: string;
+  readonly batchId: string;
+  /** The workflow that will stay with it. */
+  readonly workflowId: string | null;
+  /** Told at once when the claim is committed, before anything leaves the process. */
+  readonly onClaimed?: (carried: Carried) => void;
 }
 
-/** The same for a batch that nobody has tried before; gives what it sent. Several processes may try at once: claims are compare and set. */
-export async function claimNew(
-  deps: SettlementDeps,
-  under: { readonly network: string; readonly batchId: string; readonly workflowId: string | null },
-): Promise<Sent> {
+/**
+ * The first step of a batch (safety 7): chooses from what waits, claims what is still accepted, stores the signed bytes and sends them. What goes
+ * out is decided from rows, so that no site's payments come before another's, whoever woke it. Several processes may try at once: claims are
+ * compare and set.
+ */
+export async function claimNew(deps: SettlementDeps, under: NewBatch): Promise<Sent> {
   const call = chainOf(deps, under.network);
   const { network } = call;
-  deps.crashAt('after_insert');
   const [{ queues, tenantIds }, all] = await Promise.all([
     readOnTheWay(deps.database, network.id),
     listWaiting(deps.database, network.id, under.batchId),
@@ -81,24 +64,28 @@ export async function claimNew(
   if (!hasRoom(true)) return nothing('busy');
   const isForAll = hasRoom(false);
   const waiting = all.filter((payment) => isForAll || isNew(payment));
+  if (waiting.length > 0) deps.crashAt('after_insert');
   const funds = waiting.length > 0 ? openFunds(call) : null;
-  const { chosen, left, hasMoved } = await choose(call, waiting);
-  if (chosen.length === 0 && !isForAll) return nothing('busy');
-  if (chosen.length === 0 || !funds) return { ...nothing('idle'), rest: hasMoved ? left : [] };
+  const { chosen, isMore, isHeldBack, hasMoved } = await choose(call, waiting);
+  const others = isMore ? 'now' : isHeldBack || !isForAll ? 'later' : 'none';
+  if (chosen.length === 0 || !funds) return hasMoved ? { ...nothing('idle'), others } : nothing(all.length > 0 ? 'busy' : 'idle');
   const routed = { ...network, router: chosen[0]?.router ?? network.router };
   const claimed = await claim({ ...call, network: routed }, chosen, { ...under, funds, isNewcomer: chosen.every(isNew) });
-  if (claimed === 'busy' || claimed === 'nothing') return nothing(claimed === 'busy' ? 'busy' : 'idle');
+  if (claimed === 'busy') return nothing('busy');
+  if (claimed === 'nothing') return nothing('idle'); // another process took them, and saw what waits besides
   deps.metrics?.record('svc.settle.items_per_batch', claimed.payments.length);
   deps.crashAt('after_sign');
   const carried = carriedOf(claimed, deps.now());
+  under.onClaimed?.(carried);
   const [attempt] = carried.attempts;
   const { noted } = await sendSigned(call, { ...carried, attempt }, claimed.pending);
   deps.crashAt('after_broadcast');
-  return { kind: 'sent', rest: left, carried, noted };
+  return { kind: 'sent', others, carried, noted };
 }
 
-function nothing(kind: 'busy' | 'idle'): Sent {
-  return { kind, rest: [], carried: null, noted: Promise.resolve() };
+/** Nothing was sent. */
+export function nothing(kind: 'busy' | 'idle'): Sent {
+  return { kind, others: kind === 'busy' ? 'later' : 'none', carried: null, noted: Promise.resolve() };
 }
 
 /** A claim that succeeded, and the node's count of the queue before it. */

@@ -3,14 +3,14 @@ import { isFeeAboveCap } from '../../../../platform/chain/gas/fees.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { RailWord } from '../../../kernel/payment/sight.ts';
-import type { Payment, PaymentRef } from '../../store/payment.ts';
+import type { Payment } from '../../store/payment.ts';
+import type { Batch } from '../../store/relayer.ts';
 import { findBatch } from '../../store/relayer.ts';
-import { sweepBatches } from '../batch/batches.ts';
-import type { ConfirmResult } from '../batch/confirm.ts';
+import { lookAtBatch, sweepBatches } from '../batch/batches.ts';
+import type { ConfirmOptions, ConfirmResult } from '../batch/confirm.ts';
 import { confirmBatch } from '../batch/confirm.ts';
-import type { SendResult } from '../batch/send.ts';
-import { claimAndSend } from '../batch/send.ts';
-import type { BatchProposal } from '../batchQueue.ts';
+import type { NewBatch, Sent } from '../batch/send.ts';
+import { claimNew } from '../batch/send.ts';
 import type { SettlementDeps } from '../deps.ts';
 import type { Budget } from '../watch/budget.ts';
 import { facilitatorRail } from './facilitator/rail.ts';
@@ -20,22 +20,18 @@ import { facilitatorRail } from './facilitator/rail.ts';
  * judged in one place. Test keys have no rail: `settleMock` answers them.
  */
 export interface Rail {
-  /** True: workers are told of its payments and send them at once, beside their workflow. */
-  readonly isWoken: boolean;
   /** Compares its settings with what it can do, at a worker's start. Throws an Error; one that cannot be reached is only warned of. */
   check(deps: SettlementDeps, network: Network): Promise<void>;
   /** Why it takes no payment of this kind at present, as what the caller is told; null when it does. */
   whyClosed(sql: Sql, network: Network, asked: Asked): Promise<ServiceError | null>;
-  /** Claims what is open of a proposal and sets it on its way; called again for the same batch it claims nothing. */
-  send(deps: SettlementDeps, proposal: BatchProposal, workflowId: string | null): Promise<SendResult>;
+  /** Claims what waits of a network, as one batch, and sets it on its way. Several processes may try at once: claims are compare and set. */
+  claim(deps: SettlementDeps, under: NewBatch): Promise<Sent>;
   /** Stays with a batch for `timeoutMs` and decides what can be decided; any number of calls is harmless. */
-  confirm(
-    deps: SettlementDeps,
-    batchId: string,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<ConfirmResult>;
-  /** Looks after the batches that no live workflow may hold, once through. Returns payments that need a batch. */
-  sweep(deps: SettlementDeps, networkId: string, budget: Budget): Promise<readonly PaymentRef[]>;
+  confirm(deps: SettlementDeps, batchId: string, options: ConfirmOptions): Promise<ConfirmResult>;
+  /** One look at a batch of it that is decided, until its nonce is used below the safe block; goes back where a reorg took it. */
+  look(deps: SettlementDeps, batch: Batch): Promise<unknown>;
+  /** Sweeps the batches that nobody holds, once through. */
+  sweep(deps: SettlementDeps, networkId: string, budget: Budget): Promise<void>;
   /** What the rail says of payments besides the chain, by payment id; of most it says nothing. */
   words(deps: SettlementDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, RailWord>>;
 }
@@ -53,15 +49,15 @@ export interface Asked {
 }
 
 const relayerRail: Rail = {
-  isWoken: true,
   check: () => Promise.resolve(),
   whyClosed: (_sql, network, { isPaused, isGasSpent, baseFeeWei }) => {
     if (isPaused) return Promise.resolve(paused());
     if (isGasSpent) return Promise.resolve(spent());
     return Promise.resolve(baseFeeWei !== null && isFeeAboveCap(network, baseFeeWei) ? tooDear() : null);
   },
-  send: claimAndSend,
+  claim: claimNew,
   confirm: confirmBatch,
+  look: lookAtBatch,
   sweep: sweepBatches,
   words: () => Promise.resolve(new Map()),
 };
@@ -102,31 +98,23 @@ export function whyClosed(sql: Sql, network: Network, asked: Asked): Promise<Ser
   return railOf(network.settler).whyClosed(sql, network, asked);
 }
 
-/** True where workers are told of a network's payments by their rows, and send them without being asked. */
-export function isWoken({ settler }: Pick<Network, 'settler'>): boolean {
-  return railOf(settler).isWoken;
-}
-
-/** Sends a proposal by the rail that its network is configured for. */
-export function sendProposal(deps: SettlementDeps, proposal: BatchProposal, workflowId: string | null): Promise<SendResult> {
-  return railOf(deps.networks.get(proposal.network).settler).send(deps, proposal, workflowId);
+/** The rail that new payments of a network go by. */
+export function railFor({ settler }: Pick<Network, 'settler'>): Rail {
+  return railOf(settler);
 }
 
 /** Confirms a batch by the rail that carries it, whatever its network is configured for by now. */
-export async function confirmCarried(
-  deps: SettlementDeps,
-  batchId: string,
-  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-): Promise<ConfirmResult> {
+export async function confirmCarried(deps: SettlementDeps, batchId: string, options: ConfirmOptions): Promise<ConfirmResult> {
   return railOf((await findBatch(deps.database, batchId))?.kind).confirm(deps, batchId, options);
 }
 
-/** Looks after the batches of every rail. Each stands alone: what goes wrong on one keeps no other from its turn. */
-export function railSweeps(
-  deps: SettlementDeps,
-  networkId: string,
-  budget: () => Budget,
-): readonly (() => Promise<readonly PaymentRef[]>)[] {
+/** One look at a batch by the rail that carries it. */
+export function lookByRail(deps: SettlementDeps, batch: Batch): Promise<unknown> {
+  return railOf(batch.kind).look(deps, batch);
+}
+
+/** Sweeps the batches of every rail. Each stands alone: what goes wrong on one keeps no other from its turn. */
+export function railSweeps(deps: SettlementDeps, networkId: string, budget: () => Budget): readonly (() => Promise<void>)[] {
   return [...RAILS.values()].map((rail) => () => rail.sweep(deps, networkId, budget()));
 }
 

@@ -3,14 +3,15 @@ import { safeTransactionCount } from '../../../../platform/chain/evidence/states
 import { transactionCount } from '../../../../platform/chain/transaction.ts';
 import { judgeNonce } from '../../rules/relayerNonce.ts';
 import type { RelayerRef } from '../../store/relayer.ts';
-import { adoptCount, ensureRelayer, findRelayerNonce, noteSeenNonce, passHeldNonces } from '../../store/relayer.ts';
+import { adoptCount, endHolds, ensureRelayer, findRelayerNonce, noteSeenNonce, passHeldNonces } from '../../store/relayer.ts';
 import type { SettlementDeps } from '../deps.ts';
 
 /**
  * The key was used elsewhere: the chain's count is adopted, so that no batch is signed for a nonce that is gone (safety 8). Never by one
  * answer of a node: two rounds must see it, at the safe block and at the newest one, and it must be near. What is far ahead raises
- * `relayer_nonce_suspect` and moves nothing. Until the next round has looked again the queue takes no batch. Returns the count that may be
- * believed of batches on their way: the lower of two calls, 0 while a round has yet to agree with it or it is suspect.
+ * `relayer_nonce_suspect` and moves nothing. Until the next round has looked again the queue takes no batch. Mined batches that the newest count
+ * does not reach are no longer held (`endHolds`). Returns the count that may be believed of batches on their way: the lower of two calls, 0 while a
+ * round has yet to agree with it or it is suspect.
  */
 export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise<bigint> {
   const known = await findRelayerNonce(deps.database, ref);
@@ -23,6 +24,7 @@ export async function adoptNonce(deps: SettlementDeps, ref: RelayerRef): Promise
   const safeCount = await safeTransactionCount(rpc, address);
   if (safeCount === null) return 0n; // nothing is known to be overtaken
   const latestCount = BigInt(await transactionCount(rpc, address, 'latest'));
+  await endHolds(deps.database, ref, latestCount);
   // Bytes of ours behind a nonce that was set back may be mined before the queue comes there: they are no use elsewhere.
   const nextNonce = safeCount > known.nextNonce ? await passHeldNonces(deps.database, ref) : known.nextNonce;
   const verdict = judgeNonce({ ...known, nextNonce, safeCount, latestCount, seenBefore: known.seenNonce });

@@ -1,62 +1,80 @@
 import { listUnfollowed } from '../../../licences/store/notices.ts';
+import { readBatchReport } from '../../store/batchOutcome.ts';
 import { sweepHeld } from '../../store/held.ts';
 import type { PaymentRef } from '../../store/payment.ts';
-import { refOf } from '../../store/payment.ts';
-import { hasWork, listStaleAccepted, markSwept } from '../../store/sweep.ts';
-import { BATCH_LIMIT } from '../batchQueue.ts';
-import type { SettlementDeps } from '../deps.ts';
+import { hasUntaken, hasWork, holdBatch, listUnheldBatches, markSwept } from '../../store/sweep.ts';
+import type { SettlementDeps, StartBatch } from '../deps.ts';
 import { railSweeps } from '../rails/rails.ts';
 import { budgetOf } from './budget.ts';
 import { recheckPayees } from './payees.ts';
 import { watchAuthorizations, watchSettled } from './watch.ts';
 
-/** Payments that need a batch: of one network and payer kind each, at most a batch's size. */
-export interface SweptBatch {
-  readonly network: string;
-  readonly payments: readonly PaymentRef[];
-}
-
 const STALE_AFTER_MS = 2_000;
+const PURCHASES = 100;
 /** What one step of a sweep may take: none keeps the others from their turn for longer than this. */
 const STEP_MS = 10_000;
 
-/**
- * Finds accepted payments that no live workflow holds (safety 7): what a crashed process or an outage left behind. The
- * caller starts a batch for each list; starting one too many is harmless, since claims decide.
- */
-export async function sweepAccepted(deps: SettlementDeps, networkId: string): Promise<readonly SweptBatch[]> {
-  const stale = await listStaleAccepted(deps.database, networkId, STALE_AFTER_MS, 10 * BATCH_LIMIT);
-  const kinds = Map.groupBy(stale, ({ payerKind }) => payerKind);
-  return [...kinds.values()].flatMap((payments) => chunk(networkId, payments.map(refOf)));
-}
-
-/** What a crash left without its workflow. */
-export interface Ownerless {
-  /** Payments that need a batch. */
-  readonly batches: readonly SweptBatch[];
+/** What nobody took, since a process died or Temporal was away. */
+export interface Untaken {
   /** Licence purchases that nobody follows. */
   readonly purchases: readonly PaymentRef[];
+  /** Payments wait that no worker took: it missed the notification. */
+  readonly isUntaken: boolean;
   /** A round over the network would find nothing. */
   readonly isIdle: boolean;
 }
 
-/** The same, and licence purchases that no workflow follows, where anything is open at all, which one small query tells. */
-export async function findOwnerless(deps: SettlementDeps, networkId: string): Promise<Ownerless> {
-  if (!(await hasWork(deps.database, networkId))) return { batches: [], purchases: [], isIdle: true };
-  const purchases = await listUnfollowed(deps.database, networkId, { olderThanMs: STALE_AFTER_MS, limit: BATCH_LIMIT });
-  return { batches: await sweepAccepted(deps, networkId), purchases, isIdle: false };
+/** Until the first look of a workflow that was just started, which holds its batch for longer. */
+const STARTED_MS = 30_000;
+
+/**
+ * Starts the workflows of batches that nobody holds, whoever claimed them. One that cannot be started keeps no other from its turn: it is tried
+ * again with the next sweep, and so are those that are left after ten seconds. Returns how many it started; again: harmless, since one that runs stays.
+ */
+export async function adoptBatches(deps: SettlementDeps, networkId: string, start: StartBatch): Promise<number> {
+  const { database } = deps;
+  const budget = budgetOf(STEP_MS);
+  let started = 0;
+  for (const batchId of await listUnheldBatches(database, networkId)) {
+    if (budget.isSpent()) break;
+    try {
+      const report = await readBatchReport(database, batchId);
+      if (!report) continue;
+      const { network, payments, txHash, nonce } = report;
+      if (await start({ network, batchId, payments, sent: { txHash, nonce } })) started += 1;
+      await holdBatch(database, batchId, STARTED_MS);
+    } catch (error) {
+      deps.log.warn(
+        { batchId, error: String(error) },
+        'the workflow of a batch could not be started; the next sweep tries again',
+      );
+    }
+  }
+  return started;
+}
+
+/**
+ * Finds what a crashed process or an outage left that nobody took, where anything is open at all, which one small query tells: whether payments wait
+ * that no worker took (safety 7), and licence purchases that no workflow follows. Again: harmless.
+ */
+export async function listUntaken(deps: SettlementDeps, networkId: string): Promise<Untaken> {
+  const { database } = deps;
+  if (!(await hasWork(database, networkId))) return { purchases: [], isUntaken: false, isIdle: true };
+  return {
+    isUntaken: await hasUntaken(database, networkId, STALE_AFTER_MS),
+    purchases: await listUnfollowed(database, networkId, { olderThanMs: STALE_AFTER_MS, limit: PURCHASES }),
+    isIdle: false,
+  };
 }
 
 /**
  * One round over a network (safety 3, 4, 7, 8, 18): batches first, then settled evidence, then watched authorizations and
  * blocked recipients. Each step stands alone and has a budget of time, so that neither an outage nor a flood of one kind of row keeps
- * the others from running. Returns what needs a batch.
+ * the others from running. Workers hear of what goes out again with the commit that decides so.
  */
-export async function sweepNetwork(deps: SettlementDeps, networkId: string): Promise<readonly SweptBatch[]> {
-  const stale = await sweepAccepted(deps, networkId);
-  const rest: PaymentRef[] = [];
+export async function sweepNetwork(deps: SettlementDeps, networkId: string): Promise<void> {
   const budget = () => budgetOf(STEP_MS);
-  const steps = [
+  const steps: readonly (() => Promise<unknown>)[] = [
     ...railSweeps(deps, networkId, budget),
     () => watchSettled(deps, networkId, budget()),
     () => watchAuthorizations(deps, networkId, budget()),
@@ -66,21 +84,11 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
   let hasFailed = false;
   for (const [step, run] of steps.entries()) {
     try {
-      rest.push(...(await run()));
+      await run();
     } catch (error) {
       hasFailed = true;
       deps.log.warn({ networkId, step, error: String(error) }, 'a sweep step failed; it runs again with the next sweep');
     }
   }
   if (!hasFailed) await markSwept(deps.database, networkId);
-  const known = new Set(stale.flatMap((batch) => batch.payments.map((payment) => payment.paymentId)));
-  const extra = rest.filter((payment) => !known.has(payment.paymentId)).map(refOf);
-  return [...stale, ...chunk(networkId, extra)];
-}
-
-function chunk(network: string, payments: readonly PaymentRef[]): SweptBatch[] {
-  const chunks: SweptBatch[] = [];
-  for (let at = 0; at < payments.length; at += BATCH_LIMIT)
-    chunks.push({ network, payments: payments.slice(at, at + BATCH_LIMIT) });
-  return chunks;
 }

@@ -1,6 +1,7 @@
 import { isChainUnavailable } from '../../../../platform/chain/rpc/rpc.ts';
 import type { Hex } from '../../../kernel/x402/payload.ts';
-import type { Payment, PaymentRef } from '../../store/payment.ts';
+import type { Payment } from '../../store/payment.ts';
+import { findBatch } from '../../store/relayer.ts';
 import type { UnfinalBatch } from '../../store/sweep.ts';
 import {
   finaliseBatches,
@@ -12,11 +13,11 @@ import {
   provenOf,
   touchChecked,
 } from '../../store/sweep.ts';
-import type { Lookup, Round } from '../batch/round.ts';
+import type { Judged, Lookup, Round } from '../batch/round.ts';
 import { ROUND_LIMIT, runBlindRound, runRound, writeSafe } from '../batch/round.ts';
 import type { Chain, RoundDeps, SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
-import { railWords } from '../rails/rails.ts';
+import { lookByRail, railWords } from '../rails/rails.ts';
 import { sendBatch } from '../relayer/broadcast.ts';
 import type { Budget } from './budget.ts';
 import { UNBOUNDED } from './budget.ts';
@@ -33,56 +34,58 @@ const SENT_MS = 5_000;
 const MOST_FAILURES = 3;
 
 /**
- * Reads the evidence of settled payments again: at the safe block they become final, those of a batch by one row of their batch; gone,
- * they go back and their bytes go out again; moved to another block, the evidence moves with them (safety 3, 5). Returns payments that
- * need a batch.
+ * Reads the evidence of settled payments again that no workflow stays with: at the safe block they become final, those of a batch by one row of their batch; gone,
+ * they go back and their bytes go out again; moved to another block, the evidence moves with them (safety 3, 5).
  */
-export async function watchSettled(
-  deps: SettlementDeps,
-  networkId: string,
-  budget: Budget = UNBOUNDED,
-): Promise<readonly PaymentRef[]> {
+export async function watchSettled(deps: SettlementDeps, networkId: string, budget: Budget = UNBOUNDED): Promise<void> {
   const call = chainOf(deps, networkId);
   const batches = packed(await listUnfinalBatches(deps.database, networkId, BATCH_LIMIT));
-  const ofBatches = await eachRound(call, batches, budget, {
+  await eachRound(call, batches, budget, {
     payments: (some) =>
       listSettledIn(
         deps.database,
         some.map(({ batchId }) => batchId),
       ),
-    run: (some, payments) => watchBatches(call, some, payments),
+    run: (some, payments) =>
+      watchBatches(
+        call,
+        some.map(({ batchId }) => batchId),
+        payments,
+      ),
   });
   const alone = chunks(await listUnfinalAlone(deps.database, networkId, SETTLED_LIMIT));
-  return [
-    ...ofBatches,
-    ...(await eachRound(
-      call,
-      alone,
-      budget,
-      ownTurns(call, (payments) => settledRound(call, payments)),
-    )),
-  ];
+  await eachRound(
+    call,
+    alone,
+    budget,
+    ownTurns(call, (payments) => settledRound(call, payments)),
+  );
+}
+
+/**
+ * One look at a batch whose payments are decided, by whoever holds it: at the safe block it is over and what settled in it final; what a reorganisation
+ * took goes back, and its bytes go out again (safety 3, 5). Any number of calls is harmless. Throws `chain_unavailable`.
+ */
+export async function finishBatch(deps: SettlementDeps, batchId: string): Promise<void> {
+  const batch = await findBatch(deps.database, batchId);
+  if (!batch) return;
+  await lookByRail(deps, batch);
+  const payments = await listSettledIn(deps.database, [batchId]);
+  await watchBatches(chainOf(deps, batch.network), [batchId], payments);
 }
 
 /** One look at everything that is settled in some batches: what is safe makes its batch final, or itself where another is not. */
-async function watchBatches(
-  call: Chain<SettlementDeps>,
-  batches: readonly UnfinalBatch[],
-  payments: readonly Payment[],
-): Promise<readonly PaymentRef[]> {
+async function watchBatches(call: Chain<SettlementDeps>, ids: readonly string[], payments: readonly Payment[]): Promise<void> {
   const { database } = call.deps;
-  const rounds: Round[] = [];
-  for (const some of chunks(payments)) rounds.push(await settledRound(call, some, { leaveSafe: true }));
-  const safe = rounds.flatMap((round) => round.safe);
-  const ids = batches.map(({ batchId }) => batchId);
+  const safe: Judged[] = [];
+  for (const some of chunks(payments)) safe.push(...(await settledRound(call, some, { leaveSafe: true })).safe);
   const final = await finaliseBatches(
     database,
     ids,
     safe.map(({ lookup }) => provenOf(lookup.payment)),
   );
   const others = safe.filter(({ lookup }) => !final.has(lookup.payment.facts.batchId ?? ''));
-  for (const some of chunks(others)) rounds.push(await writeSafe(call, some));
-  return rounds.flatMap((round) => round.released);
+  for (const some of chunks(others)) await writeSafe(call, some);
 }
 
 /** One round over settled payments; bytes of those that went back go out again. */
@@ -99,24 +102,19 @@ async function settledRound(
 
 /**
  * Watches authorizations that may still move money although we answered otherwise, until they cannot any more: used ones
- * are judged by their log, unused ones end when a safe block is past `validBefore` (safety 3). Returns payments that
- * need a batch.
+ * are judged by their log, unused ones end when a safe block is past `validBefore` (safety 3).
  */
-export async function watchAuthorizations(
-  deps: SettlementDeps,
-  networkId: string,
-  budget: Budget = UNBOUNDED,
-): Promise<readonly PaymentRef[]> {
+export async function watchAuthorizations(deps: SettlementDeps, networkId: string, budget: Budget = UNBOUNDED): Promise<void> {
   const call = chainOf(deps, networkId);
   const watched = await listWatched(deps.database, networkId, WATCHED_LIMIT, SENT_MS);
   const run = async (payments: readonly Payment[]) => runRound(call, await lookupsOf(call, payments), { atSafe: true });
-  return eachRound(call, chunks(watched), budget, ownTurns(call, run));
+  await eachRound(call, chunks(watched), budget, ownTurns(call, run));
 }
 
 /**
  * Reads again the evidence of the final payments that these transactions prove: for transactions that the chain shows no more, or
- * elsewhere (settled ones are with the sweeper). Where it is gone there is a correction (safety 5); what must go out again is left to
- * the sweeper, too. A second call changes nothing. Throws chain_unavailable.
+ * elsewhere (settled ones are with the workflow of their batch, or with the sweeper). Where it is gone there is a correction (safety 5), and what must
+ * go out again is left to the sweeper. A second call changes nothing. Throws chain_unavailable.
  */
 export async function recheckTransactions(deps: RoundDeps, networkId: string, txHashes: readonly string[]): Promise<void> {
   const call = chainOf(deps, networkId);
@@ -136,8 +134,8 @@ export async function lookAgain(deps: SettlementDeps, payment: Payment): Promise
 interface Turn<T> {
   /** Its payments, for the clocks where no node answers. */
   readonly payments: (some: readonly T[]) => readonly Payment[] | Promise<readonly Payment[]>;
-  /** A round over it; notes that it had its turn. Returns payments that need a batch. */
-  readonly run: (some: readonly T[], payments: readonly Payment[]) => Promise<readonly PaymentRef[]>;
+  /** A round over it; notes that it had its turn. */
+  readonly run: (some: readonly T[], payments: readonly Payment[]) => Promise<void>;
 }
 
 /**
@@ -149,26 +147,24 @@ async function eachRound<T>(
   parts: Iterable<readonly T[]>,
   budget: Budget,
   turn: Turn<T>,
-): Promise<readonly PaymentRef[]> {
-  const released: PaymentRef[] = [];
+): Promise<void> {
   let failures = 0;
   for (const some of parts) {
     if (budget.isSpent() || failures >= MOST_FAILURES) break;
     const payments = await turn.payments(some);
     try {
-      released.push(...(await turn.run(some, payments)));
+      await turn.run(some, payments);
       failures = 0;
     } catch (error) {
       if (!isChainUnavailable(error)) throw error;
       failures += 1;
-      released.push(...(await runBlindRound(call, payments)).released);
+      await runBlindRound(call, payments);
       call.deps.log.warn(
         { payments: payments.length, error: String(error) },
         'payments could not be checked; they are checked again later',
       );
     }
   }
-  return released;
 }
 
 /** Payments that have turns of their own. */
@@ -176,9 +172,8 @@ function ownTurns(call: Chain<SettlementDeps>, run: (payments: readonly Payment[
   return {
     payments: (some) => some,
     run: async (some) => {
-      const round = await run(some);
+      await run(some);
       await touchChecked(call.deps.database, some);
-      return round.released;
     },
   };
 }

@@ -9,12 +9,12 @@ import { wordsOfWatched } from './words.ts';
 
 /** An x402 facilitator that executes authorizations for us. The chain decides whatever it says, but for ids of its own. */
 export const facilitatorRail: Rail = {
-  isWoken: false, // a batch of it is nobody's to gather: each payment is asked for on its own
   check,
   // It never pays a split out: that takes a relayer key of ours (safety 4).
   whyClosed: async (sql, { id }, { isSplit }) => (isSplit && !(await hasFlusher(sql, id)) ? noFlusher() : null),
-  send: claimForFacilitator,
+  claim: claimForFacilitator,
   confirm: confirmWithFacilitator,
+  look: (deps, { batchId }) => confirmWithFacilitator(deps, batchId, { timeoutMs: 0 }),
   sweep: sweepFacilitator,
   words: wordsOfWatched,
 };

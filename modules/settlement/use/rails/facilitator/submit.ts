@@ -1,41 +1,58 @@
 import { isClaimable } from '../../../../kernel/payment/state.ts';
+import { pickBatch } from '../../../rules/pickBatch.ts';
 import { listBlockedPayees } from '../../../store/admission.ts';
 import { applyEvents } from '../../../store/applyEvents.ts';
-import { claimSubmissions } from '../../../store/facilitator.ts';
-import { listPayments, refOf } from '../../../store/payment.ts';
-import { findBatch } from '../../../store/relayer.ts';
+import { claimSubmissions, FACILITATOR } from '../../../store/facilitator.ts';
+import { listPayments } from '../../../store/payment.ts';
+import { listWaiting } from '../../../store/queue.ts';
 import { touchChecked } from '../../../store/sweep.ts';
 import { examine } from '../../batch/examine.ts';
-import type { SendResult } from '../../batch/send.ts';
-import type { BatchProposal } from '../../batchQueue.ts';
+import type { NewBatch, Sent } from '../../batch/send.ts';
+import { nothing } from '../../batch/send.ts';
 import type { SettlementDeps } from '../../deps.ts';
 import { chainOf } from '../../deps.ts';
 
+/** Payments that one batch hands over. */
+const MOST = 100;
+
 /**
- * Hands a proposal to the network's facilitator as far as the rows go: examines it as for our own relayer, and claims what is still
- * accepted (safety 7). Nothing leaves the process here: `broadcast` stands before the first request does. Called again for the same
- * batch it does nothing.
+ * Hands what waits of a network to its facilitator, sites in turns: examines it as for our own relayer, and claims what is still
+ * accepted (safety 7). Nothing leaves the process here: `broadcast` stands before the first request does.
  */
-export async function claimForFacilitator(
-  deps: SettlementDeps,
-  proposal: BatchProposal,
-  workflowId: string | null,
-): Promise<SendResult> {
-  if (await findBatch(deps.database, proposal.batchId)) return { kind: 'sent', rest: [] };
-  const call = chainOf(deps, proposal.network);
+export async function claimForFacilitator(deps: SettlementDeps, under: NewBatch): Promise<Sent> {
+  const call = chainOf(deps, under.network);
   const { network } = call;
-  const rows = await listPayments(deps.database, proposal.payments);
-  const open = rows.filter((row) => row.network === network.id && isClaimable(row));
+  const waiting = await listWaiting(deps.database, network.id, under.batchId);
+  const { picked, left } = pickBatch(waiting, { openRoom, payerRoom: () => MOST, last: null });
+  const open = (await listPayments(deps.database, picked)).filter(isClaimable);
+  if (open.length === 0) return nothing('idle'); // what another process took meanwhile
   deps.crashAt('after_insert');
   const payTos = open.map(({ payTo }) => payTo);
   const blocked = await listBlockedPayees(deps.database, network.id, payTos);
   const { sendable, undecided, occurrences, transfers } = await examine(call, open, blocked);
-  const [{ released }] = await Promise.all([
+  const [{ changed }] = await Promise.all([
     applyEvents(deps.database, occurrences, transfers),
     touchChecked(deps.database, undecided),
   ]);
-  const claimed = await claimSubmissions(deps.database, { ...proposal, workflowId }, sendable);
+  const payments = await claimSubmissions(deps.database, under, sendable);
+  const others = left.length > 0 ? 'now' : undecided.length > 0 ? 'later' : 'none';
+  if (payments.length === 0) return changed.length + undecided.length > 0 ? { ...nothing('idle'), others } : nothing('busy');
   deps.crashAt('after_sign');
-  const rest = released.map(refOf);
-  return { kind: claimed.length === 0 ? 'idle' : 'sent', rest };
+  const { batchId, network: networkId } = under;
+  const row = { kind: FACILITATOR, nonce: 0n, state: 'open', createdAt: new Date(deps.now()) } as const;
+  const batch = { batchId, network: networkId, address: FACILITATOR, ...row };
+  const carried = { batch, attempts: [], payments };
+  under.onClaimed?.(carried);
+  return { kind: 'sent', others, carried, noted: Promise.resolve() };
+}
+
+/** Room for so many payments, each as heavy as the other. */
+function openRoom() {
+  let count = 0;
+  return {
+    costOf: () => (count < MOST ? 1n : null),
+    add: () => {
+      count += 1;
+    },
+  };
 }
