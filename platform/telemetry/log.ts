@@ -64,6 +64,7 @@ export function createLog({ level, name, stream = destination({ fd: 1, sync: tru
       mixin: currentLogFields,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }), log: withPlainBigints },
+      serializers: { error: withStack }, // pino's own is for the name `err`
     },
     stream,
   );
@@ -73,4 +74,8 @@ function withPlainBigints(fields: Record<string, unknown>): Record<string, unkno
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, typeof value === 'bigint' ? value.toString() : value]),
   );
+}
+
+function withStack(error: unknown): unknown {
+  return error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : error;
 }

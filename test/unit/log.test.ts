@@ -15,6 +15,14 @@ test('a line is one JSON object with time, level, part, request id and message',
   expect(lines()[0]?.['time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
+test('an error is written with its type, message and stack, whoever logs it: our code names it as text, Temporal as what was thrown', () => {
+  const { log, lines } = memoryLog();
+  log.warn({ error: new TypeError('no such place') }, 'Activity failed');
+  log.warn({ error: String(new TypeError('no such place')) }, 'ours');
+  const error = { type: 'TypeError', message: 'no such place', stack: expect.stringContaining('log.test.ts') };
+  expect(lines()).toMatchObject([{ error }, { error: 'TypeError: no such place' }]);
+});
+
 test('a line below the level is not written', () => {
   const { log, lines } = memoryLog();
   log.debug('quiet');
