@@ -10,9 +10,11 @@ import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
+import { call, signInWith } from '../support/licences.ts';
 import { scaled } from '../support/patience.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
+import { base64Of, payloadFor } from '../support/verify.ts';
 
 const NETWORK = 'eip155:84532';
 /** The key of the service under test, so that an endpoint which a test makes can be signed for. */
@@ -56,6 +58,18 @@ async function paymentsOf(payer: string): Promise<{ payment_id: string; state: s
 async function rpc<T>(method: string, ...params: readonly unknown[]): Promise<T> {
   const node = createPublicClient({ transport: http(service.chain.rpcUrl) });
   return (await node.request({ method, params } as never)) as T;
+}
+
+/** The money leaves a wallet in a block of its own, before what waits to be mined; from then on there is a block a second. */
+async function leaves(wallet: Hex, micro: bigint): Promise<void> {
+  await rpc('anvil_setBalance', wallet, '0xde0b6b3a7640000');
+  await rpc('anvil_impersonateAccount', wallet);
+  const abi = parseAbi(['function transfer(address to, uint256 value)']);
+  const data = encodeFunctionData({ abi, functionName: 'transfer', args: [service.relayer, micro] });
+  await rpc('eth_sendTransaction', { from: wallet, to: service.chain.usdc, data, gasPrice: '0x174876e800' });
+  await rpc('evm_mine');
+  await rpc('evm_setAutomine', true);
+  await rpc('evm_setIntervalMining', 1);
 }
 
 test('a payment id, a site, a transaction each lead to the one workflow, which says what became of it', async () => {
@@ -106,18 +120,7 @@ test('a batch that nobody paid in is a failed workflow, found by `failed`, and s
     .poll(() => waiting.query('status'), LONG)
     .toMatchObject({ state: 'sent, waits for its block', undecided: 1, settled: 0 });
 
-  // The money leaves the wallet in the block before the batch's.
-  await rpc('anvil_setBalance', payer.address, '0xde0b6b3a7640000');
-  await rpc('anvil_impersonateAccount', payer.address);
-  const data = encodeFunctionData({
-    abi: parseAbi(['function transfer(address to, uint256 value)']),
-    functionName: 'transfer',
-    args: [service.relayer, 1_000n],
-  });
-  await rpc('eth_sendTransaction', { from: payer.address, to: service.chain.usdc, data, gasPrice: '0x174876e800' });
-  await rpc('evm_mine');
-  await rpc('evm_setAutomine', true);
-  await rpc('evm_setIntervalMining', 1);
+  await leaves(payer.address, 1_000n);
   expect((await sold).headers.get('x-svc-error-code')).toBe('insufficient_funds');
 
   await expect.poll(async () => (await find(`ExecutionStatus = 'Failed' AND Outcome = 'failed'`)).length, LONG).toBe(1);
@@ -148,7 +151,9 @@ test('a batch stays with its workflow until the safe block: a reorganisation sen
   expect((await paymentsOf(payer.address))[0]?.state).toBe('broadcast');
   await rpc('evm_setAutomine', true);
   await rpc('evm_setIntervalMining', 1);
-  expect(await handle.result()).toMatchObject({ settled: 1, failed: 0, reverted: 0, undecided: 0, txHash: payment?.tx_hash });
+  const result = await handle.result();
+  const [carried] = await paymentsOf(payer.address); // its fees are raised where nothing is mined for long
+  expect(result).toMatchObject({ settled: 1, failed: 0, reverted: 0, undecided: 0, txHash: carried?.tx_hash });
   const [row] = await service.database.query(
     'select final_at is not null as final from settlement_batch where workflow_id = $1',
     [handle.workflowId],
@@ -211,6 +216,42 @@ test('which receivers are down, and when is their next attempt: one workflow a r
   const [row] = await database.query<{ due_at: Date }>('select due_at from delivery where endpoint_id = $1', [endpointId]);
   expect(Math.abs(Date.parse(dueAt) - (row?.due_at.getTime() ?? 0))).toBeLessThan(3_000);
   await outbound.close();
+});
+
+test('which hosts wait for proof, and when is the next look: one workflow a host, which says why', async () => {
+  const host = 'unproven.example';
+  expect((await call(`${service.baseUrl}/_svc/verify-host`, { token: site.key, body: { host } })).status).toBe(201);
+  const waiting = () => find(`WorkflowType = 'verifyHost' AND ExecutionStatus = 'Running' AND Outcome = 'waits_for_proof'`);
+  const workflowId = `host:${site.tenantId}:${host}`;
+  await expect.poll(waiting, LONG).toMatchObject([{ workflowId, attributes: { Host: host, SiteIds: [siteKey(site.tenantId)] } }]);
+  expect((await find(`Host = '${host}'`)).map((found) => found.workflowId)).toEqual([workflowId]);
+  const standing = () => client.workflow.getHandle(workflowId).query('status');
+  await expect.poll(standing, LONG).toMatchObject({ state: 'waits_for_proof', host, 'next look': expect.stringMatching(/^20/) });
+});
+
+test('which licences were taken back: a reorganisation after which the payer is poor ends one, found by its outcome and account', async () => {
+  const payer = await service.payer(1_000_000n);
+  const { token, accountId } = await signInWith(service.baseUrl, payer);
+  const url = `${service.baseUrl}/_svc/licenses`;
+  const body = { host: site.host, scope: ['/articles/'], terms: ['search'], periodDays: 1 };
+  const offer = await call(url, { token, body });
+  const [accepted] = JSON.parse(Buffer.from(offer.headers.get('payment-required') ?? '', 'base64').toString()).accepts;
+  const payload = await payloadFor(service, { ...accepted, price: Number(accepted.amount) }, payer);
+  await rpc('evm_setIntervalMining', 0);
+  await rpc('evm_setAutomine', true);
+  const bought = await call(url, { token, body, headers: { 'payment-signature': base64Of(payload) } });
+  expect(bought.status).toBe(200);
+
+  await rpc('evm_setAutomine', false);
+  await rpc('anvil_reorg', 1, []);
+  await rpc('anvil_dropAllTransactions');
+  await leaves(payer.address, 1_000_000n);
+  const takenBack = `WorkflowType = 'purchaseLicence' AND Outcome = 'taken_back'`;
+  await expect
+    .poll(() => find(takenBack), LONG)
+    .toMatchObject([{ workflowId: `licence:${bought.body.jti}`, attributes: { AccountId: accountId, Host: site.host } }]);
+  expect((await find(`AccountId = '${accountId}'`)).map(({ workflowId }) => workflowId)).toEqual([`licence:${bought.body.jti}`]);
+  expect((await call(`${url}/held`, { token })).body.licences).toEqual([]);
 });
 
 test('every attribute that workflows name is registered with its namespace', async () => {
