@@ -44,7 +44,7 @@ const PUT_TOGETHER = 'put together by a call';
 
 /** How many statements of the product are SQL text, by reason. The numbers only fall; a new statement gives its reason in its commit. */
 const TEXTS: Readonly<Record<string, number>> = {
-  'rows of lists': 63,
+  'rows of lists': 62,
   'records of JSON': 14,
   'writes in its own terms': 8,
   'fence of its plan': 9,
@@ -57,7 +57,7 @@ const TEXTS: Readonly<Record<string, number>> = {
   'catalogue of the server': 7,
   'one document of JSON': 2,
   [PUT_TOGETHER]: 55,
-  [NO_REASON]: 36,
+  [NO_REASON]: 12,
 };
 
 /** How many statements are SQL text. */
