@@ -12,7 +12,7 @@ import { startProcess, untilReady } from './parts/processes.ts';
  */
 const INTERVALS = {
   short: { SWEEP_INTERVAL_MS: '2000', RECONCILE_INTERVAL_MS: '2000' },
-  idle: { SWEEP_INTERVAL_MS: '10000', RECONCILE_INTERVAL_MS: '30000' },
+  idle: { SWEEP_INTERVAL_MS: '30000', RECONCILE_INTERVAL_MS: '60000' },
 } as const;
 
 /** What the service's processes are told; everything else has its default. */

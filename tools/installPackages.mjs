@@ -88,7 +88,7 @@ async function runNpm(command, extent, progress) {
     stream.on('data', (text) => {
       for (const line of text.split('\n')) {
         if (!/^npm http /.test(line)) said = `${said}${line}\n`.slice(-20_000);
-        else if (/\.tgz /.test(line)) progress(`${++fetched} of ${total}`);
+        else if (/^npm http fetch .*\.tgz /.test(line)) progress(`${++fetched} of ${total}`);
       }
     });
   }

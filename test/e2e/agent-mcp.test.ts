@@ -1,30 +1,26 @@
-/** The buyer's server of the Model Context Protocol, over standard input, asked by stock clients of both lines. */
-import { Client as ClientOf2026 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioOf2026 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientOf2025 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as StdioOf2025 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+/** The buyer's server of the Model Context Protocol, asked by a stock client of the older line; that of the newer one does the ten tasks. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { AgentHome } from '../support/agentHome.ts';
 import { newAgentHome } from '../support/agentHome.ts';
 import { AGENT_COMMAND } from '../support/agentProcess.ts';
 import { addressOf } from '../support/payments.ts';
-import type { TestService, TestSite } from '../support/service.ts';
+import type { TestService } from '../support/service.ts';
 import { useTestService } from '../support/service.ts';
 import type { Shop } from '../support/shop.ts';
 import { balancesOf, openShop } from '../support/shop.ts';
 
 const FUNDS = 100_000n;
 let service: TestService;
-let site: TestSite;
 let shop: Shop;
 let home: AgentHome;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
   service = await useTestService();
-  site = await service.site();
-  shop = await openShop(service, site);
+  shop = await openShop(service, await service.site());
 });
 afterAll(async () => {
   await shop?.close();
@@ -55,34 +51,16 @@ interface Result {
     readonly resource?: { readonly uri: string; readonly text: string };
   }[];
 }
-interface Asked {
-  call(name: string, input: object): Promise<Result>;
-  tools(): Promise<
-    readonly { readonly name: string; readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined }[]
-  >;
-}
 
-/** As both clients are asked. */
-const LINES: Readonly<Record<string, (environment: Readonly<Record<string, string>>) => Promise<Asked>>> = {
-  'client 2.4': async (environment) => {
-    const client = new ClientOf2026({ name: 'test', version: '1' });
-    await client.connect(new StdioOf2026(started(environment)));
-    close = () => client.close();
-    return {
-      call: async (name, input) => (await client.callTool({ name, arguments: { ...input } })) as Result,
-      tools: async () => (await client.listTools()).tools,
-    };
-  },
-  'client 1.32': async (environment) => {
-    const client = new ClientOf2025({ name: 'test', version: '1' });
-    await client.connect(new StdioOf2025(started(environment)));
-    close = () => client.close();
-    return {
-      call: async (name, input) => (await client.callTool({ name, arguments: { ...input } })) as Result,
-      tools: async () => (await client.listTools()).tools,
-    };
-  },
-};
+async function open(environment: Readonly<Record<string, string>>) {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport(started(environment)));
+  close = () => client.close();
+  return {
+    call: async (name: string, input: object) => (await client.callTool({ name, arguments: { ...input } })) as Result,
+    tools: async () => (await client.listTools()).tools,
+  };
+}
 
 const factsOf = ({ content }: Result): Record<string, unknown> => JSON.parse(content[0]?.text ?? 'null');
 async function paidMicro(): Promise<bigint> {
@@ -90,49 +68,35 @@ async function paidMicro(): Promise<bigint> {
   return FUNDS - left;
 }
 
-describe.each(Object.entries(LINES))('%s', (_line, open) => {
-  test('an agent compares prices, buys within the budget, is refused above it, and reads again free', async () => {
-    home.limit({ total: '0.002' });
-    const agent = await open({});
-    expect(factsOf(await agent.call('quote_page', { url: page('trio') }))).toMatchObject({ usdc: '0.001', mayRead: true });
-    const read = await agent.call('read_page', { url: page('trio') });
-    expect(factsOf(read)).toMatchObject({ how: 'bought', usdc: '0.001' });
-    expect(read.content[1]?.resource).toMatchObject({ uri: page('trio'), text: '<p>trio</p>' });
-    expect(factsOf(await agent.call('buy_pages', { urls: [page('duo'), page('trio')] }))).toMatchObject({
-      pages: expect.arrayContaining([expect.objectContaining({ how: 'bought' }), expect.objectContaining({ how: 'held' })]),
-    });
-    const refused = await agent.call('read_page', { url: page('solo') });
-    expect([refused.isError, refused.content[0]?.text]).toEqual([true, expect.stringMatching(/^over_limit: .*0 USDC is left/)]);
-    expect(factsOf(await agent.call('read_held', { url: page('duo') }))).toMatchObject({ how: 'held' });
-    expect((await agent.call('read_held', { url: page('solo') })).isError).toBe(true);
-    expect(factsOf(await agent.call('spending', {}))).toMatchObject({ spentUsdc: '0.002', leftUsdc: '0' });
-    expect(await paidMicro()).toBe(2_000n);
+test('an agent compares prices, buys within the budget, is refused above it, and reads again free', async () => {
+  home.limit({ total: '0.002' });
+  const agent = await open({});
+  expect(factsOf(await agent.call('quote_page', { url: page('trio') }))).toMatchObject({ usdc: '0.001', mayRead: true });
+  const read = await agent.call('read_page', { url: page('trio') });
+  expect(factsOf(read)).toMatchObject({ how: 'bought', usdc: '0.001' });
+  expect(read.content[1]?.resource).toMatchObject({ uri: page('trio'), text: '<p>trio</p>' });
+  expect(factsOf(await agent.call('buy_pages', { urls: [page('duo'), page('trio')] }))).toMatchObject({
+    pages: expect.arrayContaining([expect.objectContaining({ how: 'bought' }), expect.objectContaining({ how: 'held' })]),
   });
+  const refused = await agent.call('read_page', { url: page('solo') });
+  expect([refused.isError, refused.content[0]?.text]).toEqual([true, expect.stringMatching(/^over_limit: .*0 USDC is left/)]);
+  expect(factsOf(await agent.call('read_held', { url: page('duo') }))).toMatchObject({ how: 'held' });
+  expect((await agent.call('read_held', { url: page('solo') })).isError).toBe(true);
+  expect(factsOf(await agent.call('spending', {}))).toMatchObject({ spentUsdc: '0.002', leftUsdc: '0' });
+  expect(await paidMicro()).toBe(2_000n);
+});
 
-  test('tools of the service are there when it is named; a licence is bought, listed, and its token stays on the machine', async () => {
-    home.limit({ total: '1' });
-    const agent = await open({ CONTENT_SETTLEMENT_SERVICE: service.baseUrl });
-    const order = { host: site.host, scope: ['/articles/trio'], terms: ['ai-input'], periodDays: 30 };
-    const quoted = factsOf(await agent.call('quote_licence', order));
-    const bought = await agent.call('buy_licence', order);
-    expect(factsOf(bought)).toMatchObject({ priceMicro: quoted['priceMicro'], jti: expect.any(String) });
-    expect(JSON.stringify(bought)).not.toContain('eyJ');
-    expect(factsOf(await agent.call('list_licences', {}))).toMatchObject({ licences: [{ host: site.host }] });
-    expect((await agent.call('check_receipt', { jws: 'a.b.c' })).content[0]?.text).toMatch(/^receipt_invalid: /);
-  });
-
-  test('no argument raises a limit, and the tools that may pay say so', async () => {
-    home.limit({ total: '0.0005' });
-    const agent = await open({});
-    const forced = await agent
-      .call('read_page', { url: page('trio'), maxMicro: 1_000_000, again: true })
-      .catch((error: unknown) => ({ isError: true, content: [{ type: 'text', text: String(error) }] }));
-    expect(forced.isError).toBe(true);
-    const tools = await agent.tools();
-    expect(tools.filter(({ annotations }) => annotations?.readOnlyHint === false).map(({ name }) => name)).toEqual([
-      'read_page',
-      'buy_pages',
-    ]);
-    expect(await paidMicro()).toBe(0n);
-  });
+test('no argument raises a limit, and the tools that may pay say so', async () => {
+  home.limit({ total: '0.0005' });
+  const agent = await open({});
+  const forced = await agent
+    .call('read_page', { url: page('trio'), maxMicro: 1_000_000, again: true })
+    .catch((error: unknown) => ({ isError: true, content: [{ type: 'text', text: String(error) }] }));
+  expect(forced.isError).toBe(true);
+  const tools = await agent.tools();
+  expect(tools.filter(({ annotations }) => annotations?.readOnlyHint === false).map(({ name }) => name)).toEqual([
+    'read_page',
+    'buy_pages',
+  ]);
+  expect(await paidMicro()).toBe(0n);
 });

@@ -45,28 +45,13 @@ function relayerNonce(): Promise<string> {
   return callChain<string>(service.chain.rpcUrl, 'eth_getTransactionCount', [service.relayer, 'pending']);
 }
 
-const malformed: [string, (good: Payload) => string][] = [
-  ['only whitespace', () => '   '],
-  ['text that is no base64', () => '%%% not base64 %%%'],
-  ['base64 of text that is no JSON', () => Buffer.from('hello').toString('base64')],
-  ['an empty object', () => base64Of({})],
-  ['version 3', (good) => base64Of({ ...good, x402Version: 3 })],
-  ['an empty payload', (good) => base64Of({ ...good, payload: {} })],
-  ['a value that is no number', (good) => base64Of(withAuthorization(good, { value: 'abc' }))],
-  ['a negative value', (good) => base64Of(withAuthorization(good, { value: '-1' }))],
-  ['a short nonce', (good) => base64Of(withAuthorization(good, { nonce: '0x12' }))],
-  ['20 KB of payload', (good) => base64Of({ ...good, padding: 'x'.repeat(20_000) })],
-  ['a list of payloads', (good) => base64Of([good, good])],
-  ['JSON nested a thousand deep', () => `${'['.repeat(1_000)}${']'.repeat(1_000)}`],
-];
-
 function withAuthorization(good: Payload, changes: Record<string, string>) {
   return { ...good, payload: { ...good.payload, authorization: { ...good.payload.authorization, ...changes } } };
 }
 
-test.each(malformed)('a payment that is %s is refused as malformed_payment and counted once', async (_what, paymentOf) => {
+test('a payment that cannot be read is refused as malformed_payment and counted once', async () => {
   await newCase();
-  const payment = paymentOf(await payloadFor(service, quote, payer));
+  const payment = base64Of({ ...(await payloadFor(service, quote, payer)), padding: 'x'.repeat(20_000) });
   await expectRefusal(await postVerify(service, site, { payment, quote, legs: quote.legs }), 'malformed_payment');
 });
 
@@ -202,37 +187,4 @@ test('the same payment with another field, other key order, as base64url or as p
     expect(again.body).toEqual(first.body);
   }
   expect(await moneyVerdicts(service, site)).toEqual(['paid']);
-});
-
-const badBodies: [string, () => unknown][] = [
-  ['no JSON', () => '{"payment":'],
-  ['a list', () => []],
-  ['over 64 KiB', () => ({ payment: 'x', quote, legs: [], padding: 'x'.repeat(66_000) })],
-  ['nested ten thousand deep', () => `${'['.repeat(10_000)}${']'.repeat(10_000)}`],
-  ['without a payment', () => ({ quote, legs: quote.legs })],
-  ['with an empty payment', () => ({ payment: '', quote, legs: quote.legs })],
-  ['without a quote', () => ({ payment: 'x', legs: quote.legs })],
-  ['with a quote that is text', () => ({ payment: 'x', quote: 'cheap', legs: quote.legs })],
-  ['with legs that are no list', () => ({ payment: 'x', quote, legs: { toAddress: '0x1' } })],
-  ['with a leg that cannot be read', () => ({ payment: 'x', quote, legs: [{ toAddress: 'me', amountMicro: 1 }] })],
-  ['with a resource that is no URL', () => ({ payment: 'x', quote, legs: quote.legs, resource: 'articles/trio' })],
-];
-
-test.each(badBodies)('a body that is %s is 400 and nothing is counted', async (_what, body) => {
-  await newCase();
-  const answer = await postVerify(service, site, body());
-  expect(answer).toMatchObject({ status: 400, body: { ok: false, error: expect.any(String) } });
-  expect(await moneyVerdicts(service, site)).toEqual([]);
-});
-
-test('without a key every body is 401, and a key of another site is 403', async () => {
-  await newCase();
-  const payment = base64Of(await payloadFor(service, quote, payer));
-  for (const body of ['{"payment":', { payment, quote, legs: quote.legs }]) {
-    expect(await postVerify(service, null, body)).toMatchObject({ status: 401, body: { ok: false } });
-  }
-  const stranger = await service.site();
-  const answer = await postVerify(service, stranger, { payment, quote, legs: quote.legs });
-  expect(answer).toMatchObject({ status: 403, body: { ok: false } });
-  expect(await moneyVerdicts(service, site)).toEqual([]);
 });

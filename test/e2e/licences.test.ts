@@ -1,7 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
-import { x402Client, x402HTTPClient } from '@x402/core/client';
-import { ExactEvmScheme } from '@x402/evm';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
@@ -10,7 +7,6 @@ import { payToOf } from '../../platform/chain/router/split.ts';
 import { WALLETS } from '../support/api.ts';
 import { saveHistory } from '../support/histories.ts';
 import { call, proofOf, signInWith, stockFetch } from '../support/licences.ts';
-import { generateClient } from '../support/openapi-client.ts';
 import { addressOf, newAccount } from '../support/payments.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { useTestService } from '../support/service.ts';
@@ -104,43 +100,6 @@ test('a wallet signs in, quotes a scope, buys it with the stock client, holds it
   await revokeLicence({ database: service.database }, { tenantId: site.tenantId, jti: bought.body.jti });
   expect(await Promise.all([entitled(narrowed, 'solo'), entitled(bought.body.license, 'solo')])).toEqual([false, false]);
   expect((await call(at(`/licenses/${bought.body.jti}/access`), { token, body: {} })).status).toBe(404);
-});
-
-test('a client generated from the description signs in, quotes, reads the offer, pays by its header, and gets the licence once', async () => {
-  const folder = new URL(`../../.test/licence-client-${process.pid}/`, import.meta.url);
-  await mkdir(folder, { recursive: true });
-  try {
-    await writeFile(new URL('client.ts', folder), generateClient((await call(at('/openapi.json'))).body));
-    const { createClient } = await import(new URL('client.ts', folder).href);
-    const wallet = await service.payer(1_000_000n);
-    const { message } = (await createClient(service.baseUrl, null).getSignInChallenge({ query: { address: wallet.address } }))
-      .body;
-    const signature = await wallet.signMessage({ message });
-    const signedIn = await createClient(service.baseUrl, null).signIn({ body: { message, signature } });
-    const client = createClient(service.baseUrl, signedIn.body.access_token);
-    const body = wanted();
-    const quote = await client.quoteLicence({ body });
-    const offered = await client.buyLicence({ body });
-    expect([quote.status, offered.status]).toEqual([200, 402]);
-    expect(offered.body.accepts).toMatchObject([{ scheme: 'exact', maxAmountRequired: String(quote.body.priceMicro) }]);
-    const payer = new x402HTTPClient(new x402Client().register('eip155:*', new ExactEvmScheme(wallet)));
-    const required = payer.getPaymentRequiredResponse((name: string) => offered.headers[name.toLowerCase()]);
-    const headers = {
-      ...payer.encodePaymentSignatureHeader(await payer.createPaymentPayload(required)),
-      'Idempotency-Key': 'once',
-    };
-    const bought = await client.buyLicence({ body, headers });
-    expect([bought.status, bought.body.priceMicro]).toEqual([200, quote.body.priceMicro]);
-    expect(payer.getPaymentSettleResponse((name: string) => bought.headers[name.toLowerCase()])).toMatchObject({ success: true });
-    expect((await client.buyLicence({ body, headers })).body.jti).toBe(bought.body.jti);
-    const [held] = (await client.listHeldLicences({})).body.licences;
-    expect(held.jti).toBe(bought.body.jti);
-    const access = await client.openLicenceAccess({ path: { jti: held.jti }, body: { paths: ['/articles/solo'] } });
-    expect(await entitled(access.body.license, 'solo')).toBe(true);
-    expect(await balancesOf(service, [wallet.address])).toEqual([1_000_000n - BigInt(quote.body.priceMicro)]);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 });
 
 test('a token bound to a holder needs that wallet’s proof, which counts once', async () => {

@@ -96,11 +96,10 @@ test('without a URL the host says which site; hosts that do not sell are one 404
   for (const body of wrong) expect([body, (await ask(body)).status]).toEqual([body, 400]);
 });
 
-test("each request of the standard's own examples is answered with a package of the site it names, and the packages printed there are such objects", async () => {
+test("requests of the standard's own examples are each answered with a package of the site it names, and the packages printed there are such objects", async () => {
   const hosts = [...new Set(COMP_EXAMPLES.map(({ host }) => host))];
   const priceUsdc = '0.5';
   await api.site({ hosts, pricing: { ...ALPHA_PRICING, priceUsdc, articlePrefixes: ['/'] } });
-  expect(COMP_EXAMPLES).toHaveLength(8);
   for (const { title, host, aisystem, package: printed } of COMP_EXAMPLES) {
     expect(StandardPackage.parse(printed), title).toEqual(printed);
     const query = aisystem.aisysuse.uri === undefined ? `?host=${host}` : '';

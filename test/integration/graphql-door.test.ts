@@ -258,27 +258,3 @@ test('a scope that is missing stays missing on the way through other fields', as
   ]);
   await revokeKey({ database }, { tenantId, keyId });
 });
-
-test('a statement that takes too long is ended and said so', async () => {
-  const { database } = graph.api.deps;
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let locked: () => void = () => undefined;
-  const isLocked = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
-  const lock = database.transaction(async (sql) => {
-    await sql.query('lock table licence in access exclusive mode');
-    locked();
-    await released;
-  });
-  await isLocked;
-  const query = '{ tenant { tenantId licencesSold { nodes { jti } } } }';
-  const answer = await graph.inAHurry(() => graph.ask(site.key, query)).finally(release);
-  await lock;
-  expect(answer.errors.map(({ extensions }) => extensions.code)).toEqual(['TIMEOUT']);
-  expect(answer.data.tenant.tenantId).toBe(site.tenantId);
-  expectClean(graph, answer);
-});

@@ -9,75 +9,71 @@ beforeAll(async () => {
 });
 afterAll(() => graph.stop());
 
-test('pages of crossings, put together, are the whole list in its order, whatever the length of a page', async () => {
-  for (const orderBy of ['NEWEST', 'OLDEST', 'LARGEST', 'SMALLEST']) {
-    const seen: { crossingId: string; at: number; micro: string }[] = [];
-    let after: string | null = null;
-    do {
-      const { data, errors } = await graph.ask(
-        site.key,
-        `query ($after: String, $orderBy: AmountOrder) { tenant { crossings(first: 67, after: $after, orderBy: $orderBy) {
-          totalCount nodes { crossingId at micro } pageInfo { hasNextPage endCursor } } } }`,
-        { after, orderBy },
-      );
-      expect(errors).toEqual([]);
-      const { nodes, pageInfo, totalCount } = data.tenant.crossings;
-      seen.push(...nodes);
-      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-      if (after === null) expect(seen.length).toBe(totalCount);
-    } while (after !== null);
-    expect(new Set(seen.map(({ crossingId }) => crossingId)).size).toBe(seen.length);
-    const key = ({ at, micro }: { at: number; micro: string }): number =>
-      /ST$/.test(orderBy) && /W|LD/.test(orderBy) ? at : Number(micro);
-    const sorted = seen.map(key).sort((a, b) => (orderBy === 'OLDEST' || orderBy === 'SMALLEST' ? a - b : b - a));
-    expect(seen.map(key)).toEqual(sorted);
+/** All rows of a list, page by page; its `totalCount` is their number. */
+async function allOf<Row>(query: string, listIn: (tenant: Record<string, unknown>) => unknown, variables = {}): Promise<Row[]> {
+  const seen: Row[] = [];
+  for (let after: string | null = null, isMore = true; isMore; ) {
+    const { data, errors } = await graph.ask(site.key, query, { ...variables, after });
+    expect(errors).toEqual([]);
+    const { nodes, pageInfo, totalCount } = listIn(data.tenant) as {
+      nodes: Row[];
+      pageInfo: { hasNextPage: boolean; endCursor: string };
+      totalCount: number;
+    };
+    seen.push(...nodes);
+    ({ hasNextPage: isMore, endCursor: after } = pageInfo);
+    if (!isMore) expect(seen.length).toBe(totalCount);
   }
-});
+  return seen;
+}
+
+test.each(['NEWEST', 'OLDEST', 'LARGEST', 'SMALLEST'])(
+  'pages of crossings, %s first, put together, are the whole list in its order',
+  async (orderBy) => {
+    type Row = { crossingId: string; at: number; micro: string };
+    const rows = await allOf<Row>(
+      `query ($after: String, $orderBy: AmountOrder) { tenant { crossings(first: 67, after: $after, orderBy: $orderBy) {
+      totalCount nodes { crossingId at micro } pageInfo { hasNextPage endCursor } } } }`,
+      ({ crossings }) => crossings,
+      { orderBy },
+    );
+    expect(new Set(rows.map(({ crossingId }) => crossingId)).size).toBe(rows.length);
+    const keys = rows.map(({ at, micro }) => (/W|LD/.test(orderBy) ? at : Number(micro)));
+    expect(keys).toEqual(keys.toSorted((a, b) => (orderBy === 'OLDEST' || orderBy === 'SMALLEST' ? a - b : b - a)));
+  },
+);
 
 test('pages of a statement’s lines, put together, are all of its lines, the newest first', async () => {
-  const query = `query ($after: String) { tenant { statements { statements(first: 3) { nodes { wallet grossMicro
-    lines(first: 40, after: $after) { totalCount nodes { micro at slug } pageInfo { hasNextPage endCursor } } } } } } }`;
-  type Line = { micro: string; at: number };
-  const lines: Line[] = [];
-  let after: string | null = null;
-  do {
-    const { data, errors } = await graph.ask(site.key, query, { after });
-    expect(errors).toEqual([]);
-    const [statement] = data.tenant.statements.statements.nodes;
-    lines.push(...statement.lines.nodes);
-    after = statement.lines.pageInfo.hasNextPage ? statement.lines.pageInfo.endCursor : null;
-    if (after === null) {
-      expect(lines.length).toBe(statement.lines.totalCount);
-      expect(String(lines.reduce((sum, { micro }) => sum + Number(micro), 0))).toBe(statement.grossMicro);
-    }
-  } while (after !== null);
+  let gross = '';
+  const lines = await allOf<{ micro: string; at: number }>(
+    `query ($after: String) { tenant { statements { statements(first: 3) { nodes { wallet grossMicro
+      lines(first: 40, after: $after) { totalCount nodes { micro at slug } pageInfo { hasNextPage endCursor } } } } } } }`,
+    ({ statements }) => {
+      const [first] = (statements as { statements: { nodes: { grossMicro: string; lines: unknown }[] } }).statements.nodes;
+      gross = first?.grossMicro ?? '';
+      return first?.lines;
+    },
+  );
+  expect(String(lines.reduce((sum, { micro }) => sum + Number(micro), 0))).toBe(gross);
   expect(lines.length).toBeGreaterThan(80);
   expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).sort((a, b) => b - a));
 });
 
-test('pages of observations, put together, are the whole list in its order, across days with and without rows', async () => {
-  for (const orderBy of ['NEWEST', 'OLDEST']) {
-    const seen: { observationId: string; at: number }[] = [];
-    let after: string | null = null;
-    do {
-      const { data, errors } = await graph.ask(
-        site.key,
-        `query ($after: String, $orderBy: TimeOrder) { tenant { observations(first: 31, after: $after, orderBy: $orderBy,
-          filter: { verdicts: [PAID, DENIED, BLOCKED] }) { totalCount nodes { observationId at } pageInfo { hasNextPage endCursor } } } }`,
-        { after, orderBy },
-      );
-      expect(errors).toEqual([]);
-      const { nodes, pageInfo, totalCount } = data.tenant.observations;
-      seen.push(...nodes);
-      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-      if (after === null) expect(seen.length).toBe(totalCount);
-    } while (after !== null);
-    expect(seen.length).toBeGreaterThan(100);
-    expect(new Set(seen.map(({ observationId }) => observationId)).size).toBe(seen.length);
-    const times = seen.map(({ at }) => at);
+test.each(['NEWEST', 'OLDEST'])(
+  'pages of observations, %s first, put together, are the whole list, across days with and without rows',
+  async (orderBy) => {
+    const rows = await allOf<{ observationId: string; at: number }>(
+      `query ($after: String, $orderBy: TimeOrder) { tenant { observations(first: 31, after: $after, orderBy: $orderBy,
+      filter: { verdicts: [PAID, DENIED, BLOCKED] }) { totalCount nodes { observationId at } pageInfo { hasNextPage endCursor } } } }`,
+      ({ observations }) => observations,
+      { orderBy },
+    );
+    expect(rows.length).toBeGreaterThan(100);
+    expect(new Set(rows.map(({ observationId }) => observationId)).size).toBe(rows.length);
+    const times = rows.map(({ at }) => at);
     expect(times).toEqual(times.toSorted((a, b) => (orderBy === 'OLDEST' ? a - b : b - a)));
-  }
-});
+  },
+);
 
 test('each filter of a list keeps what it names and drops the rest', async () => {
   const [A, , C] = WALLETS as [string, string, string];

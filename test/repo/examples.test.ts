@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { readSources } from '../../tools/check/sources.ts';
-import { linesOf } from '../starters/apps.ts';
 
 const [guide] = readSources(/^docs\/integrating-publisher\.md$/);
 
@@ -22,13 +21,3 @@ test('what a buyer is shown of Python and Go are lines of the programs that boug
   expect(shown.length).toBeGreaterThan(10);
   expect(shown.map((line) => line.trim()).filter((line) => !programs.includes(line))).toEqual([]);
 });
-
-test.each(['express', 'hono', 'next'] as const)(
-  '%s: at most ten lines are added to a starter, and the example has at most 15',
-  (folder) => {
-    const { added, own } = linesOf(folder);
-    expect(added.length, added.join('\n')).toBeGreaterThan(0);
-    expect(added.length, added.join('\n')).toBeLessThanOrEqual(10);
-    expect(own.length, own.join('\n')).toBeLessThanOrEqual(15);
-  },
-);

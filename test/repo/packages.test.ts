@@ -8,6 +8,8 @@ interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 interface Locked {
+  /** Of one that stands under another name. */
+  readonly name?: string;
   readonly version: string;
   readonly resolved?: string;
   readonly link?: boolean;
@@ -69,12 +71,15 @@ test.each(NATIVE)('the lock file names the packages of %s for Linux and macOS, x
   expect(wanted.filter((child) => lock.packages[`node_modules/${child}`] === undefined)).toEqual([]);
 });
 
-test('the lock file holds no registry’s address, and no setting names one', () => {
-  const resolved = Object.entries(lock.packages).filter(
-    ([path, { resolved: address }]) => !isOurs(path) && address !== undefined,
-  );
-  expect(resolved).toEqual([]);
-  expect(read('.npmrc')).not.toMatch(/registry|\/\/.*:_/);
+test('the lock file says where the public registry has each package, so that npm need not ask for it first; no setting names a registry', () => {
+  const addressOf = (name: string, version: string): string =>
+    `https://registry.npmjs.org/${name}/-/${name.split('/').at(-1)}-${version}.tgz`;
+  const elsewhere = Object.entries(lock.packages).filter(([path, { name, version, resolved }]) => {
+    const own = name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    return !isOurs(path) && resolved !== addressOf(own, version);
+  });
+  expect(elsewhere).toEqual([]);
+  expect(read('.npmrc')).not.toMatch(/^(@.*:)?registry\b|\/\/.*:_/m);
 });
 
 /**

@@ -1,15 +1,11 @@
-/** The starter apps as processes, each in front of the service that the test gives it. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { choosePort } from '../../sandbox/parts/ports.ts';
 import type { PartProcess } from '../../sandbox/parts/processes.ts';
 import { startProcess } from '../../sandbox/parts/processes.ts';
 
 /** Where `run.ts` made the apps. */
 const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** An app: its folder, and what runs it there: Node, or a program that `run.ts` may have installed. */
 interface Starter {
@@ -81,29 +77,4 @@ async function isUp(url: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** The lines that an example has and its starter has not; `own`: all lines of the example. Empty lines and brackets alone do not count. */
-export function linesOf(folder: Starter['folder']): { readonly added: readonly string[]; readonly own: readonly string[] } {
-  const [before, after] = [join(ROOT, 'test/starters/sites', folder), join(ROOT, 'examples', folder)];
-  const added: string[] = [];
-  const own: string[] = [];
-  for (const path of readdirSync(after, { recursive: true, encoding: 'utf8' })) {
-    if (!statSync(join(after, path)).isFile()) continue;
-    own.push(...difference('/dev/null', join(after, path)));
-    const starter = join(before, path);
-    added.push(...difference(statSync(starter, { throwIfNoEntry: false }) ? starter : '/dev/null', join(after, path)));
-  }
-  return { added, own };
-}
-
-function difference(before: string, after: string): string[] {
-  try {
-    execFileSync('git', ['diff', '--no-index', '--no-color', '-U0', before, after], { encoding: 'utf8', stdio: 'pipe' });
-    return [];
-  } catch (error) {
-    const { status, stdout } = error as { status: number; stdout: string };
-    if (status !== 1) throw error; // 1: they differ
-    return stdout.split('\n').filter((line) => /^\+(?!\+\+ )/.test(line) && /\w/.test(line));
-  }
 }

@@ -1,4 +1,4 @@
-/** The eight examples of "Implementation Guidance" in CoMP 1.0 (IABTechLab/CoMP, CoMP-1.0.md): what is asked, and the package that answers. */
+/** Four of the eight examples, one of each kind of asset, of "Implementation Guidance" in CoMP 1.0 (IABTechLab/CoMP, CoMP-1.0.md): what is asked, and the package that answers. */
 
 /** One example: the request and the answer as the standard prints them. */
 export interface CompExample {
@@ -13,7 +13,6 @@ export interface CompExample {
 }
 
 const byC2pa = { provenance: 1, provent: 'c2pa.org' };
-const creative = { name: 'creative-gen.ai', ua: 'CreativeGenBot/2.0', id: 'TL-REG-554433' };
 const travel = { cattax: 9, cat: [653, 655, 660] };
 
 export const COMP_EXAMPLES: readonly CompExample[] = [
@@ -134,58 +133,6 @@ export const COMP_EXAMPLES: readonly CompExample[] = [
     },
   },
   {
-    title: 'Image Creation',
-    host: 'digital-archive-museum.org',
-    aisystem: {
-      ...creative,
-      aisysuse: {
-        lid: 'TOKEN-STYLE-99-ALPHA',
-        aiauth: 2,
-        uri: ['https://digital-archive-museum.org/collections/artist-style-ref'],
-        scope: 4,
-        function: [3],
-        subfn: [5],
-        resdis: 1,
-      },
-    },
-    package: {
-      id: 'PKG-ARTIST-COLLECTION-02',
-      title: 'Impressionist Style Reference Set - Mixed Provenance',
-      seller: 'digital-archive-museum.org',
-      licenseurl: 'https://digital-archive-museum.org/licensing/style-transfer',
-      reporturl: 'https://digital-archive-museum.org/reporting/ai-usage',
-      citation: 1,
-      scope: {
-        scope: 5,
-        max: 1,
-        ctype: [2],
-        image: [
-          {
-            title: ['Starry Night Interpretation'],
-            cattax: 9,
-            cat: [43],
-            pubdate: '2026-01-05T12:00:00Z',
-            published: 1,
-            author: ['Original Artist Name'],
-            sourcetype: 0,
-            ...byC2pa,
-          },
-          {
-            title: ['Abstract Study in Blue'],
-            cattax: 9,
-            cat: [43],
-            pubdate: '2026-01-10T14:20:00Z',
-            published: 1,
-            author: ['Unknown Artist'],
-            sourcetype: 0,
-            provenance: 0,
-          },
-        ],
-      },
-      retrieval: { auth: 2, endpoint: 'https://api.digital-archive-museum.org/v1/assets', type: [2] },
-    },
-  },
-  {
     title: 'Podcast Full Feed Authorized',
     host: 'news-podcasts.com',
     aisystem: {
@@ -230,142 +177,6 @@ export const COMP_EXAMPLES: readonly CompExample[] = [
         ],
       },
       retrieval: { auth: 2, endpoint: 'https://api.news-podcasts.com/v1/rss', type: [1] },
-    },
-  },
-  {
-    title: 'Podcast Published After a Date',
-    host: 'news-podcasts.com',
-    aisystem: {
-      name: 'current-events-agent.ai',
-      ua: 'CurrentEventsBot/1.5',
-      id: 'TL-REG-112233',
-      aisysuse: {
-        lid: 'LIC-RAG-2026-X',
-        aiauth: 2,
-        uri: ['https://news-podcasts.com/daily-brief'],
-        scope: 2,
-        function: [3],
-        subfn: [1],
-        resdis: 1,
-      },
-    },
-    package: {
-      id: 'PKG-POD-2026-Q1',
-      title: 'Daily Brief - 2026 Post-Jan Archive',
-      seller: 'news-podcasts.com',
-      licenseurl: 'https://news-podcasts.com/licensing/rag-terms',
-      reporturl: 'https://news-podcasts.com/reporting/ai-usage',
-      citation: 1,
-      scope: {
-        scope: 2,
-        max: 0,
-        ctype: [3],
-        audio: [
-          {
-            title: ['Economic Outlook: February 2026'],
-            cattax: 9,
-            cat: [392],
-            dur: [1500],
-            wordcount: [3800],
-            transcript: 1,
-            pubdate: '2026-02-15T08:00:00Z',
-            published: 1,
-            author: ['Casey Jordan'],
-            sourcetype: 0,
-            provenance: 0,
-          },
-        ],
-      },
-      retrieval: { auth: 2, endpoint: 'https://api.news-podcasts.com/v1/feed', type: [2] },
-    },
-  },
-  {
-    title: 'Video Creation',
-    host: 'video-archive.com',
-    aisystem: {
-      ...creative,
-      aisysuse: {
-        lid: 'LIC-TOPIC-SP-2026',
-        aiauth: 2,
-        uri: ['https://video-archive.com/steampunk-search'],
-        scope: 4,
-        function: [3],
-        subfn: [1, 2],
-        resdis: 1,
-      },
-    },
-    package: {
-      id: 'PKG-STEAMPUNK-001',
-      title: 'Steampunk Visual Archives',
-      seller: 'video-archive.com',
-      licenseurl: 'https://video-archive.com/legal/ai-terms',
-      reporturl: 'https://video-archive.com/reporting/ai-usage',
-      citation: 1,
-      scope: {
-        scope: 4,
-        max: 1,
-        ctype: [1],
-        video: [
-          {
-            title: ['History of Steampunk Aesthetics'],
-            cattax: 9,
-            cat: [205],
-            dur: [600],
-            clip: 0,
-            transcript: 1,
-            pubdate: '2026-01-20T10:00:00Z',
-            author: ['Gearheart Media'],
-            sourcetype: 0,
-            ...byC2pa,
-          },
-          {
-            title: ['AI-Generated Steampunk Landscape'],
-            cattax: 9,
-            cat: [205],
-            dur: [60],
-            clip: 1,
-            transcript: 0,
-            pubdate: '2026-02-15T14:30:00Z',
-            author: ['StyleBot-V1'],
-            sourcetype: 1,
-            provenance: 0,
-          },
-        ],
-      },
-      retrieval: { auth: 2, endpoint: 'https://api.video-archive.com/v1/media', type: [2] },
-    },
-  },
-  {
-    title: 'Agent Actions',
-    host: 'bistro-reserve.com',
-    aisystem: {
-      name: 'concierge-bot.ai',
-      ua: 'ConciergeBot/1.0',
-      id: 'TL-REG-889900',
-      aisysuse: {
-        lid: 'LIC-AGENT-ACT-2026',
-        aiauth: 2,
-        uri: ['https://bistro-reserve.com/api/availability'],
-        scope: 5,
-        function: [1],
-        subfn: [3, 4],
-        resdis: 1,
-      },
-    },
-    package: {
-      id: 'PKG-RESERVE-TOOL-01',
-      title: 'BistroReserve Agent Interface',
-      seller: 'bistro-reserve.com',
-      licenseurl: 'https://bistro-reserve.com/legal/agent-terms',
-      reporturl: 'https://bistro-reserve.com/reporting/ai-usage',
-      citation: 0,
-      scope: {
-        scope: 5,
-        max: 1,
-        ctype: [0],
-        text: [{ title: 'Real-time Table Availability', cattax: 9, cat: [653], published: 1, sourcetype: 0, provenance: 0 }],
-      },
-      retrieval: { auth: 2, endpoint: 'https://mcp.bistro-reserve.com/v1/connect', type: [3] },
     },
   },
 ];

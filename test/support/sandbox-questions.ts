@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { EXAMPLES } from '../../graphql/schema/examples.ts';
 import { askGraph } from './graphql.ts';
+import { scaled } from './patience.ts';
 
 /** What of the sandbox's contract the questions need. */
 interface Place {
@@ -35,7 +36,7 @@ export async function expectTenAnswers(place: Place, sales: number): Promise<voi
   expect(agents.nodes).toHaveLength(1);
   expect(agents.nodes[0]).toMatchObject({ earnedMicro: total, paid: sales });
   await expect
-    .poll(async () => (await ask('authorsWaiting')).reconciliation)
+    .poll(async () => (await ask('authorsWaiting')).reconciliation, { timeout: scaled(120_000) }) // it is read once a minute
     .toEqual({
       outstanding: { legs: 0, micro: '0' },
       waiting: { nodes: [] },

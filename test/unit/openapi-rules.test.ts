@@ -9,7 +9,10 @@ import { compilePattern, MAX_PATTERN_CHARS, parseScope } from '../../modules/ker
 type Schema = { pattern?: string; enum?: string[]; minimum?: number; maximum?: number; items?: Schema };
 const { components, paths } = describeService('https://svc.example') as {
   components: { schemas: Record<string, { properties: Record<string, Schema> }> };
-  paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
+  paths: Record<
+    string,
+    Record<string, { parameters?: { name?: string; $ref?: string }[]; responses: Record<string, { headers?: object }> }>
+  >;
 };
 const propertyOf = (schema: string, name: string): Schema => components.schemas[schema]?.properties[name] ?? {};
 const patternOf = ({ pattern = '' }: Schema = {}): RegExp => new RegExp(pattern, 'u');
@@ -92,4 +95,40 @@ test('a linter of OpenAPI documents finds no error in it', async () => {
   const config = await createConfig({ extends: ['recommended'] });
   const found = await lintFromString({ source: JSON.stringify(describeService('https://svc.example')), config });
   expect(found.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([]);
+});
+
+/** The 22 operations of the specification and the statuses it names. */
+const SPECIFIED: Readonly<Record<string, string>> = {
+  'post /_svc/verify': '200 400 401 402 403',
+  'get /_svc/quote': '200 204 400 401 403',
+  'get /_svc/enforce-config': '200 400 401 403',
+  'post /_svc/observe': '202 400 401 403',
+  'get /_svc/enforce-status': '200 401',
+  'post /_svc/license/check': '200 400 401 403',
+  'post /_svc/verify-host': '201 400 401 409',
+  'get /_svc/verify-host': '200 401',
+  'post /_svc/verify-host/check': '200 400 401 409 429',
+  'post /_svc/licenses/quote': '200 400 404 409',
+  'get /_svc/licenses/held': '200 401',
+  'post /_svc/licenses/{jti}/access': '200 401 403 404 409 503',
+  'post /_svc/licenses': '200 401 402',
+  'get /_svc/tenants/self': '200 401 403',
+  'get /_svc/earnings': '200 401 403',
+  'get /_svc/earnings/statements': '200 401 403',
+  'get /_svc/earnings/reconciliation': '200 401 403',
+  'get /_svc/earnings/export.csv': '200 401 403',
+  'get /_svc/earnings/export.pdf': '200 401 403',
+  'get /_svc/audit': '200 401 403',
+  'get /_svc/members': '200 401 403',
+  'get /_svc/openapi.json': '200',
+};
+
+test('every operation of the specification is described with its statuses, and that which sells licences with the headers that pay', () => {
+  for (const [name, statuses] of Object.entries(SPECIFIED)) {
+    const [method = '', path = ''] = name.split(' ');
+    const described = Object.keys(paths[path]?.[method]?.responses ?? {});
+    expect([name, described]).toEqual([name, expect.arrayContaining(statuses.split(' '))]);
+  }
+  const sent = paths['/_svc/licenses']?.['post']?.parameters?.map(({ name, $ref }) => name ?? $ref?.split('/').at(-1));
+  expect(sent).toEqual(expect.arrayContaining(['PAYMENT-SIGNATURE', 'X-PAYMENT', 'Idempotency-Key', 'SIGN-IN-WITH-X']));
 });

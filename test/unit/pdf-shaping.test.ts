@@ -2,8 +2,8 @@ import type { Bidi } from 'bidi-js';
 import bidiFactory from 'bidi-js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mayRunLeft } from '../../platform/pdf/direction.ts';
 import { filesOf, opened } from '../../platform/pdf/fontFiles.ts';
+import { mayRunLeft } from '../../platform/pdf/runs.ts';
 import { createPairs, shapedWhole } from '../../platform/pdf/shaped.ts';
 
 /** Letters of one file each: of Latin, its extensions, Vietnamese, Greek and Cyrillic. */

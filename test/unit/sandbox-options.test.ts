@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { START_HELP } from '../../sandbox/help.mjs';
 import { readOptions } from '../../sandbox/options.ts';
-import { usdcText } from '../../sandbox/print.ts';
 
 test('without arguments the sandbox keeps its data in .sandbox and tries the default ports', () => {
   const options = readOptions([], {}, '/checkout');
@@ -28,14 +27,4 @@ test('an unknown argument is refused, with what lists the known ones', () => {
   expect(() => readOptions(['--fersh'], {}, '/checkout')).toThrow(
     /^Unknown option '--fersh'; npm start -- --help lists the options$/,
   );
-});
-
-test.each([
-  [0n, '0 USDC'],
-  [1_000n, '0.001 USDC'],
-  [-500n, '-0.0005 USDC'],
-  [1_000_000n, '1 USDC'],
-  [12_345_678n, '12.345678 USDC'],
-])('%s micro reads %s', (micro, text) => {
-  expect(usdcText(micro)).toBe(text);
 });

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { filesToRunAgain } from '../../tools/test/again.ts';
-import { failedLines } from '../../tools/test/failed.ts';
 import { SLOW } from '../../tools/test/slow.ts';
-import { slowestLines } from '../../tools/test/slowest.ts';
 import type { Flag } from '../../tools/test/tiers.ts';
 import { filesOf, listTests, SLOW_FILES, withinBudget } from '../../tools/test/tiers.ts';
 import { DURATIONS, inTurns } from '../support/sequencer.ts';
@@ -46,19 +44,6 @@ test('--quick runs rules, contracts and the core of money, all of which the defa
 test('of the tests that a change concerns a quick run takes the shortest, twenty seconds of work in all, and no slow one', () => {
   const seconds = { 'test/a': 11, 'test/b': 8, 'test/c': 10, 'test/fault/crash.test.ts': 1 };
   expect(withinBudget(Object.keys(seconds), seconds)).toEqual(['test/b', 'test/c']);
-});
-
-test('the files that took longest are told, the longest first', () => {
-  const files = Array.from({ length: 12 }, (_, at) => ({ path: `test/${at}.test.ts`, ms: at * 1_000 }));
-  const lines = slowestLines(files);
-  expect(lines).toHaveLength(11);
-  expect(lines.slice(0, 2)).toEqual(['the slowest 10 of 12 files:', '   11.0 s  test/11.test.ts']);
-  expect(slowestLines(files.slice(0, 1))).toEqual([]);
-});
-
-test('a failed test is named at the end, with the first line of what was wrong', () => {
-  const broken = { path: 'test/a.test.ts', name: 'sells > a page', message: 'expected 1 to be 2\n  - 1\n  + 2' };
-  expect(failedLines([broken])).toEqual(['failed: test/a.test.ts > sells > a page: expected 1 to be 2']);
 });
 
 test('files that wait begin evenly between those that work, the long ones first, each once, and those of the other project after them', () => {

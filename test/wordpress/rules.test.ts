@@ -267,7 +267,8 @@ test('a licence grants its page to whoever shows it, or is the service’s to ju
     [{ svc: { ...svc, kind: 'citation' } }, 'plain'],
     [{ svc: { ...svc, slug: undefined, scope: ['/*'] } }, 'bound'],
     [{ svc: { ...svc, licence: 'l' } }, 'bound'],
-    [{ cnf: { jkt: 'x' } }, 'bound'],
+    ...[{ address: `0x${'a'.repeat(40)}` }, { jkt: 'x' }, null].map((cnf) => [{ cnf }, 'none'] as const),
+    [{ cnf: { address: `0x${'a'.repeat(40)}` }, svc: { ...svc, licence: 'l', scope: ['/*'] } }, 'none'],
     ...[{ iss: 'https://other.example' }, { aud: 'https://b.example' }, { exp: now }, { exp: undefined }, { nbf: now + 61 }].map(
       (change) => [change, 'none'] as const,
     ),

@@ -498,15 +498,14 @@ test('the token closes the credits API to all but the service, which was told it
   expect((await ask('opened')).status).toBe(402);
 });
 
-test('licences that the service never signed for the page cost it no call; one that it did is good while it is away, before it was ever shown', async () => {
+test('licences that the service never signed for the page, or for a holder who must prove it, cost it no call; one that it did is good while it is away, before it was ever shown', async () => {
   await forget();
   const bought = await ask('two', { 'payment-signature': await payment('two', await newBuyer()) });
   const licence = bought.headers.get('x-licence') ?? '';
   const [header = '', claims = '', signature = ''] = licence.split('.');
-  const changed = (change: object): string => {
-    const read = JSON.parse(Buffer.from(claims, 'base64url').toString()) as object;
-    return [header, Buffer.from(JSON.stringify({ ...read, ...change })).toString('base64url'), signature].join('.');
-  };
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+  const changed = (change: object): string =>
+    [header, Buffer.from(JSON.stringify({ ...read(claims), ...change })).toString('base64url'), signature].join('.');
   const turned = signature.replace(/^./, (letter) => (letter === 'A' ? 'B' : 'A'));
   const show = (text: string, slug = 'two') => ask(slug, { authorization: `License ${text}` });
   const calls = world.line.asked.length;
@@ -518,6 +517,9 @@ test('licences that the service never signed for the page cost it no call; one t
   ];
   for (const one of invented) expect((await show(one)).status).toBe(402);
   expect((await show(licence, 'alone')).status).toBe(402);
+  const key = await importJWK(world.service.secrets.licenceKey, 'EdDSA');
+  const held = { ...read(claims), cnf: { address: (await newBuyer()).address.toLowerCase() } };
+  expect((await show(await new SignJWT(held).setProtectedHeader(read(header)).sign(key))).status).toBe(402);
   expect(world.line.asked.slice(calls).filter((path) => path === '/_svc/license/check')).toEqual([]);
   world.line.mood = 'dead';
   try {

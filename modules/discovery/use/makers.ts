@@ -2,7 +2,7 @@ import type { DocumentName } from '../../kernel/pages/documents.ts';
 import type { PublisherDeps } from '../../quotes/use/deps.ts';
 import { didDocumentOf } from '../../receipts/use/did.ts';
 import { catalogOf } from '../rules/catalog.ts';
-import { makeGuide } from './guide.ts';
+import { guideOf } from '../rules/guide.ts';
 import { makeManifest } from './manifest.ts';
 import { makeLicenceXml, makeRobotsText } from './rsl/documents.ts';
 import type { DocumentSite } from './site.ts';
@@ -16,6 +16,10 @@ type Made = string | DatedText | null;
 
 /** Makes a document of a site; null where the site has none. The same site gives the same text. */
 export type DocumentMaker = (deps: PublisherDeps, site: DocumentSite) => Made | Promise<Made>;
+
+/** The guide of a host for language models. */
+const makeGuide: DocumentMaker = ({ baseUrl, clock }, { host, pricing }) =>
+  guideOf({ baseUrl, host, classes: pricing.classes(clock()), hasUnnamed: pricing.unnamed() !== null });
 
 /** Who makes which document. One line each. */
 export const MAKERS: Readonly<Record<DocumentName, DocumentMaker>> = {

@@ -22,7 +22,7 @@ final class Licence_Proof {
 
 	/**
 	 * What the claims grant of a page, given as issuer, host, slug, now (epoch seconds) and is_test (a test key's licences, which nobody paid
-	 * for, open pages to test keys alone). `plain`: to whoever shows it; `bound`: the service has to judge scope or holder; `none`.
+	 * for, open pages to test keys alone). `plain`: to whoever shows it; `bound`: the service has to judge the scope; `none`.
 	 */
 	public static function grant( array $claims, array $page ): string {
 		$svc = $claims['svc'] ?? null;
@@ -43,7 +43,11 @@ final class Licence_Proof {
 		if ( ! isset( $svc['scope'] ) && ( $svc['slug'] ?? '' ) !== $page['slug'] ) {
 			return 'none';
 		}
-		return isset( $svc['scope'] ) || isset( $svc['licence'] ) || isset( $claims['cnf'] ) ? 'bound' : 'plain';
+		// A token of a holder opens nothing by itself, and WordPress takes no proof of one: the service could only say no.
+		if ( array_key_exists( 'cnf', $claims ) ) {
+			return 'none';
+		}
+		return isset( $svc['scope'] ) || isset( $svc['licence'] ) ? 'bound' : 'plain';
 	}
 
 	/** Whether a key signed it; null where PHP has no fast way to find out: WordPress' own takes a tenth of a second for each. */
