@@ -75,7 +75,7 @@ export const paymentState = {
   tenantId: p.uuid().primary(),
   paymentId: p.uuid().primary(),
   network: p.text(),
-  mode: p.text(),
+  mode: p.text().$type<'live' | 'mock'>(),
   payer: p.text(),
   payTo: p.text(),
   plannedGas: p.bigint('string'),

@@ -57,7 +57,7 @@ const TEXTS: Readonly<Record<string, number>> = {
   'catalogue of the server': 7,
   'one document of JSON': 2,
   [PUT_TOGETHER]: 55,
-  [NO_REASON]: 36,
+  [NO_REASON]: 12,
 };
 
 /** How many statements are SQL text. */

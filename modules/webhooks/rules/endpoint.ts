@@ -17,7 +17,7 @@ export interface EndpointSettings {
 /** Most endpoints a tenant may have. */
 export const MAX_ENDPOINTS = 10;
 /** Every endpoint has two slots: so many of its requests may be in flight. */
-export const ENDPOINT_SLOTS: readonly number[] = [1, 2];
+export const ENDPOINT_SLOTS = [1, 2] as const;
 /** Deliveries are spread over so many buckets; a shard owns a range of them, so that the number of shards may change. */
 export const BUCKETS = 256;
 

@@ -41,7 +41,7 @@ export interface WrittenAttempts {
  * meantime writes nothing, unless it delivered. A success ends an endpoint's cooling. Run it in a database transaction.
  */
 export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]): Promise<WrittenAttempts> {
-  const rows = await sql.query<{ lost_id: string | null; tenant_id: string; endpoint_id: string }>(
+  const rows = await sql.query<EndpointRef & { readonly lostId: string | null }>(
     `with result as (
        select * from json_to_recordset($1) as r ("tenantId" uuid, "deliveryId" text, "endpointId" uuid, "leaseId" uuid,
          slot smallint, attempt smallint, "startedAtMs" double precision, "durationMs" integer, status smallint, reason text,
@@ -81,15 +81,15 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
          and (h.failures > 0 or (h.delivered and (e.failures_in_row > 0 or e.exhausted_in_row > 0)))
        returning e.tenant_id, e.endpoint_id, old.cooled_until is null and new.cooled_until is not null as cools
      )
-     select "deliveryId" as lost_id, "tenantId" as tenant_id, "endpointId" as endpoint_id from result
+     select "deliveryId" as "lostId", "tenantId", "endpointId" from result
      where "deliveryId" not in (select "deliveryId" from written)
      union all select null, tenant_id, endpoint_id from judged where cools`,
     [JSON.stringify(records), COOLS_AT],
     'record-attempts',
   );
-  const lost = new Set(rows.map(({ lost_id: id }) => id));
+  const lost = new Set(rows.map(({ lostId }) => lostId));
   return {
     written: new Set(records.flatMap(({ deliveryId }) => (lost.has(deliveryId) ? [] : [deliveryId]))),
-    cooled: rows.flatMap((row) => (row.lost_id === null ? [{ tenantId: row.tenant_id, endpointId: row.endpoint_id }] : [])),
+    cooled: rows.flatMap(({ lostId, ...endpoint }) => (lostId === null ? [endpoint] : [])),
   };
 }

@@ -1,5 +1,7 @@
 import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import type { RowOf } from '../../../db/shown.ts';
+import { both, columnsOf, workedOut } from '../../../db/shown.ts';
 import { run, tables } from '../../../db/statement.ts';
 import type { ChatEvent } from '../rules/chat.ts';
 import type { Channel } from '../rules/endpoint.ts';
@@ -55,6 +57,23 @@ const SEALED_SECRETS = `(select string_agg(encode(s.sealed, 'base64'), ' ' order
   from webhook_secret s where s.tenant_id = d.tenant_id and s.endpoint_id = d.endpoint_id
     and (s.expires_at is null or s.expires_at > now())) as secrets`;
 
+/** A leased delivery `d`, of what `leasedColumns` gave it. */
+const LEASED = both(
+  both(
+    both(
+      columnsOf('delivery d', ['tenantId', 'deliveryId', 'endpointId', 'scheduleFrom', 'profile', 'body']),
+      columnsOf('webhook_endpoint d', ['url', 'channel', 'enabled']),
+    ),
+    both(columnsOf('webhook_event d', ['type']), columnsOf('endpoint_lease d', ['slot'])),
+  ),
+  workedOut<{
+    readonly leaseId: string;
+    readonly attempt: number;
+    readonly chatEvent: ChatEvent | null;
+    readonly secrets: string | null;
+  }>(`d.lease_id as "leaseId", d.attempts + 1 as attempt, d.chat_event as "chatEvent", ${SEALED_SECRETS}`),
+);
+
 /**
  * Leases up to `limit` deliveries of the buckets [from, to) for their first attempt, the oldest first, each with a free slot of
  * its endpoint. Endpoints are found by a loose index scan, so that a long queue of a slow one costs one probe; an endpoint
@@ -68,7 +87,7 @@ export async function leaseFirstAttempts(
   limit: number,
   leaseMs: number,
 ): Promise<LeasedDelivery[]> {
-  const rows = await sql.query<LeasedRow>(
+  const rows = await sql.query<RowOf<typeof LEASED>>(
     `with recursive waiting as (
        (select bucket, tenant_id, endpoint_id from delivery
         where state = 'pending' and not retrying and bucket >= (select $1::smallint) and bucket < (select $2::smallint) order by 1, 2, 3 limit 1)
@@ -109,7 +128,7 @@ export async function leaseFirstAttempts(
        update endpoint_lease l set leased_until = d.leased_until, lease_id = d.lease_id, delivery_id = d.delivery_id
        from leased d where l.tenant_id = d.tenant_id and l.endpoint_id = d.endpoint_id and l.slot = d.slot
      )
-     select d.*, ${SEALED_SECRETS} from leased d order by d.delivery_id`,
+     select ${LEASED.text} from leased d order by d.delivery_id`,
     [range.from, range.to, limit, leaseMs],
     'lease-first-attempts',
   );
@@ -154,7 +173,7 @@ export async function leaseWithSlot(
   key: { readonly tenantId: string; readonly endpointId: string; readonly deliveryId: string },
   leaseMs: number,
 ): Promise<LeasedDelivery | null> {
-  const [leased] = await sql.query<LeasedRow>(
+  const [leased] = await sql.query<RowOf<typeof LEASED>>(
     `with slotted as (
        update endpoint_lease l set leased_until = clock_timestamp() + $4 * interval '1 millisecond', lease_id = gen_random_uuid(),
          delivery_id = $3
@@ -169,7 +188,7 @@ export async function leaseWithSlot(
          join webhook_event ev on ev.tenant_id = d.tenant_id and ev.event_id = d.event_id
        where d.tenant_id = $1 and d.delivery_id = $3
      )
-     select d.*, ${SEALED_SECRETS} from leased d`,
+     select ${LEASED.text} from leased d`,
     [key.tenantId, key.endpointId, key.deliveryId, leaseMs],
   );
   return leased === undefined ? null : toLeased(leased);
@@ -189,40 +208,6 @@ export async function freezeBodies(
   );
 }
 
-interface LeasedRow {
-  readonly slot: number;
-  readonly tenant_id: string;
-  readonly delivery_id: string;
-  readonly endpoint_id: string;
-  readonly lease_id: string;
-  readonly attempts: number;
-  readonly schedule_from: number;
-  readonly profile: Profile;
-  readonly body: string | null;
-  readonly url: string;
-  readonly channel: Channel;
-  readonly enabled: boolean;
-  readonly type: EventType;
-  readonly chat_event: ChatEvent | null;
-  readonly secrets: string | null;
-}
-
-function toLeased(row: LeasedRow): LeasedDelivery {
-  return {
-    tenantId: row.tenant_id,
-    deliveryId: row.delivery_id,
-    endpointId: row.endpoint_id,
-    leaseId: row.lease_id,
-    slot: row.slot,
-    attempt: row.attempts + 1,
-    scheduleFrom: row.schedule_from,
-    profile: row.profile,
-    url: row.url,
-    channel: row.channel,
-    enabled: row.enabled,
-    type: row.type,
-    body: row.body,
-    chatEvent: row.chat_event,
-    sealedSecrets: row.secrets?.split(' ') ?? [],
-  };
+function toLeased({ secrets, ...delivery }: RowOf<typeof LEASED>): LeasedDelivery {
+  return { ...delivery, sealedSecrets: secrets?.split(' ') ?? [] };
 }

@@ -1,4 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { anyOf, run, tables } from '../../../db/statement.ts';
 import type { EventType } from '../rules/event.ts';
 import { DELIVERY_CHANNEL } from './events.ts';
 
@@ -8,10 +10,8 @@ export async function findDelivery(
   tenantId: string,
   deliveryId: string,
 ): Promise<{ readonly eventId: string; readonly endpointId: string } | null> {
-  const [row] = await sql.query<{ eventId: string; endpointId: string }>(
-    'select event_id as "eventId", endpoint_id as "endpointId" from delivery where tenant_id = $1 and delivery_id = $2',
-    [tenantId, deliveryId],
-  );
+  const delivery = tables.selectFrom('delivery').select(['eventId', 'endpointId']).where('tenantId', '=', tenantId);
+  const [row] = await run(sql, delivery.where('deliveryId', '=', deliveryId));
   return row ?? null;
 }
 
@@ -51,25 +51,23 @@ export async function listReplayable(
   range: ReplayRange,
   limit: number,
 ): Promise<{ readonly eventId: string; readonly createdAtMs: number }[]> {
-  const rows = await sql.query<{ event_id: string; created_at: Date }>(
-    `select event_id, created_at from webhook_event
-     where tenant_id = $1 and created_at >= $2 and created_at < $3 and type = any($4)
-       and ($5::text[] is null or host is null or host = any($5)) and not starts_with(event_id, $6)
-       and ($7::timestamptz is null or (created_at, event_id) > ($7, $8))
-     order by created_at, event_id limit $9`,
-    [
-      tenantId,
-      new Date(range.fromMs),
-      new Date(range.toMs),
-      [...range.eventTypes],
-      range.hostFilter === null ? null : [...range.hostFilter],
-      range.exceptPrefix,
-      range.after === null ? null : new Date(range.after.createdAtMs),
-      range.after?.eventId ?? '',
-      limit,
-    ],
-  );
-  return rows.map((row) => ({ eventId: row.event_id, createdAtMs: row.created_at.getTime() }));
+  const { hostFilter, after } = range;
+  let events = tables
+    .selectFrom('webhook_event')
+    .select(['eventId', 'createdAt'])
+    .where('tenantId', '=', tenantId)
+    .where('createdAt', '>=', new Date(range.fromMs))
+    .where('createdAt', '<', new Date(range.toMs))
+    .where('type', '=', anyOf(range.eventTypes))
+    .where(text<boolean>`not starts_with(event_id, ${range.exceptPrefix})`);
+  if (hostFilter !== null) {
+    events = events.where((is) => is.or([is('host', 'is', null), is('host', '=', anyOf(hostFilter))]));
+  }
+  if (after !== null) {
+    events = events.where(text<boolean>`(created_at, event_id) > (${new Date(after.createdAtMs)}, ${after.eventId})`);
+  }
+  const rows = await run(sql, events.orderBy('createdAt').orderBy('eventId').limit(limit));
+  return rows.map((row) => ({ eventId: row.eventId, createdAtMs: row.createdAt.getTime() }));
 }
 
 /**
@@ -82,13 +80,30 @@ export async function reviveExhausted(
   endpointId: string,
   since: { readonly sinceMs: number; readonly limit: number },
 ): Promise<number> {
-  const rows = await sql.query(
-    `update delivery d set state = 'pending', reason = null, retrying = false, decided_at = null, due_at = clock_timestamp(),
-       schedule_from = attempts
-     from (select delivery_id from delivery where tenant_id = $1 and endpoint_id = $2 and state = 'exhausted' and created_at >= $3
-       order by delivery_id limit $4 for update) r
-     where d.tenant_id = $1 and d.delivery_id = r.delivery_id returning 1`,
-    [tenantId, endpointId, new Date(since.sinceMs), since.limit],
+  const rows = await run(
+    sql,
+    tables
+      .updateTable('delivery as d')
+      .from(({ selectFrom }) =>
+        selectFrom('delivery as given')
+          .select('given.deliveryId')
+          .where('given.tenantId', '=', tenantId)
+          .where('given.endpointId', '=', endpointId)
+          .where('given.state', '=', 'exhausted')
+          .where('given.createdAt', '>=', new Date(since.sinceMs))
+          .orderBy('given.deliveryId')
+          .limit(since.limit)
+          .forUpdate()
+          .as('up'),
+      )
+      .set(({ ref }) => ({
+        ...{ state: 'pending' as const, reason: null, retrying: false, decidedAt: null },
+        dueAt: text<Date>`clock_timestamp()`,
+        scheduleFrom: ref('d.attempts'),
+      }))
+      .where('d.tenantId', '=', tenantId)
+      .whereRef('d.deliveryId', '=', 'up.deliveryId')
+      .returning('d.deliveryId'),
   );
   if (rows.length > 0) await notifyDispatchers(sql);
   return rows.length;

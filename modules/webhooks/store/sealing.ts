@@ -1,5 +1,7 @@
 /** Sealed secrets while SECRETS_KEY is being rotated; an operator's work, over all sites. */
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { acrossSites, run, tables } from '../../../db/statement.ts';
 
 /** A secret as it is stored. */
 export interface SealedSecret {
@@ -9,7 +11,11 @@ export interface SealedSecret {
   readonly sealed: Buffer;
 }
 
-const LEFT = 'key_id is distinct from $1 and (expires_at is null or expires_at > now())';
+const left = (keyId: string) =>
+  acrossSites('the operator')
+    .selectFrom('webhook_secret')
+    .where('keyId', 'is distinct from', keyId)
+    .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', text<Date>`now()`)]));
 
 /** Secrets that still sign and are not known to be under this key, by id, after `after`. */
 export async function listSecretsNotUnder(
@@ -17,22 +23,22 @@ export async function listSecretsNotUnder(
   keyId: string,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<SealedSecret[]> {
-  return await sql.query<SealedSecret & Record<string, unknown>>(
-    `select tenant_id as "tenantId", endpoint_id as "endpointId", secret_id as "secretId", sealed from webhook_secret
-     where ${LEFT} and ($2::uuid is null or secret_id > $2) order by secret_id limit $3`,
-    [keyId, after, limit],
-  );
+  const some = after === null ? left(keyId) : left(keyId).where('secretId', '>', after);
+  return run(sql, some.select(['tenantId', 'endpointId', 'secretId', 'sealed']).orderBy('secretId').limit(limit));
 }
 
 /** How many of them there are, tokens of credits APIs and secrets of accounts' alerts among them. */
 export async function countSecretsNotUnder(sql: Sql, keyId: string): Promise<number> {
-  const tokens = 'select count(*) from credits_token where key_id is distinct from $1';
-  const ofAccounts = 'select count(*) from buyer_account where alert_key_id <> $1';
-  const [row] = await sql.query<{ count: string }>(
-    `select count(*) + (${tokens}) + (${ofAccounts}) as count from webhook_secret where ${LEFT}`,
-    [keyId],
-  );
-  return Number(row?.count ?? 0);
+  const tokens = acrossSites('the operator').selectFrom('credits_token').where('keyId', 'is distinct from', keyId);
+  const ofAccounts = tables.selectFrom('buyer_account').where('alertKeyId', '<>', keyId);
+  const counts = [
+    left(keyId).select(({ fn }) => fn.countAll<string>().as('count')),
+    tokens.select(({ fn }) => fn.countAll<string>().as('count')),
+    ofAccounts.select(({ fn }) => fn.countAll<string>().as('count')),
+  ];
+  let sum = 0;
+  for (const count of counts) sum += Number((await run(sql, count))[0]?.count ?? 0);
+  return sum;
 }
 
 /** Puts other sealed bytes in the place of a secret's; false, and nothing changed, when these no longer stand. */
@@ -41,10 +47,12 @@ export async function resealRow(
   from: SealedSecret,
   to: { readonly sealed: Buffer; readonly keyId: string },
 ): Promise<boolean> {
-  const rows = await sql.query(
-    `update webhook_secret set sealed = $5, key_id = $6
-     where tenant_id = $1 and endpoint_id = $2 and secret_id = $3 and sealed = $4 returning 1`,
-    [from.tenantId, from.endpointId, from.secretId, from.sealed, to.sealed, to.keyId],
-  );
+  const secret = tables
+    .updateTable('webhook_secret')
+    .set({ sealed: to.sealed, keyId: to.keyId })
+    .where('tenantId', '=', from.tenantId)
+    .where('endpointId', '=', from.endpointId)
+    .where('secretId', '=', from.secretId);
+  const rows = await run(sql, secret.where('sealed', '=', from.sealed).returning('secretId'));
   return rows.length > 0;
 }

@@ -1,13 +1,16 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
+
+const secretsOf = (tenantId: string, endpointId: string) =>
+  tables.selectFrom('webhook_secret').where('tenantId', '=', tenantId).where('endpointId', '=', endpointId);
 
 /** How many secrets of an endpoint sign now. */
 export async function countValidSecrets(sql: Sql, tenantId: string, endpointId: string): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(
-    `select count(*)::integer as count from webhook_secret
-     where tenant_id = $1 and endpoint_id = $2 and (expires_at is null or expires_at > now())`,
-    [tenantId, endpointId],
+  const valid = secretsOf(tenantId, endpointId).where((is) =>
+    is.or([is('expiresAt', 'is', null), is('expiresAt', '>', text<Date>`now()`)]),
   );
-  return row?.count ?? 0;
+  return (await run(sql, valid.select('secretId'))).length;
 }
 
 /**
@@ -25,21 +28,19 @@ export async function replaceSecret(
   },
   overlapMs: number,
 ): Promise<void> {
-  const { tenantId, endpointId, secretId, sealed, keyId } = secret;
-  await sql.query('delete from webhook_secret where tenant_id = $1 and endpoint_id = $2 and expires_at <= now()', [
-    tenantId,
-    endpointId,
-  ]);
-  await sql.query(
-    `update webhook_secret set expires_at = least(coalesce(expires_at, 'infinity'), now() + $3 * interval '1 millisecond')
-     where tenant_id = $1 and endpoint_id = $2`,
-    [tenantId, endpointId, overlapMs],
+  const { tenantId, endpointId } = secret;
+  const ended = tables.deleteFrom('webhook_secret').where('tenantId', '=', tenantId).where('endpointId', '=', endpointId);
+  await run(sql, ended.where('expiresAt', '<=', text<Date>`now()`));
+  const end = text<Date>`least(coalesce(expires_at, 'infinity'), now() + ${overlapMs} * interval '1 millisecond')`;
+  await run(
+    sql,
+    tables
+      .updateTable('webhook_secret')
+      .set({ expiresAt: end })
+      .where('tenantId', '=', tenantId)
+      .where('endpointId', '=', endpointId),
   );
-  await sql.query(
-    `insert into webhook_secret (tenant_id, endpoint_id, secret_id, sealed, key_id, created_at)
-     values ($1, $2, $3, $4, $5, clock_timestamp())`,
-    [tenantId, endpointId, secretId, sealed, keyId],
-  );
+  await run(sql, tables.insertInto('webhook_secret').values({ ...secret, createdAt: text<Date>`clock_timestamp()` }));
 }
 
 /** When the secrets of an endpoint were made and when they end, the oldest first; never the secrets. */
@@ -48,9 +49,6 @@ export async function listSecretTimes(
   tenantId: string,
   endpointId: string,
 ): Promise<{ readonly createdAt: Date; readonly expiresAt: Date | null }[]> {
-  return await sql.query(
-    `select created_at as "createdAt", expires_at as "expiresAt" from webhook_secret
-     where tenant_id = $1 and endpoint_id = $2 order by created_at, secret_id`,
-    [tenantId, endpointId],
-  );
+  const times = secretsOf(tenantId, endpointId).select(['createdAt', 'expiresAt']);
+  return run(sql, times.orderBy('createdAt').orderBy('secretId'));
 }
