@@ -29,8 +29,8 @@ export const GAS_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/splits.ts',
-        search: 'and exists (select 1 from split_seller seller where seller.network = $1 and seller.pay_to = s.pay_to)',
-        replace: '',
+        search: "selectFrom('split_seller as seller')",
+        replace: "selectFrom('split as seller')",
       },
       {
         file: 'modules/settlement/use/relayer/flush.ts',

@@ -157,8 +157,8 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'modules/settlement/store/held.ts',
-        search: 'and leader.kind = held.kind and leader.mode = held.mode',
-        replace: 'and false and leader.mode = held.mode',
+        search: ".whereRef('leader.kind', '=', 'held.kind')",
+        replace: ".where(text.raw<boolean>('false'))",
       },
     ],
     test: sqlSimulation,

@@ -134,7 +134,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/sweep.ts',
-        search: 'returnPayments(sql, closed)',
+        search: 'returnPayments(sql, await run(sql, closed))',
         replace: 'returnPayments(sql, [])',
       },
     ],

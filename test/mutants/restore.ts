@@ -41,8 +41,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/lostSettlements.ts',
-        search: 'where "to" > "from" order by',
-        replace: 'where "to" < "from" order by',
+        search: ".whereRef('pairs.to', '>', 'pairs.from')",
+        replace: ".whereRef('pairs.to', '<', 'pairs.from')",
       },
     ],
     test: drill,

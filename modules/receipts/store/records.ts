@@ -1,10 +1,12 @@
 /** What the public record of a payment is read from. A reader has an id and no site: the row that it names says which site it is. */
 
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { hexOf } from '../../../db/hex.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { both, columnsOf, columnsOfAny } from '../../../db/shown.ts';
+import { statement, tables } from '../../../db/statement.ts';
 import type { Address } from '../../kernel/money/legs.ts';
 import { timeOfPaymentId } from '../../kernel/payment/paymentTime.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
@@ -125,15 +127,9 @@ export async function listTransfersBeside(
     readonly at: Date;
   },
 ): Promise<readonly StoredTransfer[]> {
-  const values = [place.network, place.txHash, place.asset, place.position, place.split];
-  const open = await sql.query<RowOf<typeof TRANSFER>>(beside('public'), values, 'list-transfers-beside');
-  const rows =
-    open.length > 0
-      ? open
-      : await sql.query<RowOf<typeof TRANSFER>>(beside('ledger', 'block_time between $6 and $7'), [
-          ...values,
-          ...endsAround(place.at),
-        ]);
+  const [since, until] = endsAround(place.at);
+  const open = await listBeside(sql, place);
+  const rows = open.length > 0 ? open : await listBesideInClosedMonths(sql, { ...place, since, until });
   const inOrder = rows.toSorted((a, b) => a.logPosition - b.logPosition);
   return inOrder.map(({ logPosition, blockTime, fromAddress, toAddress, ...row }) => ({
     ...row,
@@ -147,24 +143,40 @@ export async function listTransfersBeside(
   }));
 }
 
-const TRANSFER = columnsOf('chain_transfer t', [
-  ...([
-    'logPosition',
-    'logIndex',
-    'txHash',
-    'blockNumber',
-    'blockHash',
-    'blockTime',
-    'fromAddress',
-    'toAddress',
-    'amountMicro',
-  ] as const),
-]);
-
-/** Transfers of a transaction; all of one are of one block, and so of one month. */
-function beside(schema: 'public' | 'ledger', near = 'true'): string {
-  return `select ${TRANSFER.text}
-       from ${schema}.chain_transfer as t where network = $1 and tx_hash = $2 and token = $3
-        and (log_position = $4 or $5 in (from_address, to_address)) and ${near}
-      order by log_position <> $4, log_position limit ${MOST_TRANSFERS}`;
+interface Beside {
+  readonly network: string;
+  readonly txHash: string;
+  readonly asset: string;
+  readonly position: number;
+  readonly split: string | null;
 }
+
+const TRANSFER = [
+  ...(['t.logPosition', 't.logIndex', 't.txHash', 't.blockNumber', 't.blockHash', 't.blockTime'] as const),
+  ...(['t.fromAddress', 't.toAddress', 't.amountMicro'] as const),
+] as const;
+
+/** Where it was settled: all transfers of one transaction are of one block, and so of one month. */
+interface Near extends Beside {
+  readonly since: Date;
+  readonly until: Date;
+}
+
+function besideIn(schema: 'public' | 'ledger', p: <K extends keyof Beside>(key: K) => Beside[K]) {
+  return tables
+    .withSchema(schema)
+    .selectFrom('chain_transfer as t')
+    .select(TRANSFER)
+    .where('t.network', '=', p('network'))
+    .where('t.txHash', '=', p('txHash'))
+    .where('t.token', '=', p('asset'))
+    .where(text<boolean>`(t.log_position = ${p('position')} or ${p('split')} in (t.from_address, t.to_address))`)
+    .orderBy(text`t.log_position <> ${p('position')}`)
+    .orderBy('t.logPosition')
+    .limit(text.lit(MOST_TRANSFERS));
+}
+
+const listBeside = statement<Beside>()((p) => besideIn('public', p), 'list-transfers-beside');
+const listBesideInClosedMonths = statement<Near>()((p) =>
+  besideIn('ledger', p).where('t.blockTime', '>=', p('since')).where('t.blockTime', '<=', p('until')),
+);

@@ -2,7 +2,6 @@
 
 import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import { sameText } from '../../../db/sameText.ts';
 import { run, tables } from '../../../db/statement.ts';
 import type { ExceptionReason, SplitTransfer } from '../../kernel/money/splitPayouts.ts';
 import { REASON_UNSHOWN } from '../../kernel/money/splitPayouts.ts';
@@ -242,14 +241,32 @@ export async function judgeLegs(
  * signs nothing: what leaves it used no authorization.
  */
 export async function listSplitTransfers(sql: Sql, split: Pick<RecordedShare, 'network' | 'payTo'>): Promise<SplitTransfer[]> {
-  const rows = await sql.query<Omit<SplitTransfer, 'amountMicro'> & { waitsFor: string | null; amountMicro: string }>(
-    `select tx_hash as "txHash", case when from_address = $2 then 'out' else 'in' end as direction, moved.to_address as "to",
-        amount_micro as "amountMicro", from_address || nonce as "authorization", place.to_address as "waitsFor" from (
-        select * from ledger.chain_transfer where network = $1 and ((from_address = $2 and nonce is null) or ${sameText('to_address', '$2')})
-      ) as moved left join split_leg as place
-        on place.network = $1 and place.pay_to = moved.to_address and place.ordinal = 0 and place.weight = place.total_weight
-      order by block_number, log_index`,
-    [split.network, split.payTo],
+  const { network, payTo } = split;
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom('ledger.chain_transfer as moved')
+      .leftJoin('split_leg as place', (on) =>
+        on
+          .onRef('place.network', '=', 'moved.network')
+          .onRef('place.payTo', '=', 'moved.toAddress')
+          .on('place.ordinal', '=', 0)
+          .onRef('place.weight', '=', 'place.totalWeight'),
+      )
+      .select(['moved.txHash', 'moved.toAddress as to', 'moved.amountMicro', 'place.toAddress as waitsFor'])
+      .select([
+        text<'in' | 'out'>`case when moved.from_address = ${payTo} then 'out' else 'in' end`.as('direction'),
+        text<string | null>`moved.from_address || moved.nonce`.as('authorization'),
+      ])
+      .where('moved.network', '=', network)
+      .where((is) =>
+        is.or([
+          is.and([is('moved.fromAddress', '=', payTo), is('moved.nonce', 'is', null)]),
+          text<boolean>`moved.to_address = ${payTo} and hashtext(moved.to_address) = hashtext(${payTo})`,
+        ]),
+      )
+      .orderBy('moved.blockNumber')
+      .orderBy('moved.logIndex'),
   );
   return rows.map((row) => ({ ...row, amountMicro: BigInt(row.amountMicro) }));
 }

@@ -1,13 +1,11 @@
 import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { columnsOf } from '../../../db/shown.ts';
-import { run, tables } from '../../../db/statement.ts';
+import { acrossSites, run, tables } from '../../../db/statement.ts';
 import { isClaimable } from '../../kernel/payment/state.ts';
 import { decide } from '../rules/machine.ts';
 import { markClaimed } from './claim.ts';
-import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { listPayments, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import type { Payment, PaymentRef } from './payment.ts';
+import { listPayments } from './payment.ts';
 import { claimHoldMs } from './relayer.ts';
 
 /** A payment that was handed to a facilitator, and what came of asking. */
@@ -58,20 +56,21 @@ export async function claimSubmissions(
   });
 }
 
-const ASKED = columnsOf('facilitator_submission asked', ['asks', 'said', 'refusals', 'reference', 'detail', 'askedAt']);
-
 /** The payments of a batch that are still undecided. */
 export async function listOpenSubmissions(sql: Sql, batchId: string): Promise<readonly Submission[]> {
-  const rows = await sql.query<PaymentRow & RowOf<typeof ASKED>>(
-    `select ${PAYMENT_COLUMNS}, ${ASKED.text} from facilitator_submission as asked
-        join payment_intake as i using (tenant_id, payment_id) join payment_state as s using (tenant_id, payment_id)
-      where asked.batch_id = $1 and s.batch_id = $1 and s.state = 'broadcast'
-      order by s.tenant_id, s.payment_id`,
-    [batchId],
+  const asked = await run(
+    sql,
+    acrossSites('a worker')
+      .selectFrom('facilitator_submission')
+      .select(['tenantId', 'paymentId', 'asks', 'said', 'refusals', 'reference', 'detail', 'askedAt'])
+      .where('batchId', '=', batchId),
   );
-  return rows.map((row) => {
-    const { asks, said, refusals, reference, detail, askedAt } = row;
-    return { payment: paymentFromRow(row), asks, said, refusals, reference, detail, askedAt };
+  const ofPayment = new Map(asked.map(({ tenantId: _, paymentId, ...of }) => [paymentId, of]));
+  const payments = await listPayments(sql, asked);
+  return payments.flatMap((payment) => {
+    const { paymentId, facts } = payment;
+    const of = ofPayment.get(paymentId);
+    return of !== undefined && facts.batchId === batchId && facts.state === 'broadcast' ? [{ payment, ...of }] : [];
   });
 }
 

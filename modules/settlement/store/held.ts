@@ -1,8 +1,10 @@
+import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { both, columnsOf } from '../../../db/shown.ts';
+import { acrossSites, run } from '../../../db/statement.ts';
 import { LEADING_STATES, SETTLED_STATES } from '../../kernel/payment/state.ts';
 import type { Waiting } from '../rules/held.ts';
 import { nextHeld } from '../rules/held.ts';
@@ -18,7 +20,6 @@ import { writeStates } from './writeStates.ts';
 /** What the payments that wait for each other have in common: one purchase of one mode at one price. */
 type Sale = PurchaseKey & Pick<Payment, 'mode' | 'amountMicro'>;
 const SALE = ['tenantId', 'payer', 'resourceKey', 'kind', 'purpose', 'accountId', 'mode', 'amountMicro'] as const;
-const HELD = columnsOf('payment_intake held', SALE);
 const RIVAL = both(
   columnsOf('payment_intake i', [...SALE, 'paymentId', 'acceptedAt']),
   columnsOf('payment_state s', ['state', 'decidedAt']),
@@ -41,23 +42,61 @@ const OF_ACCOUNT = `unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::t
  * sweeper), at most `limit` sales a call, each in a transaction of its own. Returns the released ones. Again: changes nothing.
  */
 export async function sweepHeld(database: Database, network: string, limit: number): Promise<readonly PaymentRef[]> {
-  const rows = await database.query<RowOf<typeof HELD>>(
-    `select distinct ${HELD.text}
-       from payment_state as waits join payment_intake as held using (tenant_id, payment_id)
-      where waits.network = $1 and waits.stage = 'held' and not exists (
-        select 1 from payment_intake as leader join payment_state as s using (tenant_id, payment_id)
-         where leader.tenant_id = held.tenant_id and ${sameText('leader.payer', 'held.payer')}
-           and ${sameText('leader.resource_key', 'held.resource_key')}
-           and leader.kind = held.kind and leader.mode = held.mode and leader.amount_micro = held.amount_micro
-           and s.state in (${sqlStates(LEADING_STATES)}))
-        and not exists (
-        select 1 from account_spending as spent join payment_intake as leader using (tenant_id, payment_id)
-            join payment_state as s using (tenant_id, payment_id)
-         where held.purpose = 'licence' and spent.account_id = held.account_id and spent.resource_key = held.resource_key
-           and spent.tenant_id = held.tenant_id and spent.kind = held.kind and spent.amount_micro = held.amount_micro
-           and leader.mode = held.mode and s.state in (${sqlStates(LEADING_STATES)}))
-      limit $2`,
-    [network, limit],
+  const all = acrossSites('a worker');
+  const isLeading = text.raw<boolean>(`s.state in (${sqlStates(LEADING_STATES)})`);
+  const rows = await run(
+    database,
+    all
+      .selectFrom('payment_state as waits')
+      .innerJoin('payment_intake as held', (on) =>
+        on.onRef('held.tenantId', '=', 'waits.tenantId').onRef('held.paymentId', '=', 'waits.paymentId'),
+      )
+      .select(['held.tenantId', 'held.payer', 'held.resourceKey', 'held.kind'])
+      .select(['held.purpose', 'held.accountId', 'held.mode', 'held.amountMicro'])
+      .distinct()
+      .where('waits.network', '=', network)
+      .where('waits.stage', '=', text.lit('held'))
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('payment_intake as leader')
+              .innerJoin('payment_state as s', (on) =>
+                on.onRef('s.tenantId', '=', 'leader.tenantId').onRef('s.paymentId', '=', 'leader.paymentId'),
+              )
+              .select('s.state')
+              .whereRef('leader.tenantId', '=', 'held.tenantId')
+              .where(text.raw<boolean>(sameText('leader.payer', 'held.payer')))
+              .where(text.raw<boolean>(sameText('leader.resource_key', 'held.resource_key')))
+              .whereRef('leader.kind', '=', 'held.kind')
+              .whereRef('leader.mode', '=', 'held.mode')
+              .whereRef('leader.amountMicro', '=', 'held.amountMicro')
+              .where(isLeading),
+          ),
+        ),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('account_spending as spent')
+              .innerJoin('payment_intake as leader', (on) =>
+                on.onRef('leader.tenantId', '=', 'spent.tenantId').onRef('leader.paymentId', '=', 'spent.paymentId'),
+              )
+              .innerJoin('payment_state as s', (on) =>
+                on.onRef('s.tenantId', '=', 'leader.tenantId').onRef('s.paymentId', '=', 'leader.paymentId'),
+              )
+              .select('s.state')
+              .where('held.purpose', '=', text.lit('licence'))
+              .whereRef('spent.accountId', '=', 'held.accountId')
+              .whereRef('spent.resourceKey', '=', 'held.resourceKey')
+              .whereRef('spent.tenantId', '=', 'held.tenantId')
+              .whereRef('spent.kind', '=', 'held.kind')
+              .whereRef('spent.amountMicro', '=', 'held.amountMicro')
+              .whereRef('leader.mode', '=', 'held.mode')
+              .where(isLeading),
+          ),
+        ),
+      )
+      .limit(limit),
   );
   const released: PaymentRef[] = [];
   for (const row of rows) {

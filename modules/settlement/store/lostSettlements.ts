@@ -14,18 +14,29 @@ export interface NonceGap {
 
 /** Gaps of a key below the chain's count, the lowest first: none while the ledger knows every transaction of the key since its first. */
 export async function listNonceGaps(sql: Sql, network: string, relayer: string, count: bigint): Promise<NonceGap[]> {
-  const rows = await sql.query<{ from: string; to: string; since: Date | null }>(
-    `with held as (
-       select held.nonce, batch.created_at from relayer_nonce as held join settlement_batch as batch using (batch_id)
-        where held.network = $1 and held.relayer = $2 and held.nonce < $3
-       union all
-       select first.nonce - 1, null from (
-         select coalesce((select min(nonce) from relayer_nonce where network = $1 and relayer = $2),
-           (select next_nonce from relayer where network = $1 and address = $2), 0) as nonce) as first
-     ), pairs as (
-       select nonce + 1 as "from", lead(nonce, 1, $3::bigint) over (order by nonce) as "to", created_at as since from held
-     ) select * from pairs where "to" > "from" order by "from" limit 1000`,
-    [network, relayer, count.toString()],
+  const own = tables.selectFrom('relayer_nonce').where('network', '=', network).where('relayer', '=', relayer);
+  const held = tables
+    .selectFrom('relayer_nonce as held')
+    .innerJoin('settlement_batch as batch', 'batch.batchId', 'held.batchId')
+    .select(['held.nonce', text<Date | null>`batch.created_at`.as('since')])
+    .where('held.network', '=', network)
+    .where('held.relayer', '=', relayer)
+    .where('held.nonce', '<', count.toString());
+  const next = tables.selectFrom('relayer').select('nextNonce').where('network', '=', network).where('address', '=', relayer);
+  const first = text<string>`coalesce((${own.select(({ fn }) => fn.min('nonce').as('nonce'))}), (${next}), 0) - 1`;
+  const known = held.unionAll(tables.selectNoFrom([first.as('nonce'), text<Date | null>`null::timestamptz`.as('since')]));
+  const pairs = tables
+    .selectFrom(known.as('known'))
+    .select(['known.since', text<string>`known.nonce + 1`.as('from')])
+    .select(text<string>`lead(known.nonce, 1, ${count.toString()}::bigint) over (order by known.nonce)`.as('to'));
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom(pairs.as('pairs'))
+      .select(['pairs.from', 'pairs.to', 'pairs.since'])
+      .whereRef('pairs.to', '>', 'pairs.from')
+      .orderBy('pairs.from')
+      .limit(text.lit(1000)),
   );
   return rows.map(({ from, to, since }) => ({ from: BigInt(from), to: BigInt(to), since }));
 }

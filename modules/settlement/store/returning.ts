@@ -1,5 +1,7 @@
 /** Payments of closed months (`archive`, ADR 0050) that are written once more: rare, since months close when nothing is open in them. */
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
+import { run, tables } from '../../../db/statement.ts';
 import type { PaymentRef } from './payment.ts';
 import { inKeyOrder } from './payment.ts';
 
@@ -34,12 +36,18 @@ export async function returnPayments(sql: Sql, refs: readonly PaymentRef[]): Pro
   let returned = 0;
   // One after the other, in one order: each writes the record of its month, which no two callers may lock crosswise.
   for (const { tenantId, paymentId } of inKeyOrder(refs)) {
-    const rows = await sql.query(
-      `select 1 where case when exists (select from payment_state where tenant_id = $1 and payment_id = $2) then false
-         else return_payment($1, $2) end`,
-      [tenantId, paymentId],
+    const brings = text<boolean>`return_payment(${tenantId}, ${paymentId})`;
+    const [row] = await run(
+      sql,
+      tables.selectNoFrom(({ case: when, exists, selectFrom }) => {
+        const open = selectFrom('payment_state')
+          .select('state')
+          .where('tenantId', '=', tenantId)
+          .where('paymentId', '=', paymentId);
+        return when().when(exists(open)).then(text<boolean>`false`).else(brings).end().as('isBack');
+      }),
     );
-    returned += rows.length;
+    if (row?.isBack === true) returned += 1;
   }
   return returned;
 }

@@ -1,6 +1,6 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
-import type { RowOf } from '../../../db/shown.ts';
-import { columnsOf } from '../../../db/shown.ts';
+import { acrossSites, run } from '../../../db/statement.ts';
 
 /** A split that payments were addressed to, and the sites that sell through it. */
 export interface KnownSplit {
@@ -9,8 +9,6 @@ export interface KnownSplit {
   readonly legWords: readonly `0x${string}`[];
   readonly tenantIds: readonly string[];
 }
-
-const CHECKED = columnsOf('split split', ['router', 'payTo', 'legWords']);
 
 /**
  * Remembers who sells through the splits of some payments, so that what lies there is paid out, and who bears that (safety 4, 19). For
@@ -39,18 +37,45 @@ export async function rememberSellers(
  * at. A facilitator never pays a split out, so that its payments, which may stay undecided for long, hold none back (safety 4).
  */
 export async function takeSplitsToCheck(sql: Sql, network: string, limit: number): Promise<KnownSplit[]> {
-  return await sql.query<RowOf<typeof CHECKED> & Pick<KnownSplit, 'tenantIds'>>(
-    `update split set checked_at = now() from (
-       select router, pay_to from split s where network = $1
-         and exists (select 1 from split_seller seller where seller.network = $1 and seller.pay_to = s.pay_to)
-         and not exists (
-           select 1 from payment_state as sent where sent.network = $1 and sent.pay_to = s.pay_to and sent.stage = 'under_way'
-             and sent.state = 'broadcast' and sent.settler <> 'facilitator')
-       order by checked_at nulls first limit $2) as chosen
-      where split.network = $1 and split.router = chosen.router and split.pay_to = chosen.pay_to
-      returning ${CHECKED.text}, array(
-        select tenant_id::text from split_seller seller where seller.network = $1 and seller.pay_to = split.pay_to
-         order by 1) as "tenantIds"`,
-    [network, limit],
+  const all = acrossSites('a worker');
+  const chosen = all
+    .selectFrom('split as known')
+    .select(['known.router', 'known.payTo'])
+    .where('known.network', '=', network)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('split_seller as seller')
+          .select('seller.payTo')
+          .where('seller.network', '=', network)
+          .whereRef('seller.payTo', '=', 'known.payTo'),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('payment_state as sent')
+            .select('sent.paymentId')
+            .where('sent.network', '=', network)
+            .whereRef('sent.payTo', '=', 'known.payTo')
+            .where(text.raw<boolean>("sent.stage = 'under_way' and sent.state = 'broadcast' and sent.settler <> 'facilitator'")),
+        ),
+      ),
+    )
+    .orderBy('known.checkedAt', (order) => order.asc().nullsFirst())
+    .limit(limit);
+  return await run(
+    sql,
+    all
+      .updateTable('split')
+      .from(chosen.as('chosen'))
+      .set({ checkedAt: text<Date>`now()` })
+      .where('split.network', '=', network)
+      .whereRef('split.router', '=', 'chosen.router')
+      .whereRef('split.payTo', '=', 'chosen.payTo')
+      .returning(['split.router', 'split.payTo', 'split.legWords'])
+      .returning(
+        text<readonly string[]>`array(select seller.tenant_id::text from split_seller as seller
+          where seller.network = split.network and seller.pay_to = split.pay_to order by 1)`.as('tenantIds'),
+      ),
   );
 }

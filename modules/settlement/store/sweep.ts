@@ -1,13 +1,13 @@
 import { sql as text } from 'kysely';
 import type { Database, Sql } from '../../../db/database.ts';
-import { isInStates, isSettledWithBatch, SETTLED_ALONE } from '../../../db/paymentStates.ts';
+import { isSettledWithBatch, SETTLED_ALONE } from '../../../db/paymentStates.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
 import { acrossSites, anyOf, run, tables } from '../../../db/statement.ts';
 import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
-import { carriedBySql, evidenceFromRow, intakeOf, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
+import { carriedBySql, evidenceFromRow, intakeOf, listPayments, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
 import { NOT_POSTPONED } from './queue.ts';
 import { returnPayments } from './returning.ts';
 
@@ -18,18 +18,28 @@ type Row = PaymentRow & Record<string, unknown>;
  * holds, what is watched, blocked recipients, a count of a relayer key in doubt. One statement of a few index entries, however much there is.
  */
 export async function hasWork(sql: Sql, network: string): Promise<boolean> {
-  const [row] = await sql.query<{ busy: boolean }>(
-    `select exists (select from settlement_batch where network = $1 and state <> 'safe')
-         or exists (select from settlement_batch where network = $1 and final_at is null and kind <> 'flush' and held_until <= now())
-         or exists (select from payment_state where network = $1 and stage = 'under_way')
-         or exists (select from payment_state where network = $1 and stage = 'held')
-         or exists (select from payment_state where network = $1 and ${SETTLED_ALONE})
-         or exists (select from payment_state where network = $1 and watch_side is not null)
-         or exists (select from blocked_payee where network = $1)
-         or exists (select from relayer where network = $1 and seen_nonce is not null)
-         or exists (select from unfollowed_purchase where network = $1) as busy`,
-    [network],
+  const all = acrossSites('a worker');
+  const batch = all.selectFrom('settlement_batch').select('batchId').where('network', '=', network);
+  const payment = all.selectFrom('payment_state').select('paymentId').where('network', '=', network);
+  const blocked = all.selectFrom('blocked_payee').select('payTo').where('network', '=', network);
+  const relayer = all.selectFrom('relayer').select('address').where('network', '=', network);
+  const unfollowed = all.selectFrom('unfollowed_purchase').select('network').where('network', '=', network);
+  const isBusy = all.selectNoFrom(({ or, exists }) =>
+    or([
+      exists(batch.where('state', '<>', text.lit('safe'))),
+      exists(
+        batch.where('finalAt', 'is', null).where('kind', '<>', text.lit('flush')).where('heldUntil', '<=', text<Date>`now()`),
+      ),
+      exists(payment.where('stage', '=', text.lit('under_way'))),
+      exists(payment.where('stage', '=', text.lit('held'))),
+      exists(payment.where(text.raw<boolean>(SETTLED_ALONE))),
+      exists(payment.where('watchSide', 'is not', null)),
+      exists(blocked),
+      exists(relayer.where('seenNonce', 'is not', null)),
+      exists(unfollowed),
+    ]).as('busy'),
   );
+  const [row] = await run(sql, isBusy);
   return row?.busy === true;
 }
 
@@ -195,33 +205,24 @@ export async function listWatched(sql: Sql, network: string, limit: number, sent
 
 /** Final payments that transactions prove, by the claims on their transfers; those of closed months are brought back, to be judged like any other. */
 export async function listFinalProvenBy(sql: Sql, network: string, txHashes: readonly string[]): Promise<Payment[]> {
-  const closed = await run(
-    sql,
-    tables
-      .selectFrom('transfer_claim as c')
-      .select(['c.tenantId', 'c.paymentId'])
-      .where('c.network', '=', network)
-      .where('c.txHash', '=', anyOf(txHashes))
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('payment_state as s')
-              .select('s.state')
-              .whereRef('s.tenantId', '=', 'c.tenantId')
-              .whereRef('s.paymentId', '=', 'c.paymentId'),
-          ),
-        ),
+  const claims = tables
+    .selectFrom('transfer_claim as c')
+    .select(['c.tenantId', 'c.paymentId'])
+    .where('c.network', '=', network)
+    .where('c.txHash', '=', anyOf(txHashes));
+  const closed = claims.where(({ not, exists, selectFrom }) =>
+    not(
+      exists(
+        selectFrom('payment_state as s')
+          .select('s.state')
+          .whereRef('s.tenantId', '=', 'c.tenantId')
+          .whereRef('s.paymentId', '=', 'c.paymentId'),
       ),
+    ),
   );
-  await returnPayments(sql, closed);
-  const rows = await sql.query<Row>(
-    `select ${PAYMENT_COLUMNS} from transfer_claim as c join payment_state as s using (tenant_id, payment_id)
-       join payment_intake as i using (tenant_id, payment_id)
-      where c.network = $1 and c.tx_hash = any ($2::text[]) and ${isInStates('s', ['final'])} and s.mode = 'live'
-      order by s.tenant_id, s.payment_id`,
-    [network, [...txHashes]],
-  );
-  return rows.map(paymentFromRow);
+  await returnPayments(sql, await run(sql, closed));
+  const proven = await listPayments(sql, await run(sql, claims));
+  return proven.filter(({ mode, facts }) => mode === 'live' && facts.state === 'final');
 }
 
 /** Notes that payments were looked at now. */

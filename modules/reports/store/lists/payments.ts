@@ -1,9 +1,11 @@
+import { sql as text } from 'kysely';
 import type { Binder } from '../../../../db/binder.ts';
 import type { Sql } from '../../../../db/database.ts';
 import { isInStates, toldFinalAt, toldState } from '../../../../db/paymentStates.ts';
 import { sameText } from '../../../../db/sameText.ts';
 import type { RowOf } from '../../../../db/shown.ts';
 import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
+import { anyOf, run, tables } from '../../../../db/statement.ts';
 import type { PaymentState } from '../../../kernel/payment/state.ts';
 import { PAYMENT_STATES } from '../../../kernel/payment/state.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
@@ -144,23 +146,27 @@ export interface BatchRow {
   readonly ownFeeWei: bigint | null;
 }
 
-const BATCH = both(
-  columnsOf('settlement_batch b', [
-    ...(['batchId', 'network', 'relayer', 'workflowId', 'nonce', 'state', 'createdAt', 'closedAt', 'gasUsed', 'gasWei'] as const),
-  ]),
-  workedOut<Pick<BatchRow, 'txHashes' | 'payments'>>(`cardinality(b.payment_ids) as payments,
-    array(select t.tx_hash from relayer_transaction t where t.batch_id = b.batch_id order by t.attempt) as "txHashes"`),
-);
-
 /** Batches by their ids, as far as they hold a payment of the tenant. */
 export async function listBatches(sql: Sql, tenantId: string, ids: readonly string[]): Promise<Map<string, BatchRow>> {
-  const rows = await sql.query<RowOf<typeof BATCH> & { ownWei: string | null }>(
-    `select ${BATCH.text}, ${ownFee('$1')}::text as "ownWei"
-     from settlement_batch b where b.batch_id = any($2::uuid[])
-       and $1::uuid = any (b.tenant_ids)`,
-    [tenantId, ids],
+  const rows = await run(
+    sql,
+    tables
+      .selectFrom(['settlement_batch as b', 'tenant as own'])
+      .select(['b.batchId', 'b.network', 'b.relayer', 'b.workflowId', 'b.nonce', 'b.state', 'b.createdAt', 'b.closedAt'])
+      .select(['b.gasUsed', 'b.gasWei', text.raw<string | null>(`${ownFee('own.tenant_id')}::text`).as('ownWei')])
+      .select(({ selectFrom }) => [
+        text<number>`cardinality(b.payment_ids)`.as('payments'),
+        text<
+          readonly string[]
+        >`array(${selectFrom('relayer_transaction as t').select('t.txHash').whereRef('t.batchId', '=', 'b.batchId').orderBy('t.attempt')})`.as(
+          'txHashes',
+        ),
+      ])
+      .where('own.tenantId', '=', tenantId)
+      .where('b.batchId', '=', anyOf(ids))
+      .where(text<boolean>`own.tenant_id = any (b.tenant_ids)`),
   );
-  const amount = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
+  const amount = (wei: string | null): bigint | null => (wei === null ? null : BigInt(wei));
   return new Map(
     rows.map(({ createdAt, closedAt, gasUsed, gasWei, ownWei, ...row }) => [
       row.batchId,
