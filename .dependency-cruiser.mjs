@@ -142,6 +142,14 @@ export default {
     },
     packageHome('storage', 'pg|pg-cursor|pg-copy-streams|kysely', 'db|modules/[^/]+/store'),
     packageHome('entities', '@mikro-orm', 'db'),
+    {
+      name: 'entity-manager',
+      severity: 'error',
+      comment:
+        'It writes values into the text of statements and prepares none: for commands of an operator and tests (ADR 0082).',
+      from: { pathNot: '^(modules/operations/store/finds|test)/' },
+      to: { path: '^db/orm[.]ts$' },
+    },
     packageHome('chain-client', 'viem|secp256k1', 'platform/chain|packages/agent'),
     packageHome('outgoing-http', 'undici', 'platform'),
     packageHome('key-services', '@aws-sdk|google-auth-library', 'platform'),

@@ -1,8 +1,12 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
+import { TenantHost } from '../../db/entities/hosts.ts';
+import { Tenant } from '../../db/entities/tenants.ts';
 import { ENTITIES } from '../../db/entities.ts';
+import { openOrm, readerOf } from '../../db/orm.ts';
 import { compareEntities } from '../../tools/check/entities.ts';
+import { insertTenant } from '../support/ledger.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import { query } from '../support/sql.ts';
@@ -43,6 +47,21 @@ test('whatever a migration does to a column is told with the column’s name', a
     expect(found.some((one) => one.startsWith('public.denied_licence.') && one.includes('key is 0 in the database'))).toBe(true);
   } finally {
     await changed.drop();
+  }
+});
+
+test('MikroORM’s EntityManager reads rows of the site it is bound to, whatever else is asked for, and none where it is bound to no site', async () => {
+  const opened = await openDatabase({ url: database.appUrl, poolSize: 1 });
+  try {
+    const [own, other] = [await insertTenant(opened, 'own.example'), await insertTenant(opened, 'other.example')];
+    const orm = openOrm(opened.pool);
+    const site = readerOf(orm, own);
+    expect((await site.find(TenantHost, {})).map(({ host }) => host)).toEqual(['own.example']);
+    expect(await site.findOne(TenantHost, { host: 'other.example' })).toBe(null);
+    expect(await site.count(Tenant, { tenantId: other })).toBe(0);
+    await expect(orm.em.fork().find(TenantHost, {})).rejects.toThrow(/filter 'site'/);
+  } finally {
+    await opened.close();
   }
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { compareStatements, reasonOf } from '../../tools/check/statements.ts';
+import { compareStatements, reasonOf, reasonOfPlace } from '../../tools/check/statements.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 
@@ -51,4 +51,9 @@ test('a plain statement has no reason to be SQL text', () => {
   expect(reasonOf('select host from tenant_host where tenant_id = $1')).toBe('none');
   expect(reasonOf('insert into tenant_host select * from unnest($1::uuid[], $2::text[])')).toBe('rows of lists');
   expect(reasonOf('with gone as (delete from tenant_host returning host) select host from gone')).toBe('writes in its own terms');
+});
+
+test('a text that a call puts together has a reason where texts are put together, and none elsewhere', () => {
+  expect(reasonOfPlace('modules/paging/store/source.ts:79')).toBe('filters and order as asked');
+  expect(reasonOfPlace('modules/quotes/store/prices.ts:10')).toBe('none');
 });

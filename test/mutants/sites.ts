@@ -13,6 +13,19 @@ export const SITE_MUTANTS: readonly Mutant[] = [
     test: { file: purchase, name: 'a page whose site offers it at its price is sold in test mode' },
   },
   {
+    id: 'entities-of-every-site',
+    rule: 25,
+    bug: 'what an operator looks at of one site is read of all of them',
+    edits: [
+      {
+        file: 'db/orm.ts',
+        search: 'cond: ({ tenantId }) => ({ tenantId })',
+        replace: 'cond: ({ tenantId }) => (tenantId ? {} : {})',
+      },
+    ],
+    test: { file: 'test/integration/entities.test.ts', name: 'reads rows of the site it is bound to' },
+  },
+  {
     id: 'namesakes-share-sites',
     rule: 25,
     bug: 'what is added with a token belongs to whoever has this name at any site',

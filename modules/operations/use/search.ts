@@ -1,11 +1,11 @@
-import type { Sql } from '../../../db/database.ts';
+import type { Database, Sql } from '../../../db/database.ts';
 import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Page, Place } from '../../paging/store/page.ts';
 import type { OperatorEntry } from '../../tenants/store/auditLog.ts';
 import { listOperatorEntries } from '../../tenants/store/auditLog.ts';
 import type { BuyerWanted, TenantWanted } from '../store/finds/parties.ts';
-import { findLicence, findTenantStory, listBuyers, listLicences, listTenants } from '../store/finds/parties.ts';
+import { findLicence, listBuyers, listLicences, listTenants } from '../store/finds/parties.ts';
 import type { PaymentWanted } from '../store/finds/payments.ts';
 import { findPayments, findPaymentsOfTransaction } from '../store/finds/payments.ts';
 
@@ -57,10 +57,11 @@ export function searchTenants(deps: FindDeps, asked: PageAsked, wanted: TenantWa
 }
 
 /** A site with its pricing, hosts and how many keys are active. Throws not_found. */
-export async function showTenant(deps: FindDeps, tenantId: string): Promise<Record<string, unknown>> {
+export async function showTenant(deps: { readonly database: Database }, tenantId: string): Promise<Record<string, unknown>> {
   const wanted = { tenantId, host: null, ownerUserId: null, status: null };
   const { items } = await searchTenants(deps, { limit: 1, after: null }, wanted);
   if (!items[0]) throw new ServiceError('not_found', 'there is no such site');
+  const { findTenantStory } = await import('../store/finds/site.ts'); // with MikroORM, which other commands do without
   return { ...items[0], ...(await atDatabase(() => findTenantStory(deps.database, tenantId))) };
 }
 

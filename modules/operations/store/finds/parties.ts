@@ -51,23 +51,6 @@ export async function listTenants(sql: Sql, { limit, after }: Page, wanted: Tena
   return run(sql, found.orderBy('t.createdAt', 'desc').orderBy('t.tenantId', 'desc').limit(limit));
 }
 
-/** What else stands of one site: its pricing in force, its hosts with their proofs, how many keys are active. No secret. */
-export async function findTenantStory(sql: Sql, tenantId: string): Promise<Record<string, unknown>> {
-  const [row] = await sql.query<{ story: Record<string, unknown> }>(
-    `select jsonb_build_object(
-       'originUrl', t.origin_url, 'licenseIssuer', t.license_issuer, 'version', t.version, 'updatedAt', t.updated_at,
-       'pricing', (select v.pricing from tenant_pricing as v where v.tenant_id = t.tenant_id and v.valid_until is null),
-       'hosts', (select coalesce(jsonb_agg(jsonb_build_object('host', h.host, 'verifiedAt', h.verified_at) order by h.position, h.host),
-           '[]') from tenant_host as h where h.tenant_id = t.tenant_id),
-       'activeKeys', (select count(*) from api_key as k where k.tenant_id = t.tenant_id and k.revoked_at is null
-           and (k.expires_at is null or k.expires_at > now())),
-       'sellsTraining', t.sells_training
-     ) as story from tenant as t where t.tenant_id = $1`,
-    [tenantId],
-  );
-  return row?.story ?? {};
-}
-
 /** A buyer account as it is listed. */
 export interface FoundBuyer extends Place {
   readonly accountId: string;
