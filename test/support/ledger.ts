@@ -1,6 +1,7 @@
 /** Rows as the finalising transaction leaves them, for tests of what comes after it. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Sql } from '../../db/database.ts';
+import { json, run, tables } from '../../db/statement.ts';
 
 /** A crossing to write; `secondsAgo` is when it was recorded. */
 export interface CrossingRow {
@@ -18,13 +19,14 @@ export interface WrittenCrossing {
   readonly txHash: string;
 }
 
+/** Of each leg. */
+const SHARE = 0.5;
+
 /** An active tenant with one host. */
 export async function insertTenant(sql: Sql, host = 'alpha.example'): Promise<string> {
   const tenantId = randomUUID();
-  await sql.query("insert into tenant (tenant_id, status, plan, price_usdc) values ($1, 'active', 'studio', '0.001')", [
-    tenantId,
-  ]);
-  await sql.query('insert into tenant_host (tenant_id, host) values ($1, $2)', [tenantId, host]);
+  await run(sql, tables.insertInto('tenant').values({ tenantId, status: 'active', plan: 'studio', priceUsdc: '0.001' }));
+  await run(sql, tables.insertInto('tenant_host').values({ tenantId, host }));
   return tenantId;
 }
 
@@ -51,8 +53,14 @@ export async function insertCorrection(sql: Sql, row: CrossingRow, paymentId: st
   return await insertOne(sql, row, paymentId, 1);
 }
 
-function shown(row: CrossingRow, sign: number): object[] {
-  return row.legs.map((leg) => ({ ...leg, amountMicro: String(sign * leg.amountMicro), role: 'author' }));
+function shown(row: CrossingRow, sign: number) {
+  return row.legs.map(({ toAddress, amountMicro, ...leg }) => ({
+    ...leg,
+    toAddress: toAddress as `0x${string}`,
+    amountMicro: String(sign * amountMicro),
+    role: 'author' as const,
+    share: SHARE,
+  }));
 }
 
 async function insertOne(sql: Sql, row: CrossingRow, paymentId: string, sequence: number): Promise<string> {
@@ -62,22 +70,20 @@ async function insertOne(sql: Sql, row: CrossingRow, paymentId: string, sequence
   const at = new Date(Date.now() - (row.secondsAgo ?? 0) * 1_000);
   const host = row.host ?? 'alpha.example';
   const kind = row.kind ?? 'read';
-  await sql.query(
-    `insert into crossing (tenant_id, crossing_id, payment_id, sequence, host, slug, kind, micro, legs, payer, agent, at, recorded_at)
-     values ($1, $2, $3, $4, $5, 'solo', $6, $7, $8, '0xpayer', 'other', $9, $9)`,
-    [row.tenantId, crossingId, paymentId, sequence, host, kind, micro, JSON.stringify(shown(row, sign)), at],
+  const sold = { tenantId: row.tenantId, crossingId, paymentId, host, slug: 'solo', kind, at };
+  const legs = json(shown(row, sign));
+  await run(
+    sql,
+    tables
+      .insertInto('crossing')
+      .values({ ...sold, sequence, micro: String(micro), legs, payer: '0xpayer', agent: 'other', recordedAt: at }),
   );
-  for (const [ordinal, leg] of row.legs.entries()) {
-    await sql.query(
-      `insert into leg (tenant_id, crossing_id, ordinal, payment_id, to_address, amount_micro, role, author_id, share, host, slug,
-         kind, at)
-       values ($1, $2, $3, $4, $5, $6, 'author', $7, 0.5, $8, 'solo', $9, $10)`,
-      [row.tenantId, crossingId, ordinal, paymentId, leg.toAddress, sign * leg.amountMicro, leg.authorId ?? null, host, kind, at],
-    );
+  for (const [ordinal, { toAddress, amountMicro, authorId = null }] of row.legs.entries()) {
+    const paid = { toAddress, amountMicro: String(sign * amountMicro), role: 'author', authorId, share: SHARE } as const;
+    await run(sql, tables.insertInto('leg').values({ ...sold, ...paid, ordinal }));
   }
-  await sql.query(
-    'insert into unannounced_crossing (tenant_id, crossing_id, host, recorded_at, crossing_ids) values ($1, $2, $3, $4, array[$2::uuid])',
-    [row.tenantId, crossingId, host, at],
-  );
+  const { tenantId } = row;
+  const waiting = { tenantId, crossingId, host, recordedAt: at, crossingIds: [crossingId] };
+  await run(sql, tables.insertInto('unannounced_crossing').values(waiting));
   return crossingId;
 }

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { graphql } from 'graphql';
 import type { Database } from '../../db/database.ts';
+import { json, run, tables } from '../../db/statement.ts';
 import { Budget } from '../../graphql/limits/budget.ts';
 import type { GraphqlContext, GraphqlDeps } from '../../graphql/request/context.ts';
 import { schema } from '../../graphql/schema/schema.ts';
@@ -106,31 +107,26 @@ export async function startOwnerWorld(more: Partial<GraphqlDeps> = {}) {
 /** Rows of a licence that was sold and paid for; how that happens is tested elsewhere. */
 export async function sellLicence(database: Database, tenantId: string, host: string): Promise<string> {
   const [accountId, offerId, paymentId] = [randomUUID(), randomUUID(), randomUUID()];
-  const wallet = WALLETS[0] as string;
-  const legs = JSON.stringify([{ toAddress: wallet, amountMicro: '1000', role: 'author' }]);
+  const wallet = WALLETS[0] as `0x${string}`;
+  const legs = [{ toAddress: wallet, amountMicro: '1000', role: 'author' }] as const;
   const nonce = `0x${randomBytes(32).toString('hex')}`;
   await database.transaction(async (sql) => {
-    await sql.query('insert into buyer_account (account_id) values ($1)', [accountId]);
-    await sql.query(
-      `insert into licence_offer (offer_id, tenant_id, account_id, request_hash, host, patterns, terms, kind, period_from, period_until,
-         price_micro, pages, legs, pay_to, network, asset, router, expires_at)
-       values ($1, $2, $3, 'hash', $4, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, '[]', $5, $6,
-         'eip155:84532', $6, $6, now() + interval '1 hour')`,
-      [offerId, tenantId, accountId, host, legs, wallet],
-    );
+    await run(sql, tables.insertInto('buyer_account').values({ accountId }));
+    const what = { host, patterns: ['/articles/*'], terms: ['ai-input'], kind: 'read' as const };
+    const sold = { tenantId, accountId, offerId, ...what };
+    const period = { periodFrom: new Date(), periodUntil: new Date(Date.now() + 86_400_000), priceMicro: '1000' };
+    const place = { payTo: wallet, network: 'eip155:84532', asset: wallet, router: wallet } as const;
+    const offer = { requestHash: 'hash', pages: json([]), legs: json(legs), expiresAt: new Date(Date.now() + 3_600_000) };
+    await run(sql, tables.insertInto('licence_offer').values({ ...sold, ...period, ...place, ...offer }));
     await sql.query(
       `insert into test.payment (tenant_id, payment_id, network, asset, payer, pay_to, nonce, valid_after, valid_before, signature, x402_version,
          host, slug, resource, resource_key, kind, purpose, amount_micro, legs, router, binding, account_id, licence_offer_id, state, tx_hash)
        values ($1, $2, 'eip155:84532', $5, $5, $5, $6, 0, 0, '0x', 2, $3, '', '', '', 'read', 'licence', 1000, $4, $5, '', $7, $8,
          'settled', '0x01')`,
-      [tenantId, paymentId, host, legs, wallet, nonce, accountId, offerId],
+      [tenantId, paymentId, host, JSON.stringify(legs), wallet, nonce, accountId, offerId],
     );
-    await sql.query(
-      `insert into licence (tenant_id, jti, account_id, payment_id, offer_id, host, patterns, terms, kind, period_from, period_until,
-         price_micro, legs, bought_at)
-       values ($1, $2, $3, $4, $5, $6, '{/articles/*}', '{ai-input}', 'read', now(), now() + interval '1 day', 1000, $7, now())`,
-      [tenantId, paymentId, accountId, paymentId, offerId, host, legs],
-    );
+    const licence = { jti: paymentId, paymentId, legs: json(legs), boughtAt: period.periodFrom };
+    await run(sql, tables.insertInto('licence').values({ ...sold, ...period, ...licence }));
   });
   return paymentId;
 }

@@ -73,3 +73,15 @@ test('a statement is written once, and each call gives its own values in their p
     [['b', '2'], 'states'],
   ]);
 });
+
+test('a statement that names a column which is not there, or takes a column for what its entity does not say, does not compile', () => {
+  const deliveries = tables.selectFrom('delivery').where('tenantId', '=', 't');
+  // @ts-expect-error a delivery has no such column
+  expect(text(deliveries.select('sentAt'))).toContain('sent_at');
+  // @ts-expect-error no table of this name
+  expect(text(tables.selectFrom('deliveries').selectAll())).toContain('deliveries');
+  // @ts-expect-error no state of a delivery
+  expect(text(deliveries.select('state').where('state', '=', 'sent'))).toContain('state');
+  // @ts-expect-error a delivery is due at all times
+  expect(text(tables.updateTable('delivery').set({ dueAt: null }).where('tenantId', '=', 't'))).toContain('due_at');
+});
