@@ -25,6 +25,7 @@ const FILES = [
   ['layer-activities', 'activities/a.ts', 'api/leaf.ts'],
   ['layer-workflows', 'workflows/a.ts', 'modules/gate/use/leaf.ts'],
   ['layer-examples', 'examples/a.ts', 'modules/kernel/leaf.ts'],
+  ['entity-manager', 'modules/settlement/store/a.ts', 'db/orm.ts'],
   ['entry-points-are-not-imported', 'modules/gate/use/a.ts', 'bin/leaf.ts'],
 ] as const;
 const PACKAGES = [
