@@ -175,3 +175,11 @@ test.each([
   const rows = await database.query('select state, reason from delivery where delivery_id = $1', [first]);
   expect(rows).toEqual([{ state: 'failed', reason: 'endpoint_disabled' }]);
 });
+
+test('a pause that is resumed is over at once, at whatever fraction of a millisecond', async () => {
+  const { order } = await endpoint();
+  for (let time = 0; time < 16; time += 1) {
+    await order({ kind: 'pause', hours: 1 });
+    expect(await order({ kind: 'resume' })).toMatchObject({ pausedUntil: null });
+  }
+});

@@ -33,7 +33,7 @@ export async function pauseEndpointRow(
 
 /** Ends the pause of an endpoint, whose end stays to be read. False, with the row as it was, when it was not paused. */
 export async function resumeEndpointRow(sql: Sql, endpoint: EndpointRef): Promise<boolean> {
-  const now = text<Date>`now()`;
+  const now = text<Date>`date_trunc('milliseconds', now())`; // the column would round it up, to a pause of less than a millisecond
   const resumed = changeOf(endpoint).set({ pausedUntil: now, updatedAt: now }).where('pausedUntil', '>', now);
   return (await run(sql, resumed.returning('endpointId'))).length > 0;
 }
