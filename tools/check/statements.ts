@@ -53,7 +53,7 @@ const PUT_TOGETHER = [
 
 /** How many statements of the product are SQL text, by reason. The numbers only fall; a new statement gives its reason in its commit. */
 const TEXTS: Readonly<Record<string, number>> = {
-  'rows of lists': 62,
+  'rows of lists': 61,
   'records of JSON': 14,
   'writes in its own terms': 8,
   'fence of its plan': 8,
