@@ -1,23 +1,24 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buyPage } from '../../examples/buyer/buyer.ts';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
 import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
+import { choosePort } from '../../sandbox/parts/ports.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { runServiceAdmin } from '../support/admin.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { TestIssuer } from '../support/issuer.ts';
 import { startIssuer } from '../support/issuer.ts';
-import { graphqlSteps } from '../support/pasted.ts';
+import { blocksOf, filledIn, graphqlSteps, openShell, shellBlocks } from '../support/pasted.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { CALM, startTestService } from '../support/service.ts';
-import { openShop } from '../support/shop.ts';
 
 const ADA = 'ada@login.example';
 
@@ -139,7 +140,8 @@ test("a provider's token of nearly 8 KB, as many groups make it, lets its owner 
   expect((await operate(longer, '{ viewer { tenantIds } }')).status).toBe(401);
 });
 
-const GUIDE = new URL('../../docs/owners.md', import.meta.url).pathname;
+const ROOT = new URL('../../', import.meta.url).pathname;
+const GUIDE = join(ROOT, 'docs/owners.md');
 const GUIDE_HOSTS = { home: 'home.sandbox.example', blog: 'blog.sandbox.example' };
 
 /** The site of the guide as its operator adds it, and its owner's token. */
@@ -149,6 +151,23 @@ async function siteOfGuide(): Promise<{ readonly tenantId: string; readonly owne
   const tenantId = String((await admin('site', 'add', ...site))['tenantId']);
   const { token } = await admin('owner', 'token', tenantId, '--user', 'you');
   return { tenantId, owner: String(token) };
+}
+
+/** The shop of the guide and its first purchase, pasted; what both said. */
+async function pasteShop({ token, payer }: { readonly token: string; readonly payer: string }): Promise<string> {
+  const scratch = inject('parts').folder;
+  const sandbox = join(scratch, 'owner-sandbox.json');
+  writeFileSync(sandbox, JSON.stringify({ baseUrl: service.baseUrl, buyer: { privateKey: payer } }), { mode: 0o600 });
+  const values = new Map([
+    ['SANDBOX', sandbox],
+    ['PORT', String(await choosePort(18_480))],
+    ['SVC_API_KEY', token],
+  ]);
+  const shell = openShell({ folder: ROOT, scratch, environment: { NODE_OPTIONS: '' } });
+  let said = '';
+  for (const block of shellBlocks(GUIDE).slice(2)) said += await shell.paste(filledIn(block, values), 60_000);
+  await shell.end();
+  return said;
 }
 
 test('who pastes the ten documents of the guide into a new site has proven a host, set a price and sees the first sale', async () => {
@@ -174,13 +193,14 @@ test('who pastes the ten documents of the guide into a new site has proven a hos
   const { secret } = (await paste(8)).createEndpoint;
   await expect.poll(async () => (await askQuote(service.baseUrl, token, 'first')).price).toBe(5_000);
 
-  const shop = await openShop(service, { tenantId, host: GUIDE_HOSTS.home, key: token });
   const payer = newPrivateKey();
   await mintUsdc(service.chain.rpcUrl, localSigner(payer).address, 10_000n);
   const count = receiver.received.length;
-  expect((await buyPage(`${shop.url}/articles/first`, payer)).status).toBe(200);
-  await shop.close();
-  const gate = async () => (await paste(9)).tenant.hosts.nodes.find(({ host }: { host: string }) => host === GUIDE_HOSTS.home);
+  const said = await pasteShop({ token, payer });
+  expect(said).toMatch(/crawler: 402\n[\s\S]*status: 200,\s+page: '<h1>first<\/h1>'/);
+  const sold = await service.database.query<{ host: string }>('select host from crossing where tenant_id = $1', [tenantId]);
+  expect(sold).toEqual([{ host: GUIDE_HOSTS.blog }]);
+  const gate = async () => (await paste(9)).tenant.hosts.nodes.find(({ host }: { host: string }) => host === GUIDE_HOSTS.blog);
   await expect.poll(async () => (await gate()).enforcement.nextAction).toBe('none');
   const { earnings, statements } = (await paste(10)).tenant;
   expect(earnings.totals).toEqual({ events: 1, grossMicro: '5000' });
@@ -193,4 +213,27 @@ test('who pastes the ten documents of the guide into a new site has proven a hos
   await receiver.until(count + 1);
   const [delivery] = receiver.received.slice(-1);
   new Webhook(secret).verify(delivery?.body ?? '', delivery?.headers as Record<string, string>);
+});
+
+test('documents of the pages beyond the guide name the authors of a page, import pages, change a class and pause an endpoint', async () => {
+  const { token: owner } = await createOwnerToken(
+    { database: service.database, pepper: pepperOf(service.secrets) },
+    { tenantId: site.tenantId, userId: ADA },
+  );
+  const { endpointId } = await change(owner, 'createEndpoint', { url: receiver.url }, 'endpointId');
+  const pages = ['owners.md', 'webhooks.md'].flatMap((page) => blocksOf(join(ROOT, 'docs', page)));
+  const paste = async (name: string) => {
+    const query = pages.find(({ language, text }) => language === 'graphql' && text.includes(` ${name}(`))?.text ?? '';
+    const { data, errors } = await operate(owner, query.replace('<endpointId>', endpointId));
+    expect([errors, JSON.stringify(data)]).toEqual([undefined, expect.not.stringMatching(/"code"|"message"/)]);
+    return data[name];
+  };
+  await paste('setPageCredits');
+  expect(await paste('importPages')).toEqual({ imported: 1 });
+  for (const slug of ['third', 'fourth']) {
+    await expect.poll(async () => (await askQuote(service.baseUrl, site.key, slug)).legs?.length).toBe(1);
+  }
+  expect(await paste('setVisitorClass')).toEqual({ visitorClass: 'PREVIEW', policy: 'CHARGE' });
+  expect((await paste('pauseEndpoint')).pausedUntil).toEqual(expect.any(Number));
+  expect(await paste('resumeEndpoint')).toEqual({ endpointId });
 });

@@ -19,7 +19,8 @@ const namesIn = (text: string): string[] => [...new Set(text.match(/\bsvc_[a-z_]
 interface Rule {
   readonly alert: string;
   readonly expr: string;
-  readonly annotations: { readonly summary: string };
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 const rules = (parse(read('deploy/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
 interface PrometheusFile {
@@ -66,6 +67,16 @@ test('Prometheus reads the processes of docker-compose.yml where they serve, and
   expect(named.filter((job) => !jobs.some(({ job_name }) => job_name === job))).toEqual([]);
   const mounts = services['prometheus']?.volumes ?? [];
   for (const file of rule_files) expect(mounts).toContain(`./deploy/${file.split('/').at(-1)}:${file}:ro`);
+});
+
+test('every alert leads to its place in the runbook, which says how urgent it is, what it means, how to check it and what to do', () => {
+  const runbook = read('docs/runbook.md');
+  for (const { alert, labels, annotations } of rules) {
+    expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    const [, section = ''] = new RegExp(`^### ${alert}\\n([\\s\\S]*?)(?=^##)`, 'm').exec(`${runbook}\n##`) ?? [];
+    expect(section, alert).toMatch(new RegExp(`^Severity: ${labels.severity}$`, 'm'));
+    expect(section, alert).toMatch(/Meaning:[\s\S]+Check:[\s\S]+Action:/);
+  }
 });
 
 test('the runbook says of every kind of operator alert what it means and what to do, and of no other', () => {

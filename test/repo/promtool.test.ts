@@ -70,7 +70,8 @@ describe.skipIf(promtool === null)(`Prometheus${title}`, () => {
     const { global } = read('deploy/prometheus.yml') as PrometheusFile;
     expect(global.evaluation_interval).toBe(global.scrape_interval);
     // It answers at 0 s and never again; the rules are judged at 50 s for the last time before the minute is over.
-    const exp_alerts = [{ exp_labels: { severity: 'page' }, exp_annotations: { summary: 'No API process answers' } }];
+    const exp_annotations = { summary: 'No API process answers', runbook_url: 'docs/runbook.md#apidown' };
+    const exp_alerts = [{ exp_labels: { severity: 'page' }, exp_annotations }];
     const dies = {
       interval: global.scrape_interval,
       input_series: [
@@ -84,7 +85,8 @@ describe.skipIf(promtool === null)(`Prometheus${title}`, () => {
 
   test('waits for the time of a rule, tells the figures, and ends when they are well again', () => {
     const exp_labels = { severity: 'page', network: 'eip155:1' };
-    const exp_annotations = { summary: 'A payment on eip155:1 has been undecided for 1m 1s' };
+    const runbook_url = 'docs/runbook.md#paymentspendingtoolong';
+    const exp_annotations = { summary: 'A payment on eip155:1 has been undecided for 1m 1s', runbook_url };
     const at = (eval_time: string, exp_alerts: readonly object[]) => ({
       eval_time,
       alertname: 'PaymentsPendingTooLong',

@@ -42,7 +42,7 @@ export function Rules({ site, done }: Props): View {
     if (removed !== null) void removal.start();
   }, [removed]);
   const add = html`<${Button} onClick=${() => edit('new')}>Add a rule<//>`;
-  return html`<${Panel} flush title="Alert rules" about="Checked every minute. When a rule is met, your webhooks and the address above are told." actions=${add}>
+  return html`<${Panel} flush title="Alert rules" about="Checked every five minutes. When a rule is met, your webhooks and the address above are told." actions=${add}>
       ${removal.outcome()}
       ${
         rules.length === 0

@@ -209,7 +209,7 @@ judges(robotsCheck, [
   ['silence', { reply: silent('timeout'), paths: [PAGE] }, 'unknown'],
 ]);
 
-const [shown, hidden] = [true, false].map((isShown) => ({ isVerified: false, isShown }));
+const [shown, hidden] = [true, false].map((isShown) => ({ token: 'abc', isVerified: false, isShown }));
 judges(wellKnownCheck, [
   ['404 for an invented token', { invented: reply(404), challenge: null }, 'ok', /free for proofs/],
   ['the token of the host', { invented: html(200), challenge: shown! }, 'ok', /shows the token/],
@@ -222,6 +222,11 @@ judges(wellKnownCheck, [
   ['it costs money', { invented: reply(402), challenge: null }, 'warning', /402/],
   ['silence', { invented: silent('timeout'), challenge: null }, 'unknown'],
 ]);
+
+test('whose host is not shown to be theirs is told which text belongs at which address, with the package or without', () => {
+  const [finding] = wellKnownCheck.judge({ invented: reply(404), challenge: hidden! });
+  expect(finding?.todo).toMatch(/Put the package .* the text abc at \/\.well-known\/svc-challenge\/abc,/);
+});
 
 const sold = { page: PAGE, agentName: 'GPTBot', reply: offer(), verdict: 'priced' } as const;
 judges(offerCheck, [

@@ -71,7 +71,7 @@ function offerFindings({ site, offered }: Facts): Finding[] {
   return [
     problem(
       `Offers name the page as ${url.origin}/…, not https://${site}/…: the gate does not see through the proxy in front of it.`,
-      `Give the package origin: 'https://${site}'.`,
+      `Let the proxy forward the host (nginx: proxy_set_header Host $host;). If it cannot, and this is the site's only host, give the package origin: 'https://${site}'.`,
     ),
   ];
 }

@@ -9,7 +9,7 @@ interface Facts {
   /** The answer for a token that nobody was given. */
   readonly invented: Reply;
   /** The challenge of this host by a file, and whether the site shows its token; null: there is none. */
-  readonly challenge: { readonly isVerified: boolean; readonly isShown: boolean } | null;
+  readonly challenge: { readonly token: string; readonly isVerified: boolean; readonly isShown: boolean } | null;
 }
 
 const PATH = '/.well-known/svc-challenge';
@@ -26,7 +26,7 @@ export const wellKnownCheck: Check<Facts> = {
     if (!challenge) return { invented, challenge: null };
     const reply = await world.visit(`${PATH}/${encodeURIComponent(challenge.token)}`, { as: 'agent' });
     const isShown = reply.came && reply.status === 200 && reply.body.trim() === challenge.token;
-    return { invented, challenge: { isVerified: challenge.isVerified, isShown } };
+    return { invented, challenge: { token: challenge.token, isVerified: challenge.isVerified, isShown } };
   },
   judge: ({ invented, challenge }) => {
     if (challenge?.isShown) return [ok(`${PATH}/ shows the token of this host.`)];
@@ -38,7 +38,8 @@ export const wellKnownCheck: Check<Facts> = {
     }
     const why = swallowed === null ? '' : `: it ${swallowed}`;
     const what = challenge.isVerified ? 'and the proof lapses when it is looked at again' : 'so that the host is not proven';
-    return [problem(`${PATH}/ does not show the token of this host, ${what}${why}.`, ADVICE)];
+    const todo = `${ADVICE} A site without it serves the text ${challenge.token} at ${PATH}/${challenge.token}, and leaves it there.`;
+    return [problem(`${PATH}/ does not show the token of this host, ${what}${why}.`, todo)];
   },
 };
 
