@@ -245,4 +245,11 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
     edits: [{ file: `${src}/buying/page.ts`, search: '{ ...told, ...signed }', replace: '{ ...signed, ...told }' }],
     test: { file: signedBefore, name: 'by what was signed' },
   },
+  {
+    id: 'agent-pays-beside-what-is-held',
+    rule: 14,
+    bug: 'a page that one key bought is paid for again, since another key signed for it later',
+    edits: [{ file: `${src}/ledger/entries.ts`, search: 'this.#remember(known);', replace: '' }],
+    test: { file: signedBefore, name: 'of the other wallet is left alone' },
+  },
 ];

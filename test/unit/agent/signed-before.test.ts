@@ -236,6 +236,8 @@ describe('after a change of key', () => {
     mood = 'sells';
     expect((await run(['read', PAGE])).code).toBe(0);
     expect([payments.map(payerOf), new Set(payments).size]).toEqual([[OURS, OTHERS, OURS], 2]);
+    for (const key of [KEY, OTHER_KEY]) expect((await run(['read', PAGE, '--json'], key)).out).toContain('"held"');
+    expect(moneySent()).toBe(3);
   });
 
   test('a payment that nobody answered may still be settled: nothing is signed beside it until a person says --again', async () => {
@@ -302,4 +304,16 @@ test('--dry-run of a page that is held says so, and costs nothing', async () => 
 test('a licence that is bought says bought and what it cost', async () => {
   mood = 'sells';
   expect(JSON.parse((await run(LICENCE)).out)).toMatchObject({ how: 'bought', usdc: '0.001', priceMicro: 1_000 });
+});
+
+test('a licence that the wallet holds already is told as held, for nothing', async () => {
+  const holds: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    return request.url.endsWith('/licenses') ? Response.json({ jti: 'j', priceMicro: 1_000 }) : send(request);
+  };
+  const tool = serviceTools({ url: SERVICE, send: holds }).find(({ name }) => name === 'buy_licence');
+  const wallet = openWallet({ home: folder, privateKey: KEY });
+  const order = tool?.input.parse({ host: 'news.example', scope: ['/a/*'] });
+  const told = await tool?.run({ wallet, service: null, send: holds }, order ?? {});
+  expect(told).toMatchObject({ facts: { how: 'held', usdc: '0', priceMicro: 1_000 } });
 });

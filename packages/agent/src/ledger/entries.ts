@@ -105,7 +105,7 @@ export function approvalIdOf({ purchase, url, host, amountMicro }: Bought): stri
 /** All payments and approvals of a ledger. */
 export class Ledger {
   readonly #payments = new Map<string, LedgerPayment>();
-  /** The newest payment for each purchase, and of each payer for it. */
+  /** The payment for each purchase, and of each payer for it, that was signed or paid last. */
   readonly #newest = new Map<string, string>();
   readonly #asked = new Map<string, Asked>();
   #approvals: Approval[] = [];
@@ -137,6 +137,8 @@ export class Ledger {
     if (entry.type === 'paid') {
       const { transaction, licence, licenceUntilMs } = entry;
       this.#payments.set(entry.id, { ...known, state: 'paid', transaction, licence, licenceUntilMs });
+      // Another key may have signed for the same since.
+      this.#remember(known);
     } else if (known.state === 'open') this.#payments.set(entry.id, { ...known, state: 'refused' });
   }
 
@@ -154,11 +156,15 @@ export class Ledger {
       licence: null,
       licenceUntilMs: null,
     });
-    this.#newest.set(entry.purchase, entry.id);
-    this.#newest.set(newestKey(entry.purchase, entry.payer), entry.id);
+    this.#remember(entry);
   }
 
-  /** The newest payment for a purchase; where a payer is named, of that wallet. */
+  #remember({ id, purchase, payer }: Pick<LedgerPayment, 'id' | 'purchase' | 'payer'>): void {
+    this.#newest.set(purchase, id);
+    this.#newest.set(newestKey(purchase, payer), id);
+  }
+
+  /** The payment for a purchase that was signed or paid last; where a payer is named, of that wallet. */
   newestOf(purchase: string, payer: string | null = null): LedgerPayment | null {
     const key = payer === null ? purchase : newestKey(purchase, payer);
     return this.#payments.get(this.#newest.get(key) ?? '') ?? null;
