@@ -183,7 +183,7 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
         replace: '!isOwn',
       },
     ],
-    test: { file: signedBefore, name: 'a payment (silent)' },
+    test: { file: signedBefore, name: 'is not sent again by any command or tool' },
   },
   {
     id: 'agent-resends-refused-unjudged',
@@ -196,7 +196,7 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
         replace: '',
       },
     ],
-    test: { file: signedBefore, name: 'a payment (poor)' },
+    test: { file: signedBefore, name: 'is not sent again by any command or tool' },
   },
   {
     id: 'agent-resend-outside-max',
