@@ -45,6 +45,7 @@ const started = (environment: Readonly<Record<string, string>>) => ({
 
 interface Result {
   readonly isError?: boolean;
+  readonly structuredContent?: unknown;
   readonly content: readonly {
     readonly type: string;
     readonly text?: string;
@@ -84,6 +85,26 @@ test('an agent compares prices, buys within the budget, is refused above it, and
   expect((await agent.call('read_held', { url: page('solo') })).isError).toBe(true);
   expect(factsOf(await agent.call('spending', {}))).toMatchObject({ spentUsdc: '0.002', leftUsdc: '0' });
   expect(await paidMicro()).toBe(2_000n);
+});
+
+test('a payment that was refused for want of money names what lacks, and goes out later by read_page alone, within the envelope of then', async () => {
+  home.remove();
+  home = newAgentHome();
+  const agent = await open({});
+  const refused = await agent.call('read_page', { url: page('solo') });
+  const next = { action: 'fund', address: home.account.address, needsMicro: 1_000, network: expect.stringMatching(/^eip155:/) };
+  expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'payment_refused', next } });
+  expect(refused.content[0]?.text).toMatch(/Send at least 0\.001 USDC on eip155:\d+ to 0x/);
+  await mintUsdc(service.chain.rpcUrl, addressOf(home.account), FUNDS);
+  expect((await agent.call('read_held', { url: page('solo') })).content[0]?.text).toMatch(/^over_limit: /);
+  home.limit({ total: '1', stop: true });
+  expect((await agent.call('read_page', { url: page('solo') })).content[0]?.text).toMatch(/^stopped: /);
+  home.limit({ total: '0.0009' });
+  expect((await agent.call('read_page', { url: page('solo') })).content[0]?.text).toMatch(/^over_limit: /);
+  expect(await paidMicro()).toBe(0n);
+  home.limit({ total: '0.001' });
+  expect(factsOf(await agent.call('read_page', { url: page('solo') }))).toMatchObject({ how: 'bought', usdc: '0.001' });
+  expect([await paidMicro(), home.lines().filter(({ type }) => type === 'signed').length]).toEqual([1_000n, 1]);
 });
 
 test('no argument raises a limit, and the tools that may pay say so', async () => {

@@ -5,6 +5,7 @@ const sale = 'test/e2e/agent.test.ts';
 const hostile = 'test/unit/agent/hostile.test.ts';
 const ledger = 'test/unit/agent/ledger.test.ts';
 const envelope = 'test/unit/agent/envelope.test.ts';
+const signedBefore = 'test/unit/agent/signed-before.test.ts';
 const approvals = 'test/unit/agent/approvals.test.ts';
 const keys = 'test/unit/agent/keys.test.ts';
 
@@ -56,8 +57,8 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/paying/client.ts`,
-        search: 'if (nowMs < earlier.validBeforeS * 1_000) return earlier;',
-        replace: 'if (nowMs < earlier.validBeforeS * 1_000) return null;',
+        search: "return isValid && own.state !== 'paid' ? own : null;",
+        replace: 'return null;',
       },
     ],
     test: { file: hostile, name: 'twenty calls at once' },
@@ -69,8 +70,8 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/paying/client.ts`,
-        search: "earlier.state === 'refused' || isAgain",
-        replace: "earlier.state !== 'paid' || isAgain",
+        search: "state === 'open' && !isAgain",
+        replace: "state !== 'open' && !isAgain",
       },
     ],
     test: { file: hostile, name: 'a site that takes payments and never answers' },
@@ -170,5 +171,85 @@ export const AGENT_TOOL_MUTANTS: readonly Mutant[] = [
     bug: 'a process of another container is taken for dead, and two hold one ledger',
     edits: [{ file: `${src}/ledger/lock.ts`, search: ' || space !== spaceOfPids()', replace: '' }],
     test: { file: ledger, name: 'a lock of a process that is gone' },
+  },
+  {
+    id: 'agent-resends-against-stop',
+    rule: 14,
+    bug: 'a payment that nobody answered goes out again whatever the envelope says',
+    edits: [
+      {
+        file: `${src}/paying/client.ts`,
+        search: '!isOwn || !this.#judge(held, payment, payment).may',
+        replace: '!isOwn',
+      },
+    ],
+    test: { file: signedBefore, name: 'is not sent again by any command or tool' },
+  },
+  {
+    id: 'agent-resends-refused-unjudged',
+    rule: 14,
+    bug: 'a payment that was refused goes out again whatever the envelope says',
+    edits: [
+      {
+        file: `${src}/paying/client.ts`,
+        search: 'this.#allow(held, earlier, earlier);',
+        replace: '',
+      },
+    ],
+    test: { file: signedBefore, name: 'is not sent again by any command or tool' },
+  },
+  {
+    id: 'agent-resend-outside-max',
+    rule: 14,
+    bug: 'what is sent again is not taken out of what the command may pay',
+    edits: [{ file: `${src}/paying/client.ts`, search: 'this.#leftMicro -= amountMicro;', replace: '' }],
+    test: { file: signedBefore, name: 'takes its price out of --max once' },
+  },
+  {
+    id: 'agent-yes-for-two',
+    rule: 14,
+    bug: 'a yes sends a payment that was signed before, and signs another',
+    edits: [
+      {
+        file: `${src}/ledger/entries.ts`,
+        search:
+          'if (waiting) this.#payments.set(waiting.id, { ...waiting, isApproved: true });\n    else this.#approvals.push(approval);',
+        replace:
+          'if (waiting) this.#payments.set(waiting.id, { ...waiting, isApproved: true });\n    this.#approvals.push(approval);',
+      },
+    ],
+    test: { file: signedBefore, name: 'used by the payment that waits for it' },
+  },
+  {
+    id: 'agent-other-keys-payment',
+    rule: 14,
+    bug: 'the payment of another wallet is sent after a change of key',
+    edits: [
+      { file: `${src}/ledger/entries.ts`, search: 'payer === null ? purchase : newestKey(purchase, payer)', replace: 'purchase' },
+    ],
+    test: { file: signedBefore, name: 'of the other wallet is left alone' },
+  },
+  {
+    id: 'agent-pays-beside-other-key',
+    rule: 14,
+    bug: 'a page is paid for a second time while the payment of the former key may be settled',
+    edits: [
+      { file: `${src}/paying/client.ts`, search: '!isAgain && !(isOwn && isValid)', replace: '!isAgain && isOwn && !isValid' },
+    ],
+    test: { file: signedBefore, name: 'nothing is signed beside it' },
+  },
+  {
+    id: 'agent-funds-by-strangers-word',
+    rule: 14,
+    bug: 'a site says how much its reader sends to the wallet',
+    edits: [{ file: `${src}/buying/page.ts`, search: '{ ...told, ...signed }', replace: '{ ...signed, ...told }' }],
+    test: { file: signedBefore, name: 'by what was signed' },
+  },
+  {
+    id: 'agent-pays-beside-what-is-held',
+    rule: 14,
+    bug: 'a page that one key bought is paid for again, since another key signed for it later',
+    edits: [{ file: `${src}/ledger/entries.ts`, search: 'this.#remember(known);', replace: '' }],
+    test: { file: signedBefore, name: 'of the other wallet is left alone' },
   },
 ];

@@ -130,6 +130,6 @@ test('an authorization that could be used for more than a day is refused at inta
   const day = 24 * 3_600;
   const until = (seconds: number) => check(payment({ authorization: { validBefore: String(NOW + seconds) } }));
   expect(until(day)).toBeNull();
-  expect(until(day + 1)).toMatchObject({ reason: 'authorization_invalid' });
+  expect(until(day + 1)).toMatchObject({ reason: 'authorization_invalid', next: { action: 'fix_request' } });
   expect(checkTimes({ validAfter: 0n, validBefore: BigInt(NOW + 9 * day) }, NOW, LIMITS)).toBeNull();
 });

@@ -143,10 +143,14 @@ test('the envelope of ERC-6492 is recognised', () => {
   });
 });
 
-test('another scheme and another family of chains are network_unsupported', () => {
+test('another scheme and another family of chains are network_unsupported; a client set up for another scheme is told to change what it sends', () => {
   const upto = { ...v2, accepted: { ...accepted, scheme: 'upto' } };
   const solana = { ...v2, accepted: { ...accepted, network: 'solana:5eykt' }, payload: { transaction: 'x' } };
-  expect(parsePayment(JSON.stringify(upto))).toMatchObject({ ok: false, reason: 'network_unsupported' });
+  expect(parsePayment(JSON.stringify(upto))).toMatchObject({
+    ok: false,
+    reason: 'network_unsupported',
+    next: { action: 'fix_request' },
+  });
   expect(parsePayment(JSON.stringify(solana))).toMatchObject({ ok: false, reason: 'network_unsupported' });
 });
 

@@ -76,7 +76,12 @@ export function checkTerms(
     return invalid('invalid_exact_evm_payload_authorization_value_mismatch', 'the signed value differs from the price');
   }
   if (authorization.validBefore > BigInt(Math.floor(nowSeconds) + LONGEST_VALID_SECONDS)) {
-    return invalid(RAW_VALID_BEFORE, 'the authorization is valid for more than a day');
+    const tooLong = invalid(
+      RAW_VALID_BEFORE,
+      'the authorization is valid for more than a day; sign for maxTimeoutSeconds of the offer',
+    );
+    // A client that is set up so signs the same again.
+    return { ...tooLong, next: { action: 'fix_request' } };
   }
   return checkTimes(authorization, nowSeconds, limits) ?? (accepted ? checkAccepted(accepted, terms) : null);
 }

@@ -1,3 +1,4 @@
+import type { NextStep } from '../errors.ts';
 import type { Address } from '../money/legs.ts';
 
 /**
@@ -53,6 +54,8 @@ export type PaymentParse =
       readonly detail: string;
       readonly reason: 'malformed_payment' | 'network_unsupported';
       readonly raw: string;
+      /** What to do next, where the reason does not say it by itself. */
+      readonly next?: NextStep;
     };
 
 /** Longest payment text in bytes. */
@@ -70,17 +73,23 @@ type Members = Readonly<Record<string, unknown>>;
 class Refusal extends Error {
   readonly reason: 'malformed_payment' | 'network_unsupported';
   readonly raw: string;
+  readonly next: NextStep | null;
 
   constructor(
     detail: string,
     raw = 'invalid_payload',
     reason: 'malformed_payment' | 'network_unsupported' = 'malformed_payment',
+    next: NextStep | null = null,
   ) {
     super(detail);
     this.reason = reason;
     this.raw = raw;
+    this.next = next;
   }
 }
+
+/** A client that is set up so signs the same again. */
+const FIX_REQUEST: NextStep = { action: 'fix_request' };
 
 /**
  * Parses a payment. Never throws; `detail` is a sentence for a person and repeats nothing the buyer sent. Unknown members
@@ -91,7 +100,8 @@ export function parsePayment(text: string): PaymentParse {
     return { ok: true, payment: readPayment(decode(text)) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { ok: false, detail: error.message, reason: error.reason, raw: error.raw };
+    const { message: detail, reason, raw, next } = error;
+    return { ok: false, detail, reason, raw, ...(next ? { next } : {}) };
   }
 }
 
@@ -140,13 +150,14 @@ function readPayment(value: unknown): ParsedPayment {
   const chosen = version === 2 ? members(own(payment, 'accepted'), 'accepted') : payment;
   const scheme = name(chosen, 'scheme');
   const network = name(chosen, 'network');
-  if (scheme !== 'exact') throw new Refusal('only the scheme exact is accepted', 'unsupported_scheme', 'network_unsupported');
+  if (scheme !== 'exact')
+    throw new Refusal('only the scheme exact is accepted', 'unsupported_scheme', 'network_unsupported', FIX_REQUEST);
   if (version === 2 && !network.startsWith('eip155:')) {
     throw new Refusal('payments on this network are not accepted', 'invalid_network', 'network_unsupported');
   }
   const payload = members(own(payment, 'payload'), 'payload');
   if (own(payload, 'permit2Authorization') !== undefined) {
-    throw new Refusal('permit2 payments are not accepted', 'unsupported_payload_type');
+    throw new Refusal('permit2 payments are not accepted', 'unsupported_payload_type', 'malformed_payment', FIX_REQUEST);
   }
   const signature = readSignature(own(payload, 'signature'));
   const authorization = readAuthorization(members(own(payload, 'authorization'), 'payload.authorization'));

@@ -1,5 +1,7 @@
 /** What goes wrong, by a code that stays the same and a sentence for people. No sentence holds a key. */
 
+import type { NextStep } from './nextStep.ts';
+
 /** Codes of failures; docs/agent-tool.md says which exit code each has. */
 export type AgentErrorCode =
   | 'no_key'
@@ -25,12 +27,18 @@ export type AgentErrorCode =
   | 'dry_run'
   | 'service_failed';
 
-/** A failure with its code. `details` are facts in the units their names say. */
+/** Facts of a failure, in the units their names say; `next` is what a refusal says to do. */
+export interface AgentErrorDetails {
+  readonly next?: NextStep;
+  readonly [fact: string]: string | number | boolean | null | undefined | NextStep;
+}
+
+/** A failure with its code. */
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
-  readonly details: Readonly<Record<string, string | number | null>>;
+  readonly details: AgentErrorDetails;
 
-  constructor(code: AgentErrorCode, message: string, details: AgentError['details'] = {}) {
+  constructor(code: AgentErrorCode, message: string, details: AgentErrorDetails = {}) {
     super(message);
     this.name = 'AgentError';
     this.code = code;

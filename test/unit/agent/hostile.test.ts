@@ -172,7 +172,10 @@ test('a payment that was refused for want of money is sent again once there is s
     return new Response('{}', { status: 402, headers });
   };
   const refused = await readFrom(site).catch((error) => error);
-  expect(refused).toMatchObject({ code: 'payment_refused', message: expect.stringContaining(`Send USDC to ${signer.address}.`) });
+  expect(refused).toMatchObject({
+    code: 'payment_refused',
+    message: expect.stringContaining(`Send at least 0.001 USDC on eip155:8453 to ${signer.address}.`),
+  });
   expect(refused.message).toMatch(/For (299|300) s more, asking again sends the same payment/);
   isFunded = true;
   expect(await readFrom(site)).toMatchObject({ text: 'the page', how: 'bought' });

@@ -1,4 +1,5 @@
 /** Many pages, a few at a time. A batch that was cut goes on where it was: what was paid for is not paid for again. */
+import type { AgentErrorDetails } from '../errors.ts';
 import { AgentError } from '../errors.ts';
 import type { Wallet } from '../paying/client.ts';
 import type { PayingOptions } from '../paying/fetch.ts';
@@ -14,7 +15,7 @@ const ENDING = ['stopped', 'envelope_unreadable', 'ledger_unreadable', 'ledger_l
 /** What became of one page. */
 export type Outcome = { readonly url: string } & (
   | { readonly ok: true; readonly page: ReadPage }
-  | { readonly ok: false; readonly code: string; readonly says: string }
+  | { readonly ok: false; readonly code: string; readonly says: string; readonly details: AgentErrorDetails }
 );
 
 /**
@@ -34,7 +35,8 @@ export async function readPages(
   const work = async (): Promise<void> => {
     for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
       const outcome: Outcome = ending ? failureOf(url, ending) : await one(wallet, url, options);
-      if (!outcome.ok && ENDING.includes(outcome.code)) ending = new AgentError(outcome.code as AgentError['code'], outcome.says);
+      if (!outcome.ok && ENDING.includes(outcome.code))
+        ending = new AgentError(outcome.code as AgentError['code'], outcome.says, outcome.details);
       outcomes.push(outcome);
       tell(outcome, outcomes.length, all);
     }
@@ -54,6 +56,6 @@ async function one(wallet: Wallet, url: string, options: Parameters<typeof readP
 }
 
 function failureOf(url: string, error: unknown): Outcome {
-  if (error instanceof AgentError) return { url, ok: false, code: error.code, says: error.message };
-  return { url, ok: false, code: 'site_failed', says: 'The request to the site failed.' };
+  if (error instanceof AgentError) return { url, ok: false, code: error.code, says: error.message, details: error.details };
+  return { url, ok: false, code: 'site_failed', says: 'The request to the site failed.', details: {} };
 }

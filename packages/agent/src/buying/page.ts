@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../errors.ts';
 import type { LedgerPayment } from '../ledger/entries.ts';
+import type { NextStep } from '../nextStep.ts';
+import { nextStepOf, refusalBodyOf, saysOf } from '../nextStep.ts';
 import type { Wallet } from '../paying/client.ts';
 import type { PayingOptions } from '../paying/fetch.ts';
 import { payingWith } from '../paying/fetch.ts';
@@ -40,13 +42,17 @@ export interface Pace {
 export async function readPage(wallet: Wallet, url: string, options: PayingOptions & Pace = {}): Promise<ReadPage> {
   const { href } = addressOf(url);
   const { wait = sleep } = options;
-  const pay = payingWith(wallet, options);
+  const sent = { isAny: false };
+  const onSent = (): void => {
+    sent.isAny = true;
+  };
+  const pay = payingWith(wallet, { ...options, onSent });
   const before = await paymentFor(wallet, href);
   for (let attempt = 1; ; attempt++) {
     const response = await pay(href, { headers: { 'user-agent': NAME }, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(failed);
     if (response instanceof Response && response.ok) return toldOf(wallet, href, response, before);
-    if (response instanceof Response && !isPassing(response)) throw await refusalOf(wallet, href, response);
-    if (attempt === ATTEMPTS) throw await silenceOf(wallet, href, response);
+    if (response instanceof Response && !isPassing(response)) throw await refusalOf(wallet, href, response, sent);
+    if (attempt === ATTEMPTS) throw await silenceOf(wallet, href, response, sent);
     await wait(waitOf(response) * 1_000);
   }
 }
@@ -67,16 +73,40 @@ function waitOf(response: Response | null): number {
   return Number.isFinite(asked) ? Math.min(Math.max(asked, 1), MAX_WAIT_S) : 1;
 }
 
-async function refusalOf(wallet: Wallet, url: string, { status, headers }: Response): Promise<AgentError> {
-  if (status !== 402) return new AgentError('site_failed', `The site answers ${status}.`, { status });
+/** Whether any payment left this process in this call. */
+interface Sent {
+  readonly isAny: boolean;
+}
+
+async function refusalOf(wallet: Wallet, url: string, response: Response, { isAny }: Sent): Promise<AgentError> {
+  const { status, headers } = response;
+  const payment = await ownPaymentFor(wallet, url);
+  const leftS = payment && payment.state !== 'paid' ? Math.floor(payment.validBeforeS - wallet.now() / 1_000) : 0;
+  const told = nextStepOf(await refusalBodyOf(response));
   const code = plain(headers.get('x-svc-error-code') ?? errorIn(headers.get('payment-required')));
-  const payment = await paymentFor(wallet, url);
-  const leftS = payment ? Math.floor(payment.validBeforeS - wallet.now() / 1_000) : 0;
-  const funds = code.startsWith('insufficient_funds') ? ` Send USDC to ${wallet.signer.address}.` : '';
+  const because = code === '' ? '' : `: ${code}`;
+  if (status !== 402) {
+    const next = told ? { next: told } : {};
+    const says = `The site answers ${status} for ${url}${because}.${told ? saysOf(told) : ''}${isAny ? '' : ' Nothing was paid.'}`;
+    return new AgentError('site_failed', says, { url, status, ...next });
+  }
+  const isForFunds = told?.action === 'fund' || code.startsWith('insufficient_funds');
+  const step = isForFunds && payment ? fundingOf(payment, told) : told;
   const again = leftS > 0 ? ` For ${leftS} s more, asking again sends the same payment: nothing is paid twice.` : '';
-  return new AgentError('payment_refused', `The site refuses the payment${code === '' ? '' : `: ${code}`}.${funds}${again}`, {
-    status,
-  });
+  const says = `The site refuses the payment${because}.${step ? saysOf(step) : ''}${again}`;
+  return new AgentError('payment_refused', says, { url, status, ...(step ? { next: step } : {}) });
+}
+
+/** What the payment that was sent lacks: by what was signed, since a site could name a wallet of its own; what the wallet has, only a node knows. */
+function fundingOf({ payer, amountMicro, payload }: LedgerPayment, told: NextStep | null): NextStep {
+  const { network } = (payload['accepted'] ?? {}) as { readonly network?: string };
+  const signed = {
+    action: 'fund',
+    address: payer,
+    needsMicro: Number(amountMicro),
+    ...(network === undefined ? {} : { network }),
+  };
+  return { ...told, ...signed };
 }
 
 function errorIn(offer: string | null): string {
@@ -92,20 +122,26 @@ function plain(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200);
 }
 
-async function silenceOf(wallet: Wallet, url: string, response: Response | null): Promise<AgentError> {
-  const payment = await paymentFor(wallet, url);
-  if (payment?.state === 'open')
+async function silenceOf(wallet: Wallet, url: string, response: Response | null, sent: Sent): Promise<AgentError> {
+  const payment = await ownPaymentFor(wallet, url);
+  if (payment?.state === 'open' || (payment?.state === 'refused' && response?.status === 402))
     return new AgentError(
       'payment_pending',
       'The payment is not decided yet. Ask again later: the same payment is sent, and nothing is paid twice.',
       { url },
     );
-  return new AgentError('site_failed', response ? `The site answers ${response.status}.` : 'The site does not answer.', { url });
+  if (response) return refusalOf(wallet, url, response, sent);
+  return new AgentError('site_failed', `The site does not answer for ${url}.${sent.isAny ? '' : ' Nothing was paid.'}`, { url });
 }
 
-/** The newest payment for the page at an address. */
+/** The newest payment for the page at an address, whichever key signed it. */
 export function paymentFor(wallet: Wallet, url: string): Promise<LedgerPayment | null> {
   return wallet.ledger.hold(async ({ ledger }) => ledger.newestOf(`GET ${url}`));
+}
+
+/** The newest payment of the present key for the page at an address: the one that is sent. */
+function ownPaymentFor(wallet: Wallet, url: string): Promise<LedgerPayment | null> {
+  return wallet.ledger.hold(async ({ ledger }) => ledger.newestOf(`GET ${url}`, wallet.signer.address));
 }
 
 async function toldOf(wallet: Wallet, url: string, response: Response, before: LedgerPayment | null): Promise<ReadPage> {

@@ -1,6 +1,7 @@
 /** What a page costs, and whether it would be bought. Nothing is signed. */
 import { AgentError } from '../errors.ts';
 import type { Wallet } from '../paying/client.ts';
+import { isHeld as hasLicence } from '../paying/client.ts';
 import type { PayingOptions } from '../paying/fetch.ts';
 import { payingWith } from '../paying/fetch.ts';
 import { addressOf } from '../paying/purchase.ts';
@@ -27,7 +28,7 @@ const PRICED = ['dry_run', 'over_limit', 'stopped', 'approval_required'];
 export async function quotePage(wallet: Wallet, url: string, options: PayingOptions = {}): Promise<PageQuote> {
   const { href } = addressOf(url);
   const earlier = await paymentFor(wallet, href);
-  const isHeld = earlier?.state === 'paid' && (earlier.licenceUntilMs ?? 0) > wallet.now();
+  const isHeld = hasLicence(earlier, wallet.now());
   try {
     const response = await payingWith(wallet, { ...options, isDryRun: true })(href, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     await response.body?.cancel();

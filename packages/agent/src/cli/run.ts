@@ -13,6 +13,7 @@ import { makeKeyFile } from '../keys.ts';
 import { serveOverStdio } from '../mcp/server.ts';
 import { usdcOf } from '../money.ts';
 import type { Wallet } from '../paying/client.ts';
+import { Purse } from '../paying/client.ts';
 import type { PayingOptions } from '../paying/fetch.ts';
 import { addressOf } from '../paying/purchase.ts';
 import { buyLicence, listLicences, quoteLicence } from '../service/licences.ts';
@@ -72,8 +73,9 @@ export async function runCommand(surroundings: Surroundings): Promise<ExitCode> 
     return await commandOf(order)(order, surroundings);
   } catch (error) {
     // Whatever a library says may hold what it was given: only our own sentences are shown.
-    const { code, message } = error instanceof AgentError ? error : { code: 'failed', message: 'The command failed.' };
-    if (isJson) surroundings.write(`${JSON.stringify({ error: code, says: message })}\n`);
+    const { code, message, details } =
+      error instanceof AgentError ? error : { code: 'failed', message: 'The command failed.', details: {} };
+    if (isJson) surroundings.write(`${JSON.stringify({ ...details, error: code, says: message })}\n`);
     else surroundings.complain(`${message}\n`);
     return exitOf(code);
   }
@@ -100,7 +102,7 @@ function serviceOf({ environment, send }: Surroundings): Service {
 }
 
 function payingOf({ maxMicro, isDryRun, isAgain }: Order, { send, wait }: Surroundings): PayingOptions & Pace {
-  const purse = maxMicro === null ? null : { leftMicro: maxMicro };
+  const purse = maxMicro === null ? null : new Purse(maxMicro);
   return { purse, isDryRun, isAgain, ...(send ? { send } : {}), ...(wait ? { wait } : {}) };
 }
 
@@ -123,8 +125,9 @@ const read: Command = async (order, surroundings) => {
 /** A price that was asked for is no failure. */
 function dryRun(error: unknown, { isJson }: Order, { write }: Surroundings): ExitCode {
   if (!(error instanceof AgentError) || error.code !== 'dry_run') throw error;
-  const usdc = usdcOf(BigInt(error.details['amountMicro'] ?? 0));
-  write(isJson ? `${JSON.stringify({ url: error.details['url'], usdc, isDryRun: true })}\n` : `${error.message}\n`);
+  const { url, amountMicro, isHeld = false } = error.details;
+  const usdc = usdcOf(isHeld ? 0n : BigInt(Number(amountMicro ?? 0)));
+  write(isJson ? `${JSON.stringify({ url, usdc, isHeld, isDryRun: true })}\n` : `${error.message}\n`);
   return 0;
 }
 
@@ -156,8 +159,8 @@ const buy: Command = async (order, surroundings) => {
     const { url } = outcome;
     const told = outcome.ok
       ? { how: outcome.page.how, usdc: usdcOf(outcome.page.amountMicro), transaction: outcome.page.transaction }
-      : { error: outcome.code, says: outcome.says };
-    if (order.isJson) write(`${JSON.stringify({ url, ...told })}\n`);
+      : { ...outcome.details, error: outcome.code, says: outcome.says };
+    if (order.isJson) write(`${JSON.stringify({ ...told, url })}\n`);
     else
       write(
         `${outcome.ok ? `${outcome.page.how}\t${usdcOf(outcome.page.amountMicro)}` : `${outcome.code}\t${outcome.says}`}\t${url}\n`,

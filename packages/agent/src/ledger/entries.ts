@@ -68,6 +68,8 @@ export type LedgerLine = z.infer<typeof line>;
 export interface LedgerPayment extends Omit<z.infer<typeof signed>, 'type' | 'amountMicro'> {
   readonly amountMicro: bigint;
   readonly state: 'open' | 'paid' | 'refused';
+  /** A person said yes to it, before it was signed or since. */
+  readonly isApproved: boolean;
   readonly transaction: string | null;
   readonly licence: string | null;
   readonly licenceUntilMs: number | null;
@@ -103,7 +105,7 @@ export function approvalIdOf({ purchase, url, host, amountMicro }: Bought): stri
 /** All payments and approvals of a ledger. */
 export class Ledger {
   readonly #payments = new Map<string, LedgerPayment>();
-  /** The newest payment for each purchase. */
+  /** The payment for each purchase, and of each payer for it, that was signed or paid last. */
   readonly #newest = new Map<string, string>();
   readonly #asked = new Map<string, Asked>();
   #approvals: Approval[] = [];
@@ -115,9 +117,17 @@ export class Ledger {
     const entry = read.data;
     if (entry.type === 'signed') this.#sign(entry);
     else if (entry.type === 'asked') this.#asked.set(entry.id, entry);
-    else if (entry.type === 'approved')
-      this.#approvals.push({ ...entry, id: entry.id ?? null, maxMicro: BigInt(entry.maxMicro) });
+    else if (entry.type === 'approved') this.#approve({ ...entry, id: entry.id ?? null, maxMicro: BigInt(entry.maxMicro) });
     else this.#answer(entry);
+  }
+
+  /** A yes is good once: for the payment that waits for it, signed already, or for the next signature. */
+  #approve(approval: Approval): void {
+    const waiting = [...this.#newest.values()]
+      .map((id) => this.#payments.get(id))
+      .find((payment) => payment !== undefined && isWaiting(payment, approval.atMs) && covers(approval, payment, approval.atMs));
+    if (waiting) this.#payments.set(waiting.id, { ...waiting, isApproved: true });
+    else this.#approvals.push(approval);
   }
 
   #answer(entry: z.infer<typeof paid> | z.infer<typeof refused>): void {
@@ -127,28 +137,37 @@ export class Ledger {
     if (entry.type === 'paid') {
       const { transaction, licence, licenceUntilMs } = entry;
       this.#payments.set(entry.id, { ...known, state: 'paid', transaction, licence, licenceUntilMs });
+      // Another key may have signed for the same since.
+      this.#remember(known);
     } else if (known.state === 'open') this.#payments.set(entry.id, { ...known, state: 'refused' });
   }
 
   #sign({ type: _, ...entry }: z.infer<typeof signed>): void {
     const amountMicro = BigInt(entry.amountMicro);
+    // An approval is used by the first signature that it covers.
+    const used = this.#approvals.findIndex((approval) => covers(approval, { ...entry, amountMicro }, entry.atMs));
+    if (used !== -1) this.#approvals.splice(used, 1);
     this.#payments.set(entry.id, {
       ...entry,
       amountMicro,
+      isApproved: used !== -1,
       state: 'open',
       transaction: null,
       licence: null,
       licenceUntilMs: null,
     });
-    this.#newest.set(entry.purchase, entry.id);
-    // An approval is used by the first signature that it covers.
-    const used = this.#approvals.findIndex((approval) => covers(approval, { ...entry, amountMicro }, entry.atMs));
-    if (used !== -1) this.#approvals.splice(used, 1);
+    this.#remember(entry);
   }
 
-  /** The newest payment for a purchase. */
-  newestOf(purchase: string): LedgerPayment | null {
-    return this.#payments.get(this.#newest.get(purchase) ?? '') ?? null;
+  #remember({ id, purchase, payer }: Pick<LedgerPayment, 'id' | 'purchase' | 'payer'>): void {
+    this.#newest.set(purchase, id);
+    this.#newest.set(newestKey(purchase, payer), id);
+  }
+
+  /** The payment for a purchase that was signed or paid last; where a payer is named, of that wallet. */
+  newestOf(purchase: string, payer: string | null = null): LedgerPayment | null {
+    const key = payer === null ? purchase : newestKey(purchase, payer);
+    return this.#payments.get(this.#newest.get(key) ?? '') ?? null;
   }
 
   /** Payments of a span, oldest first. */
@@ -156,10 +175,18 @@ export class Ledger {
     return [...this.#payments.values()].filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
   }
 
-  /** What was signed in a span, and of it at one host. Whatever was signed counts: nobody here can know that it will not be settled. */
-  spent(span: { readonly fromMs: number; readonly untilMs: number }, host: string): { totalMicro: bigint; hostMicro: bigint } {
+  /**
+   * What was signed in a span, and of it at one host, without the payment `but`. Whatever was signed counts: nobody here can know that it will
+   * not be settled.
+   */
+  spent(
+    span: { readonly fromMs: number; readonly untilMs: number },
+    host: string,
+    but: string | null = null,
+  ): { totalMicro: bigint; hostMicro: bigint } {
     const sum = { totalMicro: 0n, hostMicro: 0n };
     for (const payment of this.payments(span.fromMs, span.untilMs)) {
+      if (payment.id === but) continue;
       sum.totalMicro += payment.amountMicro;
       if (payment.host === host) sum.hostMicro += payment.amountMicro;
     }
@@ -175,6 +202,15 @@ export class Ledger {
   askedUnder(id: string): Asked | null {
     return this.#asked.get(id) ?? null;
   }
+}
+
+function newestKey(purchase: string, payer: string): string {
+  return `${payer.toLowerCase()} ${purchase}`;
+}
+
+/** True for a payment that may be sent again, and that no person said yes to. */
+function isWaiting({ state, isApproved, validBeforeS }: LedgerPayment, nowMs: number): boolean {
+  return state !== 'paid' && !isApproved && nowMs < validBeforeS * 1_000;
 }
 
 function covers({ atMs, url, id, maxMicro }: Approval, bought: Bought, nowMs: number): boolean {

@@ -5,6 +5,7 @@ import { readPage } from '../buying/page.ts';
 import type { PageQuote } from '../buying/quote.ts';
 import { quotePage } from '../buying/quote.ts';
 import { usdcOf } from '../money.ts';
+import { Purse } from '../paying/client.ts';
 import { findPages } from '../service/find.ts';
 import { buyLicence, listLicences, quoteLicence } from '../service/licences.ts';
 import { checkReceipt } from '../service/receipts.ts';
@@ -86,7 +87,7 @@ const buyTool = tool({
     const pages = outcomes.map((one) =>
       one.ok
         ? { url: one.url, how: one.page.how, usdc: usdcOf(one.page.amountMicro), transaction: one.page.transaction }
-        : { url: one.url, error: one.code, says: one.says },
+        : { ...one.details, url: one.url, error: one.code, says: one.says },
     );
     return { facts: { pages } };
   },
@@ -100,7 +101,7 @@ const heldTool = tool({
   input: z.strictObject({ url, maxCharacters }),
   pays: false,
   run: async (desk, asked) => {
-    const purse = { leftMicro: 0n };
+    const purse = new Purse(0n);
     const { text, contentType, amountMicro, ...facts } = await readPage(desk.wallet, asked.url, { ...sendOf(desk), purse });
     const told = { ...facts, usdc: usdcOf(amountMicro), characters: text.length, isCut: text.length > asked.maxCharacters };
     return { facts: told, quoted: [{ url: facts.url, contentType, text: text.slice(0, asked.maxCharacters) }] };

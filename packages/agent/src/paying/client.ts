@@ -3,11 +3,12 @@ import { ExactEvmScheme } from '@x402/evm';
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from '@x402/fetch';
 import { x402Client } from '@x402/fetch';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Verdict } from '../envelope/decide.ts';
 import { decide } from '../envelope/decide.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { periodAt } from '../envelope/envelope.ts';
 import { AgentError } from '../errors.ts';
-import type { LedgerPayment } from '../ledger/entries.ts';
+import type { Bought, LedgerPayment } from '../ledger/entries.ts';
 import { approvalIdOf } from '../ledger/entries.ts';
 import type { HeldLedger, LedgerFile } from '../ledger/file.ts';
 import { usdcOf } from '../money.ts';
@@ -22,9 +23,25 @@ export interface Wallet {
   readonly now: () => number;
 }
 
-/** What several purchases may cost together; each signature takes its price out. */
-export interface Purse {
-  leftMicro: bigint;
+/** What several purchases may cost together, in micro-USDC. A payment takes its price out once, however often it is sent. */
+export class Purse {
+  #leftMicro: bigint;
+  readonly #taken = new Set<string>();
+
+  constructor(leftMicro: bigint) {
+    this.#leftMicro = leftMicro;
+  }
+
+  /** Most that a payment may cost; null for one that has taken its price out. */
+  mostFor(id: string | null): bigint | null {
+    return id !== null && this.#taken.has(id) ? null : this.#leftMicro;
+  }
+
+  take({ id, amountMicro }: Pick<LedgerPayment, 'id' | 'amountMicro'>): void {
+    if (this.#taken.has(id)) return;
+    this.#taken.add(id);
+    this.#leftMicro -= amountMicro;
+  }
 }
 
 /** What whoever asks allows besides the envelope. */
@@ -41,6 +58,8 @@ export interface Allowance {
   readonly onceWithinMs?: number;
   /** Signs nothing: a price is told as `dry_run`. */
   readonly isDryRun?: boolean;
+  /** Called before each payment leaves, signed now or before. */
+  readonly onSent?: (payment: Pick<LedgerPayment, 'amountMicro'>) => void;
   /** Pays anew for what was paid for before, or may have been. */
   readonly isAgain?: boolean;
 }
@@ -70,16 +89,36 @@ export class LedgerClient extends x402Client {
 
   override createPaymentPayload(offer: PaymentRequired): Promise<PaymentPayload> {
     return this.#wallet.ledger.hold(async (held) => {
-      const earlier = reusable(held.ledger.newestOf(this.#purchase.key), this.#wallet.now(), this.#allowance);
-      if (earlier && !this.#allowance.isDryRun) {
-        this.chosen = { id: earlier.id, isFirst: false };
+      if (this.#allowance.isDryRun) this.#tellHeld(held, offer);
+      const { signer, now } = this.#wallet;
+      const newest = held.ledger.newestOf(this.#purchase.key);
+      const own = held.ledger.newestOf(this.#purchase.key, signer.address);
+      const earlier = reusable(newest, own, now(), this.#allowance);
+      if (earlier) {
+        this.#allow(held, earlier, earlier);
+        this.#choose(earlier, false);
         return earlier.payload as unknown as PaymentPayload;
       }
       const entry = this.#select(offer);
-      this.#allow(held, BigInt(entry.amount));
+      const { url, key: purchase } = this.#purchase;
+      const { sellerHost: host = url.host } = this.#allowance;
+      this.#allow(held, { purchase, url: url.href, host, amountMicro: BigInt(entry.amount) }, null);
       const payload = await super.createPaymentPayload({ ...offer, accepts: [entry] });
       this.#write(held, payload, entry);
       return payload;
+    });
+  }
+
+  /** The payment that this wallet signed for the same and that nobody answered, to be sent as it is; null where there is none, or it may not go out now. */
+  undecided(): Promise<LedgerPayment | null> {
+    return this.#wallet.ledger.hold(async (held) => {
+      const { signer, now } = this.#wallet;
+      const payment = held.ledger.newestOf(this.#purchase.key);
+      if (payment?.state !== 'open' || now() >= payment.validBeforeS * 1_000) return null;
+      const isOwn = held.ledger.newestOf(this.#purchase.key, signer.address)?.id === payment.id;
+      if (!isOwn || !this.#judge(held, payment, payment).may) return null;
+      this.#choose(payment, false);
+      return payment;
     });
   }
 
@@ -93,40 +132,69 @@ export class LedgerClient extends x402Client {
     }
   }
 
-  #allow({ ledger, append }: HeldLedger, amountMicro: bigint): void {
+  /** A page that was bought and is read by its licence costs nothing, whatever its price. */
+  #tellHeld({ ledger }: HeldLedger, offer: PaymentRequired): void {
+    const newest = ledger.newestOf(this.#purchase.key);
+    if (!isHeld(newest, this.#wallet.now())) return;
+    const amountMicro = Number(this.#select(offer).amount);
+    throw new AgentError('dry_run', 'It is held: the licence of an earlier purchase reads it again, and nothing is paid.', {
+      url: this.#purchase.url.href,
+      amountMicro,
+      isHeld: true,
+    });
+  }
+
+  /** The one judgement of what leaves this process, signed now or before. What was signed before counts already, in the period of its signature. */
+  #judge({ ledger }: HeldLedger, bought: Bought, earlier: LedgerPayment | null): Verdict {
     const { now, envelope: read } = this.#wallet;
-    const { url, key } = this.#purchase;
     const envelope = read();
-    const { maxMicro = null, purse, isDryRun, sellerHost: host = url.host, words = key } = this.#allowance;
-    const spent = ledger.spent(periodAt(envelope.period, now()), host);
-    const bought = { purchase: key, url: url.href, host, amountMicro };
-    const approvalId = approvalIdOf(bought);
-    const verdict = decide(envelope, spent, {
+    const { maxMicro = null, purse } = this.#allowance;
+    const { host, amountMicro } = bought;
+    return decide(envelope, ledger.spent(periodAt(envelope.period, earlier?.atMs ?? now()), host, earlier?.id), {
       host,
       amountMicro,
-      maxMicro: leastOf(maxMicro, purse?.leftMicro ?? null),
-      isApproved: ledger.isApproved(bought, now()),
-      approvalId,
+      maxMicro: leastOf(maxMicro, purse?.mostFor(earlier?.id ?? null) ?? null),
+      isApproved: earlier?.isApproved === true || ledger.isApproved(bought, now()),
+      approvalId: approvalIdOf(bought),
     });
-    const details = { url: url.href, amountMicro: Number(amountMicro) };
+  }
+
+  #allow(held: HeldLedger, bought: Bought, earlier: LedgerPayment | null): void {
+    const verdict = this.#judge(held, bought, earlier);
+    const { url, amountMicro } = bought;
+    const { isDryRun, words = bought.purchase } = this.#allowance;
+    const details = { url, amountMicro: Number(amountMicro) };
     if (!verdict.may) {
       const { limit, says } = verdict;
+      const approvalId = approvalIdOf(bought);
+      const not = earlier ? 'Not sent again' : 'Not bought';
       if (limit === 'approval' && approvalId !== null) {
-        const asked = { id: approvalId, url: url.href, words: printable(words), amountMicro: String(amountMicro) };
+        const asked = { id: approvalId, url, words: printable(words), amountMicro: String(amountMicro) };
         // On disk, so that the person reads what was asked, and not what a model says was asked.
-        if (ledger.askedUnder(approvalId) === null) append({ type: 'asked', atMs: now(), ...asked });
-        throw new AgentError('approval_required', `Not bought: ${asked.words}: ${says}.`, { ...details, limit, approvalId });
+        if (held.ledger.askedUnder(approvalId) === null) held.append({ type: 'asked', atMs: this.#wallet.now(), ...asked });
+        throw new AgentError('approval_required', `${not}: ${asked.words}: ${says}.`, { ...details, limit, approvalId });
       }
       const code = limit === 'stopped' ? 'stopped' : limit === 'approval' ? 'approval_required' : 'over_limit';
-      throw new AgentError(code, `Not bought: ${says}.`, { ...details, limit });
+      throw new AgentError(code, `${not}: ${says}.`, { ...details, limit });
     }
-    if (isDryRun) throw new AgentError('dry_run', `It costs ${usdcOf(amountMicro)} USDC, and would be bought.`, details);
+    if (!isDryRun) return;
+    const price = `${usdcOf(amountMicro)} USDC`;
+    const says = earlier
+      ? `A payment of ${price} was signed for it, and would be sent again.`
+      : `It costs ${price}, and would be bought.`;
+    throw new AgentError('dry_run', says, details);
+  }
+
+  #choose(payment: Pick<LedgerPayment, 'id' | 'amountMicro'>, isFirst: boolean): void {
+    this.#allowance.purse?.take(payment);
+    this.#allowance.onSent?.(payment);
+    this.chosen = { id: payment.id, isFirst };
   }
 
   /** On disk before the signature leaves this process: a crash after this line sends the same payment again. */
   #write({ append }: HeldLedger, payload: PaymentPayload, entry: PaymentRequirements): void {
     const { signer, now } = this.#wallet;
-    const { purse, sellerHost = this.#purchase.url.host } = this.#allowance;
+    const { sellerHost = this.#purchase.url.host } = this.#allowance;
     const { authorization } = payload.payload as { authorization?: Readonly<Record<string, string>> };
     const { from, to, value, nonce, validBefore } = authorization ?? {};
     const isAsDecided =
@@ -147,8 +215,7 @@ export class LedgerClient extends x402Client {
       validBeforeS: Number(validBefore),
       payload: JSON.parse(JSON.stringify(payload)),
     });
-    if (purse) purse.leftMicro -= BigInt(entry.amount);
-    this.chosen = { id: nonce, isFirst: true };
+    this.#choose({ id: nonce, amountMicro: BigInt(entry.amount) }, true);
   }
 }
 
@@ -179,25 +246,41 @@ function leastOf(one: bigint | null, other: bigint | null): bigint | null {
   return one < other ? one : other;
 }
 
+/** True for a purchase whose licence reads it again. */
+export function isHeld(payment: LedgerPayment | null, nowMs: number): boolean {
+  return payment?.state === 'paid' && (payment.licenceUntilMs ?? 0) > nowMs;
+}
+
 /**
- * The payment that was signed for the same purchase, when it is the one to send: while it is undecided, and while the licence that it bought is alive.
- * Throws `payment_unclear` for one that ran out and was never answered: it may have been settled, and a new one would pay twice.
+ * The payment that the present key signed for the same purchase (`own`), when it is the one to send: while it is undecided, and while the licence that
+ * it bought is alive. Throws `payment_unclear` where the newest one ran out or is another key's, and was never answered: it may have been settled, and a
+ * new one would pay twice.
  */
-function reusable(earlier: LedgerPayment | null, nowMs: number, allowance: Allowance): LedgerPayment | null {
-  const { isAgain = false, onceWithinMs = 0 } = allowance;
-  if (earlier === null) return null;
-  const { amountMicro, url, payer, id } = earlier;
+function reusable(
+  newest: LedgerPayment | null,
+  own: LedgerPayment | null,
+  nowMs: number,
+  { isAgain = false, onceWithinMs = 0 }: Allowance,
+): LedgerPayment | null {
+  if (newest === null) return null;
+  const isOwn = newest.id === own?.id;
+  const { amountMicro, url, payer, id, state } = newest;
   const facts = { url, amountMicro: Number(amountMicro), nonce: id };
-  if (earlier.state === 'paid') {
-    if ((earlier.licenceUntilMs ?? 0) > nowMs) return earlier;
-    if (isAgain || nowMs >= earlier.atMs + onceWithinMs) return null;
-    throw new AgentError('bought_before', 'It was bought before, and its licence has expired. Pay again with --again.', facts);
-  }
-  if (nowMs < earlier.validBeforeS * 1_000) return earlier;
-  if (earlier.state === 'refused' || isAgain) return null;
-  throw new AgentError(
-    'payment_unclear',
-    `Nobody answered a payment of ${usdcOf(amountMicro)} USDC for this, and it expired. It may have been settled: check the transfers of ${payer}, or pay again with --again.`,
-    facts,
-  );
+  if (isOwn && isHeld(newest, nowMs)) return newest;
+  if (state === 'paid' && !isAgain && nowMs < newest.atMs + onceWithinMs)
+    throw new AgentError(
+      'bought_before',
+      `It was bought before${isOwn ? '' : ` by ${payer}`}, and its licence has expired. Pay again with --again.`,
+      facts,
+    );
+  const isValid = own !== null && nowMs < own.validBeforeS * 1_000;
+  if (state === 'open' && !isAgain && !(isOwn && isValid))
+    throw new AgentError(
+      'payment_unclear',
+      isOwn
+        ? `Nobody answered a payment of ${usdcOf(amountMicro)} USDC for this, and it expired. It may have been settled: check the transfers of ${payer}, or pay again with --again.`
+        : `Nobody answered a payment of ${usdcOf(amountMicro)} USDC for this by ${payer}, whose key is not the present one. It may be settled: check the transfers of ${payer}, or pay again with --again.`,
+      facts,
+    );
+  return isValid && own.state !== 'paid' ? own : null;
 }

@@ -5,7 +5,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPayment, x402HTTPClient } fro
 import { AgentError } from '../errors.ts';
 import type { LedgerPayment } from '../ledger/entries.ts';
 import type { Allowance, Wallet } from './client.ts';
-import { LedgerClient } from './client.ts';
+import { isHeld, LedgerClient } from './client.ts';
 import { addressOf, purchaseOf } from './purchase.ts';
 
 /** What paying needs besides a wallet. */
@@ -66,8 +66,10 @@ async function payOnce(wallet: Wallet, request: Request, options: PayingOptions)
   const http = new x402HTTPClient(client);
   if (!options.isDryRun) {
     const earlier = await wallet.ledger.hold(async ({ ledger }) => ledger.newestOf(purchase.key));
-    const known = earlier && (await askAgain(wallet, earlier, request, send));
-    if (known) return { response: known, isSigned: earlier.state !== 'paid' };
+    const byLicence = earlier && (await askByLicence(earlier, wallet.now(), request, send));
+    if (byLicence) return { response: byLicence, isSigned: false };
+    const undecided = await client.undecided();
+    if (undecided) return { response: await sendAgain(wallet, undecided, request, send), isSigned: true };
     // The library signs for the site that is asked alone, so that no site gets words that open another one's doors.
     http.onPaymentRequired(createSIWxClientHook(wallet.signer));
   }
@@ -106,20 +108,26 @@ function bounded(send: typeof fetch): typeof fetch {
   };
 }
 
-/** Asks with what there is from an earlier purchase: its licence, or its payment where nobody knows what became of it. Null when neither helps. */
-async function askAgain(wallet: Wallet, earlier: LedgerPayment, request: Request, send: typeof fetch): Promise<Response | null> {
+/** Asks with the licence of an earlier purchase, whichever key paid for it; null where it does not help. */
+async function askByLicence(
+  earlier: LedgerPayment,
+  nowMs: number,
+  request: Request,
+  send: typeof fetch,
+): Promise<Response | null> {
+  if (!isHeld(earlier, nowMs) || request.headers.has('authorization')) return null;
   const again = request.clone();
-  const nowMs = wallet.now();
-  if (earlier.state === 'paid') {
-    if (earlier.licence === null || (earlier.licenceUntilMs ?? 0) <= nowMs || request.headers.has('authorization')) return null;
-    again.headers.set('authorization', `License ${earlier.licence}`);
-    const response = await send(again);
-    return [401, 402, 403].includes(response.status) ? null : response;
-  }
-  if (earlier.state !== 'open' || nowMs >= earlier.validBeforeS * 1_000) return null;
-  for (const [name, value] of Object.entries(headersOf(earlier))) again.headers.set(name, value);
+  again.headers.set('authorization', `License ${earlier.licence}`);
   const response = await send(again);
-  await note(wallet, { id: earlier.id, isFirst: false }, response);
+  return [401, 402, 403].includes(response.status) ? null : response;
+}
+
+/** Sends a payment once more, as it was signed. The client has judged it. */
+async function sendAgain(wallet: Wallet, payment: LedgerPayment, request: Request, send: typeof fetch): Promise<Response> {
+  const again = request.clone();
+  for (const [name, value] of Object.entries(headersOf(payment))) again.headers.set(name, value);
+  const response = await send(again);
+  await note(wallet, { id: payment.id, isFirst: false }, response);
   return response;
 }
 

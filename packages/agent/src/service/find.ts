@@ -1,5 +1,6 @@
 /** Pages by their words: the service's own tool, asked as any client of the Model Context Protocol asks it. */
 import { AgentError } from '../errors.ts';
+import { nextStepOf, saysOf } from '../nextStep.ts';
 import type { Service } from './service.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -27,8 +28,14 @@ export async function findPages(
   };
   const facts = result?.structuredContent ?? parsed(result?.content?.[0]?.text ?? '');
   if (!response.ok || result?.isError === true || typeof facts !== 'object' || facts === null)
-    throw new AgentError('service_failed', `The service found nothing for this query: it answers ${response.status}.`);
+    throw refused(response.status, facts);
   return facts as Readonly<Record<string, unknown>>;
+}
+
+function refused(status: number, facts: unknown): AgentError {
+  const next = nextStepOf(facts);
+  const says = `The service found nothing for this query: it answers ${status}.${next ? saysOf(next) : ''}`;
+  return new AgentError('service_failed', says, { status, ...(next ? { next } : {}) });
 }
 
 /** The message of an answer: JSON, or the data of its only event. */

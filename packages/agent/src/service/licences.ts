@@ -1,4 +1,5 @@
 /** Licences over many pages of a site, for a period. */
+import { usdcOf } from '../money.ts';
 import type { Wallet } from '../paying/client.ts';
 import type { PayingOptions } from '../paying/fetch.ts';
 import { payingWith } from '../paying/fetch.ts';
@@ -29,7 +30,10 @@ export function quoteLicence(service: Service, order: LicenceOrder): Promise<Tol
 /** The same order within a day is not paid for twice. */
 const ONCE_WITHIN_MS = 24 * 3_600_000;
 
-/** Buys a licence within the envelope, whose limit for one page holds for it, too. After a crash the same order sends the same payment. */
+/**
+ * Buys a licence within the envelope, whose limit for one page holds for it, too. After a crash the same order sends the same payment. The answer says
+ * `how` (`bought`, or `held` where the wallet has it already) and in `usdc` what was paid for it: 0 for one that is held.
+ */
 export async function buyLicence(
   service: Service,
   wallet: Wallet,
@@ -38,8 +42,13 @@ export async function buyLicence(
 ): Promise<Told> {
   const token = await signIn(service, wallet);
   const once = { sellerHost: order.host, onceWithinMs: ONCE_WITHIN_MS, words: wordsOf(order) };
-  const pay = payingWith(wallet, { send: service.send, ...options, ...once });
-  return askService(service, '/_svc/licenses', { body: order, token, send: pay });
+  let sentMicro: bigint | null = null;
+  const onSent = ({ amountMicro }: { readonly amountMicro: bigint }): void => {
+    sentMicro = amountMicro;
+  };
+  const pay = payingWith(wallet, { send: service.send, ...options, ...once, onSent });
+  const told = await askService(service, '/_svc/licenses', { body: order, token, send: pay, payer: wallet.signer.address });
+  return { how: sentMicro === null ? 'held' : 'bought', usdc: usdcOf(sentMicro ?? 0n), ...told };
 }
 
 /** All that an order says; lists and host in quotes, so that none of them reads as the next member. */

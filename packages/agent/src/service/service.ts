@@ -1,5 +1,6 @@
 /** The settlement service, by its REST: licences over many pages, and the keys that receipts are signed with. */
 import { AgentError } from '../errors.ts';
+import { nextStepOf, saysOf } from '../nextStep.ts';
 import type { Wallet } from '../paying/client.ts';
 import { addressOf } from '../paying/purchase.ts';
 
@@ -18,11 +19,17 @@ export function serviceAt(url: string | undefined, send: typeof fetch = fetch): 
   return { url: addressOf(url).href.replace(/\/+$/, ''), send };
 }
 
-/** What a call answers, as JSON of at most 1 MB; `service_failed` for anything but 2xx. */
+/** What a call answers, as JSON of at most 1 MB; `service_failed` for anything but 2xx, with the `next` that the service says. */
 export async function askService(
   service: Service,
   path: string,
-  asked: { readonly body?: unknown; readonly token?: string; readonly send?: typeof fetch } = {},
+  asked: {
+    readonly body?: unknown;
+    readonly token?: string;
+    readonly send?: typeof fetch;
+    /** The wallet that pays: what a refusal says of money is about it. */
+    readonly payer?: string;
+  } = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const { body, token, send = service.send } = asked;
   const response = await send(`${service.url}${path}`, {
@@ -42,9 +49,11 @@ export async function askService(
   const value = await jsonOf(response);
   if (response.ok) return value;
   const says = typeof value['error'] === 'string' ? value['error'].replace(/[^\x20-\x7e]/g, ' ').slice(0, 300) : '';
-  throw new AgentError('service_failed', `The service answers ${response.status}${says === '' ? '' : `: ${says}`}.`, {
-    status: response.status,
-  });
+  const told = nextStepOf(value);
+  const next =
+    told && asked.payer !== undefined ? { ...told, ...(told.action === 'fund' ? { address: asked.payer } : {}) } : told;
+  const sentence = `The service answers ${response.status}${says === '' ? '' : `: ${says}`}.${next ? saysOf(next) : ''}`;
+  throw new AgentError('service_failed', sentence, { status: response.status, ...(next ? { next } : {}) });
 }
 
 async function jsonOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
