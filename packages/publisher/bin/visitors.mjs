@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-const { lists, defaults, classes, browsers } = read('visitors.json');
+const { lists, defaults, classes, browsers, cdns } = read('visitors.json');
 const LICENCE = `MIT License, Copyright (c) 2024 ai.robots.txt, Copyright (c) Martin Monperrus and contributors. Permission is hereby granted, free of
 charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without
 restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the
@@ -56,6 +56,8 @@ ${Object.entries(defaults)
   .map(([name, policy]) => `  ${name}: '${policy}',`)
   .join('\n')}
 } as const;`;
+/** Whole User-Agents that a CDN sends in place of everybody's. */
+const CDNS = `^(?:${pattern(cdns)})$`;
 const BROWSERS = ` (?:${pattern(browsers)})\\/[\\w.-]+`;
 
 /** For the package: patterns alone. */
@@ -71,6 +73,8 @@ ${rows.join('\n')}
 } as const;
 /** Programs with a browser inside, whose names are those of agents as well. */
 export const BROWSERS: RegExp = /${BROWSERS}/g;
+/** User-Agents in lower case that a CDN sends in place of everybody's. */
+export const CDNS: RegExp = /${CDNS}/;
 `;
 }
 
@@ -115,6 +119,7 @@ return array(
 ${rows.join('\n')}
 	),
 	'browsers' => ${phpText(`~${BROWSERS}~`)},
+	'cdns'     => ${phpText(`~${CDNS}~D`)},
 	'bots'     => ${phpText(bots)},
 	'defaults' => array(
 ${Object.entries(defaults)

@@ -315,28 +315,58 @@ judges(readersCheck, [
 
 const policy = { allow: [], charge: [], block: [] };
 const lists = { seoAllowlist: ['googlebot'], crawlerPolicy: policy, visitorClasses: {} };
+const free = html(200);
+const replies = {
+  ...{ search: free, preview: free, ads: free, feed: free, monitor: free, app: free },
+  ...{ ai: offer(), automation: offer(), pretender: offer() },
+};
+const allGet = (one: Reply) => Object.fromEntries(Object.keys(replies).map((name) => [name, one]));
 judges(visitorsCheck, [
-  ['nothing was decided: previews read', { lists }, 'ok', /Link previews read free: facebookexternalhit, Twitterbot, /],
-  ['nothing was decided: agents pay', { lists }, 'ok', /AI agents pay: GPTBot, /],
-  ['a class', { lists: { ...lists, visitorClasses: { feed: 'block' } } }, 'ok', /Feed readers are blocked: Feedly, /],
-  ['pretenders', { lists: { ...lists, visitorClasses: { pretender: 'read' } } }, 'ok', /Tools that pretend read free/],
+  ['nothing was decided: previews read', { lists, replies }, 'ok', /Link previews read free: facebookexternalhit, Twitterbot, /],
+  ['nothing was decided: agents pay', { lists, replies }, 'ok', /AI agents pay: GPTBot, /],
+  [
+    'a class',
+    { lists: { ...lists, visitorClasses: { feed: 'block' } }, replies: { ...replies, feed: reply(403) } },
+    'ok',
+    /Feed readers are blocked: Feedly, /,
+  ],
+  [
+    'pretenders',
+    { lists: { ...lists, visitorClasses: { pretender: 'read' } }, replies: { ...replies, pretender: free } },
+    'ok',
+    /Tools that pretend read free/,
+  ],
   [
     'a name',
-    { lists: { ...lists, crawlerPolicy: { ...policy, charge: ['twitterbot'] } } },
+    { lists: { ...lists, crawlerPolicy: { ...policy, charge: ['twitterbot'] } }, replies },
     'ok',
     /Link previews pay: Twitterbot/m,
   ],
   [
     'people pay',
-    { lists: { ...lists, crawlerPolicy: { ...policy, charge: ['cubot'] } } },
+    { lists: { ...lists, crawlerPolicy: { ...policy, charge: ['cubot'] } }, replies },
     'problem',
     /People pay: a phone by Cubot\./m,
   ],
-  ['not asked', { lists: null }, 'unknown'],
+  [
+    'a gate that charges who reads free',
+    { lists, replies: { ...replies, preview: offer() } },
+    'problem',
+    /^Link previews pay at the site; by the owner’s settings they read free \(asked as: facebookexternalhit\)/,
+  ],
+  ['a gate that frees who pays', { lists, replies: { ...replies, automation: free } }, 'problem', /^Automation .* read free at/],
+  ['a CDN in front hides who asks', { lists, replies: allGet(free) }, 'problem', /^The site treats all visitors alike/],
+  ['so that all pay', { lists, replies: allGet(offer()) }, 'problem', /all visitors alike, .*: they pay\./],
+  ['a firewall', { lists, replies: { ...replies, monitor: reply(429) } }, 'unknown', /UptimeRobot gets 429/],
+  ['silence', { lists, replies: { ...replies, app: silent('timeout') } }, 'unknown', /an app with CFNetwork got no answer/],
+  ['no page', { lists, replies: null }, 'unknown', /No page that is for sale is known/],
+  ['not asked', { lists: null, replies: null }, 'unknown'],
 ]);
 
 test('the doctor says of every known visitor what becomes of it, once', async () => {
-  const told = visitorsCheck.judge({ lists }).map(({ says }) => says.replace(/\.$/, '').split(': ')[1]?.split(', ') ?? []);
+  const told = visitorsCheck
+    .judge({ lists, replies })
+    .map(({ says }) => says.replace(/\.$/, '').split(': ')[1]?.split(', ') ?? []);
   expect(
     told
       .flat()

@@ -6,7 +6,13 @@ import { createClassifier } from '../../../packages/publisher/src/core/who.ts';
 import { openReaders } from '../../../packages/publisher/src/knowing/readers.ts';
 
 const PAYS = ['ai', 'automation'];
-const classOf = { search_engine: 'search', crawler_list: 'ai', isbot: 'automation', no_name: 'automation' } as const;
+const classOf = {
+  search_engine: 'search',
+  crawler_list: 'ai',
+  isbot: 'automation',
+  no_name: 'automation',
+  cdn: 'person',
+} as const;
 const NO_LISTS = { seoAllowlist: [], crawlerPolicy: { allow: [], charge: [], block: [] } };
 
 test.each(visitors)('$class: $userAgent', ({ class: named, userAgent }) => {

@@ -32,3 +32,5 @@ export const ROBOTS = {
 } as const;
 /** Programs with a browser inside, whose names are those of agents as well. */
 export const BROWSERS: RegExp = / (?:code|cursor|devin|operator|trae|windsurf)\/[\w.-]+/g;
+/** User-Agents in lower case that a CDN sends in place of everybody's. */
+export const CDNS: RegExp = /^(?:amazon cloudfront)$/;

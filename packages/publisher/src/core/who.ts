@@ -1,9 +1,9 @@
 /** Who reads: decided at the site, from the User-Agent and what the site's owner said of it. */
 import { isbot } from 'isbot';
 import { Lru } from './lru.ts';
-import { BROWSERS, DEFAULTS, ROBOTS } from './robots.generated.ts';
+import { BROWSERS, CDNS, DEFAULTS, ROBOTS } from './robots.generated.ts';
 
-/** What the reader counts as; `robot` and `search` read free by their class, `allowed` by the owner's word on a name. */
+/** What the reader counts as; `person` also where a CDN hides who asks; `robot` and `search` read free by their class, `allowed` by the owner's word on a name. */
 export type Who = 'person' | 'search' | 'robot' | 'allowed' | 'blocked' | 'agent';
 
 /**
@@ -27,6 +27,7 @@ export type Reason =
   | Exclude<VisitorClass, 'ai' | 'search' | 'automation'>
   | 'site_classifier'
   | 'person'
+  | 'cdn'
   | 'service_away'
   | 'over_budget'
   | 'paying'
@@ -87,6 +88,8 @@ function classify(ua: string, lists: AgentLists | null): Caller {
   if (has(policy?.allow)) return { who: 'allowed', reason: 'policy_allow' };
   if (has(policy?.charge)) return { who: 'agent', reason: 'policy_charge' };
   if (/^[\s-]*$/.test(ua)) return byClass('automation', 'no_name', lists);
+  // Under a CDN's own name come people, search engines and agents alike: nobody is charged by mistake.
+  if (CDNS.test(ua)) return { who: 'person', reason: 'cdn' };
   if (has(lists?.seoAllowlist ?? SEARCH_ENGINES)) return byClass('search', 'search_engine', lists);
   // Editors have browsers inside, with the editor's name in front of the engine's: people read in them.
   const text = WITH_BROWSER.test(ua) ? ua.replace(BROWSERS, '') : ua;

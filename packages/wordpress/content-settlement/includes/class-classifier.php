@@ -35,10 +35,14 @@ final class Classifier {
 		if ( preg_match( '~^[\s-]*$~D', $agent ) ) {
 			return self::by_class( 'automation', 'no_name', $policy );
 		}
+		$lists = self::lists();
+		// Under a CDN's own name come people, search engines and agents alike: nobody is charged by mistake.
+		if ( preg_match( $lists['cdns'], $agent ) ) {
+			return array( 'person', 'cdn' );
+		}
 		if ( self::has_fragment( $agent, $policy['seoAllowlist'] ?? self::SEARCH_ENGINES ) ) {
 			return self::by_class( 'search', 'search_engine', $policy );
 		}
-		$lists = self::lists();
 		// Editors have browsers inside, with the editor's name in front of the engine's: people read in them.
 		$text = preg_match( '~^mozilla/5\.0 .*chrome/~', $agent ) ? (string) preg_replace( $lists['browsers'], '', $agent ) : $agent;
 		if ( preg_match( $lists['robots']['ai'], $text ) ) {

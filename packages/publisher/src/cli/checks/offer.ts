@@ -66,7 +66,8 @@ function notSold(page: string, agentName: string, { status, headers }: Came, ver
   if (verdict === 'priced') {
     return problem(
       `${agentName} gets ${page} free, although it has a price.`,
-      'See that the package stands in front of this page, that its origin is the public address, and that its key is good.',
+      'See that the package stands in front of this page, that the CDN or proxy forwards the User-Agent, that its origin is the public ' +
+        'address, and that its key is good.',
     );
   }
   if (verdict === 'failed')

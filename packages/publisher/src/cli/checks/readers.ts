@@ -22,17 +22,20 @@ export const readersCheck: Check<Facts> = {
   },
   judge: ({ page, person, googlebot, isGoogleFree }) => {
     if (page === null) return [noPage()];
-    return [judgePerson(page, person), judgeGoogle(googlebot, isGoogleFree)];
+    const chargesAll = person?.came === true && person.status === 402 && googlebot?.came === true && googlebot.status === 402;
+    return [judgePerson(page, person, chargesAll), judgeGoogle(googlebot, isGoogleFree)];
   },
 };
 
-function judgePerson(page: string, reply: Reply | null): Finding {
+function judgePerson(page: string, reply: Reply | null, chargesAll: boolean): Finding {
   if (!reply?.came) return unknown('Whether people get the page is unclear.', 'Run this again when the site answers.');
   if (reply.status === 200) return ok('A person gets the page.');
   if (reply.status === 402) {
     return problem(
       'A person with a browser gets a 402.',
-      "Leave `charge` at 'agents', and see that your own classifier knows browsers.",
+      chargesAll
+        ? "Have the CDN or proxy forward the User-Agent of its visitors; else leave `charge` at 'agents', and see your own classifier."
+        : "Leave `charge` at 'agents', and see that your own classifier knows browsers.",
     );
   }
   if (reply.status >= 300 && reply.status < 400) {
