@@ -9,6 +9,11 @@ export function jsonResponse(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } };
 }
 
+/** The header by which a gate knows that its copy of the settings is older. */
+export function siteVersion({ version }: { readonly version: number }) {
+  return { 'x-svc-site-version': String(version) };
+}
+
 /** The error responses of a key route; `schema` where a route has an error shape of its own. */
 export function keyErrors(schema?: Schema): ZodOpenApiResponsesObject {
   const error = schema ?? ErrorBody;

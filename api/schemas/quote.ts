@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TERMS } from '../../modules/kernel/licence/period.ts';
 import { AGENT_CATEGORIES, isOperator } from '../../modules/pricing/rules/rule.ts';
-import { address, kind, micro, resource } from './shared.ts';
+import { address, kind, micro, resource, SiteVersionHeaders } from './shared.ts';
 
 const MAX_ERROR_CHARS = 200;
 /** Pages of one POST /_svc/quotes. */
@@ -85,7 +85,7 @@ export const QuotesRequest = z
 const freeBecause = z.enum(['no_credits', 'free_slug', 'out_of_scope', 'no_price', 'free_rule']);
 
 /** What an answer of GET /_svc/quote says about itself. */
-export const ChangesHeaders = z.object({
+export const ChangesHeaders = SiteVersionHeaders.extend({
   'X-SVC-Changes-In': z.exactOptional(
     z.string().meta({
       description:

@@ -55,3 +55,10 @@ export const PlanGateError = z.object({ error: z.string(), next, upgrade: z.lite
 /** Text without control characters, in words that every reader of a JSON schema knows. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come in
 export const NO_CONTROLS = /^[^\u0000-\u001f\u007f-\u009f]+$/;
+
+/** What answers to gates say of the site's settings. */
+export const SiteVersionHeaders = z.object({
+  'X-SVC-Site-Version': z
+    .string()
+    .meta({ description: "The site's version: ask for enforce-config again when it is above the `version` of your copy." }),
+});

@@ -22,7 +22,7 @@ const SetCrawlerPolicyPayload = builder.objectRef<EnforcementSettings>('SetCrawl
 
 ownerMutation('setCrawlerPolicy', {
   description:
-    'Sets what becomes of crawlers by fragments of their User-Agent: block before allow before charge. Gates fetch it within 5 minutes.',
+    'Sets what becomes of crawlers by fragments of their User-Agent: block before allow before charge. Gates fetch it with the next price that they ask for, within 5 minutes at most.',
   input: builder.inputType('SetCrawlerPolicyInput', {
     description: 'At most 200 fragments a list, each up to 64 characters, in one list only, and in no User-Agent of a browser.',
     fields: (t) => ({
@@ -50,7 +50,7 @@ const SetVisitorClassPayload = builder
   });
 
 ownerMutation('setVisitorClass', {
-  description: 'Sets what becomes of a class of visitors that none of the lists names. Gates fetch it within 5 minutes.',
+  description: 'Sets what becomes of a class of visitors that none of the lists names. Gates fetch it with the next price that they ask for, within 5 minutes at most.',
   input: builder.inputType('SetVisitorClassInput', {
     description: 'One class and what becomes of it.',
     fields: (t) => ({

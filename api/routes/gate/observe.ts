@@ -5,7 +5,8 @@ import { holderOfKey } from '../../../platform/pacing/rates.ts';
 import type { KeyRoute } from '../../route.ts';
 import { ObservationReport, ObservationReports, ObserveAccepted, ObserveError } from '../../schemas/observe.ts';
 import { parseWith } from '../../schemas/parse.ts';
-import { jsonResponse, keyErrors } from '../responses.ts';
+import { SiteVersionHeaders } from '../../schemas/shared.ts';
+import { jsonResponse, keyErrors, siteVersion } from '../responses.ts';
 
 /** Reports of a list that count as much as another call. */
 const REPORTS_A_POINT = 10;
@@ -25,7 +26,10 @@ export const observeRoute: KeyRoute = {
     summary: 'Report gating decisions',
     security: [{ publisherKey: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: ObservationReport.or(ObservationReports) } } },
-    responses: { '202': jsonResponse('Written', ObserveAccepted), ...keyErrors(ObserveError) },
+    responses: {
+      '202': { ...jsonResponse('Written', ObserveAccepted), headers: SiteVersionHeaders },
+      ...keyErrors(ObserveError),
+    },
   },
   handle: async ({ deps, caller, body }) => {
     const isList = Array.isArray(body);
@@ -39,7 +43,7 @@ export const observeRoute: KeyRoute = {
     for (const resource of new Set(away.map((report) => report.resource)))
       noteCall(deps.liveness, caller.tenant, resource, 'failedOpen');
     await deps.observer.record(caller.tenant, checked);
-    return { status: 202, body: { ok: true, accepted: reports.length } };
+    return { status: 202, headers: siteVersion(caller.tenant), body: { ok: true, accepted: reports.length } };
   },
 };
 

@@ -10,7 +10,7 @@ import { signOffers } from '../../../modules/receipts/use/offers.ts';
 import type { Answer, KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { ChangesHeaders, FreeHeaders, QuoteBody, QuoteQuery } from '../../schemas/quote.ts';
-import { jsonResponse, keyErrors } from '../responses.ts';
+import { jsonResponse, keyErrors, siteVersion } from '../responses.ts';
 
 const HEADERS = { 'cache-control': 'private, no-store' };
 /** Made once a reason: every answer about a free page is one of these. */
@@ -22,10 +22,21 @@ const FREE: Readonly<Record<FreeBecause, Answer>> = {
   free_rule: free('free_rule'),
 };
 
-/** An answer that says in how many milliseconds a rule begins or ends by which it may be another one; gates keep it no longer. */
-function lasting(answer: Answer, { untilMs }: Pick<FoundPage, 'untilMs'>, nowMs: number): Answer {
-  if (untilMs === null) return answer;
-  return { ...answer, headers: { ...answer.headers, 'x-svc-changes-in': String(Math.max(0, untilMs - nowMs)) } };
+/** What an answer hangs on: its page, the version of its site, and now. */
+interface Standing {
+  readonly page: Pick<FoundPage, 'untilMs'>;
+  readonly tenant: { readonly version: number };
+  readonly nowMs: number;
+}
+
+/**
+ * An answer that says in how many milliseconds a rule begins or ends by which it may be another one (gates keep it no longer), and the
+ * version of the site, by which gates know that there are newer settings.
+ */
+function lasting(answer: Answer, { page: { untilMs }, tenant, nowMs }: Standing): Answer {
+  const headers = { ...answer.headers, ...siteVersion(tenant) };
+  if (untilMs === null) return { ...answer, headers };
+  return { ...answer, headers: { ...headers, 'x-svc-changes-in': String(Math.max(0, untilMs - nowMs)) } };
 }
 
 function free(because: FreeBecause): Answer {
@@ -66,9 +77,9 @@ export const quoteRoute: KeyRoute = {
     const { found } = page;
     const nowMs = deps.clock();
     if (found === 'refused') throw agentRefused(page.untilMs === null ? null : page.untilMs - nowMs);
-    if (typeof found === 'string') return lasting(FREE[found], page, nowMs);
+    if (typeof found === 'string') return lasting(FREE[found], { page, tenant, nowMs });
     const quoted = issueQuote(deps, found);
-    if (build === undefined) return lasting({ status: 200, headers: HEADERS, body: quoted.quote }, page, nowMs);
+    if (build === undefined) return lasting({ status: 200, headers: HEADERS, body: quoted.quote }, { page, tenant, nowMs });
     const signed = sign && (await signOffers({ ...deps, signer: deps.keyring }, quoted, sign === 'host' ? 'host' : 'service'));
     const extensions = {
       // First in the header, which has room for one of the two: every gate asks for a sign-in, and a site's owner for signatures.
@@ -76,7 +87,7 @@ export const quoteRoute: KeyRoute = {
       ...(signIn === undefined ? {} : { 'sign-in-with-x': declareAtPage(deps, quoted) }),
     };
     const x402 = buildPageOffer(deps, quoted, { ...(error === undefined ? {} : { error }), extensions });
-    return lasting({ status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } }, page, nowMs);
+    return lasting({ status: 200, headers: HEADERS, body: { ...quoted.quote, x402 } }, { page, tenant, nowMs });
   },
   cached: ({ deps, caller: { tenant }, search }) => {
     const nowMs = deps.clock();
@@ -85,6 +96,6 @@ export const quoteRoute: KeyRoute = {
     deps.liveness.note(tenant.tenantId, page.host, 'quoted');
     const { found } = page;
     const answer = typeof found === 'string' ? FREE[found] : { status: 200, headers: HEADERS, body: issueQuoteText(deps, found) };
-    return lasting(answer, page, nowMs);
+    return lasting(answer, { page, tenant, nowMs });
   },
 };

@@ -51,7 +51,7 @@ export interface GateAnswer {
 }
 
 /** What is said after a change. */
-export const SAID = 'Saved. Gates fetch it within five minutes.';
+export const SAID = 'Saved. Gates fetch it with the next price that they ask for, within five minutes at most.';
 
 /** The settings as they are now. Throws `not_found` where the site is gone. */
 export async function gateNow(): Promise<Settings> {

@@ -174,6 +174,8 @@ export interface ClientOptions {
   readonly serviceUrl: string;
   readonly apiKey: string;
   readonly fetch?: typeof fetch;
+  /** Hears the version of the site's settings that an answer names: those of enforce-config are older where theirs is lower. */
+  readonly onSiteVersion?: (version: number) => void;
   /** For everything but verify, reports included. 2,000 unless told. */
   readonly quoteTimeoutMs?: number;
   /** Verify answers after 20 s at the latest. 25,000 unless told. */
@@ -302,6 +304,8 @@ export function createClient(options: ClientOptions): Client {
         redirect: 'manual',
         signal,
       });
+      const version = Number(answer.headers.get('x-svc-site-version') ?? Number.NaN);
+      if (Number.isSafeInteger(version)) options.onSiteVersion?.(version);
       return resultOf<Body>(answer, await textOf(answer), read);
     } catch {
       return { ok: false, why: signal.aborted ? 'timeout' : 'unreachable' };

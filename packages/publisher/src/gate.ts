@@ -142,7 +142,7 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
 function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const options = readOptions(given);
   const { now } = options;
-  const client = createClient(options);
+  const client = createClient({ ...options, onSiteVersion: (version) => config.heard(version) });
   const failures = openFailures(options);
   const deps = { client, now, failures, breaker: new Breaker(now), isTest: options.apiKey.startsWith('svc_test_') };
   const config = openConfig(deps);

@@ -13,6 +13,7 @@ import { dollars, microOf } from '../../../packages/publisher/src/core/usdc.ts';
 import { openAgents } from '../../../packages/publisher/src/knowing/agents.ts';
 import type { Asker } from '../../../packages/publisher/src/knowing/quotes.ts';
 import { openQuotes } from '../../../packages/publisher/src/knowing/quotes.ts';
+import { openConfig } from '../../../packages/publisher/src/knowing/siteConfig.ts';
 import type { FailureNote } from '../../../packages/publisher/src/telling/failures.ts';
 import { openFailures } from '../../../packages/publisher/src/telling/failures.ts';
 import { openReports } from '../../../packages/publisher/src/telling/reports.ts';
@@ -37,9 +38,10 @@ function world(say: (url: URL, init: RequestInit) => Response | Promise<Response
     asked.push(url.pathname + url.search);
     return say(url, init);
   };
-  const client = createClient({ serviceUrl: 'https://svc.example', apiKey: 'k', fetch: answer });
+  const options = { serviceUrl: 'https://svc.example', apiKey: 'k', fetch: answer };
+  const client = createClient(options);
   const failures = openFailures({ now, log: () => undefined, onFailure: (failure) => void notes.push(failure) });
-  return { asked, time, notes, client, now, failures, breaker: new Breaker(now) };
+  return { asked, time, notes, client, options, now, failures, breaker: new Breaker(now) };
 }
 const quoted = (now: () => number) => json({ ...QUOTE, expiresAt: now() + 600_000 });
 
@@ -74,6 +76,39 @@ test('an answer is kept no longer than until a rule begins or ends, whatever it 
     return at.asked.length - before;
   };
   expect([await askedAgain(0), await askedAgain(4_999), await askedAgain(1), await askedAgain(4_999)]).toEqual([5, 0, 3, 0]);
+});
+
+test('settings that changed are read with the first answer that names their version, and a version that never comes costs a call in two seconds', async () => {
+  let [named, version] = [7, 7];
+  const enforcement = {
+    ...{ articlePrefixes: ['/'], gateScope: { mode: 'prefixes' }, seoAllowlist: [], licenseIdentity: 'https://svc.example' },
+    crawlerPolicy: { allow: [], charge: [], block: [] },
+  };
+  const at = world((url) => {
+    const settings = { enforcement, manifest: { resources: [] }, version };
+    return url.pathname.endsWith('enforce-config')
+      ? json(settings, 200, { etag: `"${version}"` })
+      : json(null, 204, { 'x-svc-site-version': String(named) });
+  });
+  const client = createClient({ ...at.options, onSiteVersion: (newest) => config.heard(newest) });
+  const config = openConfig({ ...at, client });
+  let page = 0;
+  /** Readings of the settings in so many seconds, while a page is asked for in each. */
+  const readings = async (seconds: number) => {
+    const before = at.asked.length;
+    for (let second = 0; second < seconds; second += 1) {
+      at.time.ms += 1_000;
+      await client.quote({ resource: `https://a.example/${(page += 1)}` });
+      await config.first();
+      await config.settled();
+    }
+    return at.asked.slice(before).filter((path) => path.endsWith('enforce-config')).length;
+  };
+  expect([await readings(10), await readings(100)]).toEqual([1, 0]);
+  [named, version] = [8, 8];
+  expect([await readings(1), await readings(100)]).toEqual([1, 0]);
+  named = 9;
+  expect(await readings(20)).toBe(10);
 });
 
 test('a flood of pages is at most 64 calls at once and 100 a second, and what is known stays known', async () => {

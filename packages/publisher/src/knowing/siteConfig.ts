@@ -1,4 +1,7 @@
-/** The site's settings as the service has them: read in the background, kept for 300 s, the last good copy while the service is away. */
+/**
+ * The site's settings as the service has them: read in the background, kept for 300 s or until an answer of the
+ * service names a newer version, the last good copy while the service is away.
+ */
 import type { Client, EnforceConfig } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
 import type { Scope } from '../core/page.ts';
@@ -10,6 +13,8 @@ import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
 
 const KEPT_MS = 300_000;
 const RETRY_MS = 10_000;
+/** Between two readings for the sake of a newer version: one that never comes costs no more. */
+const LEAST_KEPT_MS = 2_000;
 /** How long an agent that comes before the first settings waits for them. */
 const FIRST_WAIT_MS = 2_000;
 
@@ -28,6 +33,8 @@ export interface ConfigStore {
   current(): SiteConfig | null;
   /** The settings, waited for when there are none yet: two seconds, then null. */
   first(): Promise<SiteConfig | null>;
+  /** Hears the version that the service has now: an older copy is read again with the next request. */
+  heard(version: number): void;
   /** The reading under way; resolves at once when there is none. */
   settled(): Promise<void>;
   /** True while a reading is under way. */
@@ -43,6 +50,8 @@ export function openConfig(deps: {
 }): ConfigStore {
   let config: SiteConfig | null = null;
   let etag: string | undefined;
+  let version = Number.POSITIVE_INFINITY;
+  let readAtMs = Number.NEGATIVE_INFINITY;
   let dueAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
@@ -52,8 +61,9 @@ export function openConfig(deps: {
     // "As before" says something only where there is a before.
     const isSame = answer.ok && answer.status === 304 && config !== null;
     const fresh = answer.ok && answer.status !== 304 && isConfig(answer.body) ? answer.body : null;
-    dueAtMs = deps.now() + (isSame || fresh ? KEPT_MS : RETRY_MS);
-    if (fresh) config = compile(fresh);
+    readAtMs = deps.now();
+    dueAtMs = readAtMs + (isSame || fresh ? KEPT_MS : RETRY_MS);
+    if (fresh) [config, version] = [compile(fresh), fresh.version];
     if (fresh && answer.ok) etag = answer.headers.get('etag') ?? undefined;
     if (isSame || fresh) return;
     const meanwhile = config ? 'the last settings stay in force' : 'everybody reads free';
@@ -83,6 +93,9 @@ export function openConfig(deps: {
       await Promise.race([reading, late]);
       clearTimeout(timer);
       return config;
+    },
+    heard: (newest) => {
+      if (newest > version) dueAtMs = Math.min(dueAtMs, readAtMs + LEAST_KEPT_MS);
     },
     settled: () => reading ?? Promise.resolve(),
     isReading: () => reading !== null,

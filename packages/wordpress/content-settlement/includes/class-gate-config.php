@@ -2,7 +2,7 @@
 namespace ContentSettlement;
 
 /**
- * What the gate decides by (enforce-config): kept, by its ETag, for 300 s; the last good copy when the service is away. Nobody who reads
+ * What the gate decides by (enforce-config): kept, by its ETag, for 300 s or until the service names a newer version; the last good copy when the service is away. Nobody who reads
  * free ever waits for it: for them it is refreshed by cron.
  */
 final class Gate_Config {
@@ -10,6 +10,8 @@ final class Gate_Config {
 	const EVENT = self::NAME . '_refresh';
 	const FRESH = 300;
 	const PAUSE = 60;
+	/** Seconds between two readings for the sake of a newer version: one that never comes costs no more. */
+	const LEAST = 2;
 
 	public static function register(): void {
 		add_action( self::EVENT, array( self::class, 'refresh' ) );
@@ -34,6 +36,14 @@ final class Gate_Config {
 		return self::copy()['enforcement'];
 	}
 
+	/** Hears which version of the site an answer names, for an agent who waits anyway: an older copy is read again at once. */
+	public static function heard( array $headers ): void {
+		$kept = self::copy();
+		if ( (int) ( $headers['x-svc-site-version'] ?? 0 ) > ( $kept['version'] ?? PHP_INT_MAX ) && time() - $kept['tried_at'] >= self::LEAST ) {
+			self::refresh();
+		}
+	}
+
 	/** Asks the service now and returns its answer. */
 	public static function refresh(): array {
 		$kept   = self::copy();
@@ -42,6 +52,7 @@ final class Gate_Config {
 		$kept['tried_at'] = time();
 		if ( 200 === $answer['status'] && isset( $answer['body']->enforcement ) ) {
 			$kept['etag']        = $answer['headers']['etag'] ?? '';
+			$kept['version']     = (int) ( $answer['body']->version ?? 0 );
 			$kept['enforcement'] = json_decode( (string) wp_json_encode( $answer['body']->enforcement ), true );
 		}
 		update_option( self::NAME, $kept );

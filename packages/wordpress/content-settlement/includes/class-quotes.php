@@ -49,6 +49,7 @@ final class Quotes {
 			$kept = array( 'at' => time(), 'json' => $json, 'until' => (int) ( ( $answer['body']->expiresAt ?? 0 ) / 1000 ) );
 			set_transient( $name, $kept, self::STALE );
 			Health::note_success();
+			Gate_Config::heard( $answer['headers'] );
 			return self::read( $kept );
 		}
 		if ( Service_Client::refuses_agent( $answer ) ) {
