@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { deployRouter, planRouter, reportRouter } from '../../modules/operations/use/router.ts';
+import { deployRouter, findInstalledRouter, planRouter, reportRouter } from '../../modules/operations/use/router.ts';
 import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
 
 interface Surroundings {
@@ -18,14 +18,18 @@ export function routerCommands({ withSettlement, show }: Surroundings): Command 
     .action(async (network: string) => show(await withSettlement((settlement) => reportRouter(settlement, network))));
   router
     .command('deploy <network>')
-    .description('Installs it with the first relayer key; without --yes it only says what it would cost.')
+    .description(
+      'Installs it with the first relayer key; without --yes it only says what it would cost. Where it is installed, says so.',
+    )
     .option('--yes', 'send the transaction')
     .action(async (network: string, { yes }: { yes?: boolean }) => {
       show(
-        await withSettlement(async (settlement) =>
-          yes === true
-            ? { deployed: await deployRouter(settlement, network) }
-            : { planned: await planRouter(settlement, network), deployed: null },
+        await withSettlement(
+          async (settlement) =>
+            (await findInstalledRouter(settlement, network)) ??
+            (yes === true
+              ? { deployed: await deployRouter(settlement, network) }
+              : { planned: await planRouter(settlement, network), deployed: null }),
         ),
       );
     });

@@ -30,7 +30,12 @@ afterAll(async () => {
 
 interface Printed {
   readonly state?: string;
-  readonly findings?: readonly { readonly check: string; readonly state: string; readonly advice: string | null }[];
+  readonly findings?: readonly {
+    readonly check: string;
+    readonly state: string;
+    readonly found: string;
+    readonly advice: string | null;
+  }[];
   readonly planned?: { readonly from: string; readonly nonce: number; readonly mostWei: string; readonly costWei: string };
   readonly deployed?: { readonly router: string; readonly transaction: string } | null;
 }
@@ -77,8 +82,25 @@ test('on a chain without the router the doctor says so first, and a deployment s
   const done = await admin(['router', 'deploy', NETWORK, '--yes']);
   expect(done.deployed).toMatchObject({ router: routerAddress, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
   expect(await admin(['router', 'status', NETWORK])).toMatchObject({ state: 'installed', oursState: 'installed' });
-  await expect(admin(['router', 'deploy', NETWORK, '--yes'])).rejects.toThrow('there is code at');
+  const installed = { network: NETWORK, installed: routerAddress, from: FROM, balanceWei: expect.anything() };
+  expect(await admin(['router', 'deploy', NETWORK, '--yes'])).toEqual(installed);
+  expect(await admin(['router', 'deploy', NETWORK])).toEqual(installed);
   expect(await sentBy()).toBe(1);
+});
+
+test('the doctor fails while a relayer key cannot pay for a settlement, and names the key, its network and how much it needs', async () => {
+  const gas = async () =>
+    (await admin(['doctor'])).findings?.find(({ check, found }) => check.includes(FROM) && found.endsWith('wei for gas'));
+  await callChain(chain.rpcUrl, 'anvil_setBalance', [FROM, '0x0']);
+  expect(await gas()).toMatchObject({
+    check: `relayer ${FROM} on ${NETWORK}`,
+    state: 'fail',
+    found: '0 wei for gas',
+    advice: `Send at least 5000000000000000 wei of the chain's own coin to ${FROM} on ${NETWORK}: until then payments there wait.`,
+  });
+  await fundGas(chain.rpcUrl, FROM);
+  expect(await gas()).toMatchObject({ state: 'ok', advice: null });
+  process.exitCode = 0;
 });
 
 test('code that differs in one byte is not the router, and a network on another chain is refused before anything is sent', async () => {

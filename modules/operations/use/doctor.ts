@@ -1,6 +1,7 @@
 import { blockTimeSeconds } from '../../../platform/chain/evidence/receipts.ts';
 import { verifyNetwork } from '../../../platform/chain/network.ts';
-import { gasBalance, transactionCount } from '../../../platform/chain/transaction.ts';
+import { chooseFees, requiredBalance } from '../../../platform/chain/gas/fees.ts';
+import { baseFeeOf, gasBalance, transactionCount } from '../../../platform/chain/transaction.ts';
 import type { Pepper } from '../../../platform/tokens/pepper.ts';
 import type { SecretBox } from '../../../platform/tokens/secretBox.ts';
 import { countHashesUnder } from '../../identity/store/pepper.ts';
@@ -47,6 +48,8 @@ export interface DoctorParts {
 }
 
 const LOW_GAS_WEI = 5_000_000_000_000_000n;
+/** Gas of a settlement of a few payments. */
+const SETTLEMENT_GAS = 300_000n;
 const MAX_SKEW_MS = 5_000;
 const MAX_ARCHIVE_SECONDS = 600;
 const SPARE_PARTITION_DAYS = 7;
@@ -74,6 +77,9 @@ export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
         'Install the router if it is absent (see its line); else ask another node: correct rpcUrls in NETWORKS.',
         () => examineChain(settlement, network),
       ),
+    ),
+    ...settlement.networks.ids.map((network) =>
+      look(`relayers ${network}`, 'Ask another node: correct rpcUrls in NETWORKS.', () => examineRelayers(settlement, network)),
     ),
   ];
   return (await Promise.all(looks)).flat();
@@ -295,14 +301,31 @@ async function examineChain(deps: SettlementDeps, networkId: string): Promise<Fi
       'The node lags behind: ask another one, or wait until it has caught up.',
     ),
   ];
-  findings.push(...(await examineNodes(deps, networkId)));
-  for (const relayer of (await listRelayers(deps.database)).filter((one) => one.network === networkId)) {
+  return [...findings, ...(await examineNodes(deps, networkId))];
+}
+
+async function examineRelayers(deps: SettlementDeps, networkId: string): Promise<Finding[]> {
+  const network = deps.networks.get(networkId);
+  const rpc = deps.rpcOf(networkId);
+  const relayers = (await listRelayers(deps.database)).filter((one) => one.network === networkId);
+  // What a settlement needs at today's fees: with less, payments wait.
+  const neededWei = requiredBalance(SETTLEMENT_GAS, chooseFees(network, await baseFeeOf(rpc)));
+  const judgeGas = async (address: `0x${string}`, isRetired: boolean): Promise<Finding> => {
+    const wei = await gasBalance(rpc, address);
+    const problem = wei < neededWei ? 'fail' : wei < LOW_GAS_WEI && 'warn';
+    const advice = `Send at least ${LOW_GAS_WEI - wei} wei of the chain's own coin to ${address} on ${networkId}${problem === 'fail' ? ': until then payments there wait' : ''}.`;
+    return judge(`relayer ${address} on ${networkId}`, `${wei} wei for gas`, !isRetired && problem, advice);
+  };
+  // A key of the configuration has no row before the first worker starts, and needs its gas by then.
+  const unheard = deps.relayersOf(networkId).filter((key) => !relayers.some(({ address }) => address === key.address));
+  const findings = await Promise.all(unheard.map(({ address }) => judgeGas(address, false)));
+  for (const relayer of relayers) {
     const address = relayer.address as `0x${string}`;
-    const [wei, count] = await Promise.all([gasBalance(rpc, address), transactionCount(rpc, address, 'latest')]);
+    const count = await transactionCount(rpc, address, 'latest');
     const check = `relayer ${relayer.address} on ${networkId}`;
     const isRetired = relayer.pausedReason !== null;
     findings.push(
-      judge(check, `${wei} wei for gas`, !isRetired && wei < LOW_GAS_WEI && 'warn', 'Send it native currency.'),
+      await judgeGas(address, isRetired),
       judge(
         check,
         `the chain is at nonce ${count}, we are at ${relayer.nextNonce}`,

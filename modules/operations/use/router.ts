@@ -21,6 +21,14 @@ export interface RouterReport {
   readonly oursState: RouterState;
 }
 
+/** A router that stands already, and the key that pays for settlements there. */
+export interface InstalledRouter {
+  readonly network: string;
+  readonly installed: string;
+  readonly from: string;
+  readonly balanceWei: bigint;
+}
+
 /** What deploying would send and cost, in wei. */
 export interface RouterPlan {
   readonly network: string;
@@ -50,6 +58,17 @@ export async function reportRouter(deps: SettlementDeps, networkId: string): Pro
   const state = await compareRouter(rpc, network.router);
   const oursState = network.router === routerAddress ? state : await compareRouter(rpc, routerAddress);
   return { network: network.id, configured: network.router, state, ours: routerAddress, oursState };
+}
+
+/**
+ * Where this version's router stands already, with the first relayer key of the network and what it holds for gas; null where it is not
+ * installed. Reads only. Throws `invalid_parameter` without a key, `chain_unavailable`.
+ */
+export async function findInstalledRouter(deps: SettlementDeps, networkId: string): Promise<InstalledRouter | null> {
+  const { network, rpc } = await chainAt(deps, networkId);
+  if ((await compareRouter(rpc, routerAddress)) !== 'installed') return null;
+  const { address } = firstKeyOf(deps, network.id);
+  return { network: network.id, installed: routerAddress, from: address, balanceWei: await gasBalance(rpc, address) };
 }
 
 /**
@@ -94,8 +113,7 @@ export async function deployRouter(
 async function prepare(deps: SettlementDeps, networkId: string): Promise<Prepared> {
   const chain = await chainAt(deps, networkId);
   const { network, rpc } = chain;
-  const [key] = deps.relayersOf(network.id);
-  if (!key) throw new ServiceError('invalid_parameter', 'RELAYER_PRIVATE_KEYS holds no key for this network');
+  const key = firstKeyOf(deps, network.id);
   if ((await compareRouter(rpc, routerAddress)) !== 'absent') {
     throw new ServiceError('conflict', `there is code at ${routerAddress} already; see router status`);
   }
@@ -120,6 +138,12 @@ async function prepare(deps: SettlementDeps, networkId: string): Promise<Prepare
   const mostWei = requiredBalance(gasLimit, fees, bytesWei);
   const plan = { network: network.id, router: routerAddress, from: key.address, nonce, gasLimit, costWei, mostWei, balanceWei };
   return { chain, key, fees, plan };
+}
+
+function firstKeyOf(deps: SettlementDeps, networkId: string): RelayerKey {
+  const [key] = deps.relayersOf(networkId);
+  if (!key) throw new ServiceError('invalid_parameter', 'RELAYER_PRIVATE_KEYS holds no key for this network');
+  return key;
 }
 
 /** The network, once every URL that answers has said that it is the configured chain. */
