@@ -69,6 +69,10 @@ function creditsPayload(name: string) {
     description: 'A new version of who is paid for what.',
     fields: (t) => ({
       version: t.exposeInt('version', { description: 'Version of the site. Quotes show the new legs within 2 seconds.' }),
+      lostCredits: t.exposeInt('lostCredits', {
+        description:
+          'Pages that had inline credits before and have none now: agents read them free, unless their import or the credits API names authors.',
+      }),
     }),
   });
 }
@@ -86,7 +90,8 @@ export const PageCredits = builder.inputType('PageCreditsInput', {
 export const pageCreditsSchema = z.object({ slug: line(MAX_SLUG_CHARS), credits: creditsSchema });
 
 ownerMutation('setCredits', {
-  description: 'Sets the inline credits of the whole site: pages that are not named have none afterwards.',
+  description:
+    'Replaces the inline credits of the whole site: pages that are not named have none afterwards (`lostCredits`). For one page: setPageCredits.',
   input: builder.inputType('SetCreditsInput', {
     description: 'Inline credits to set.',
     fields: (t) => ({

@@ -50,7 +50,8 @@ const SetVisitorClassPayload = builder
   });
 
 ownerMutation('setVisitorClass', {
-  description: 'Sets what becomes of a class of visitors that none of the lists names. Gates fetch it with the next price that they ask for, within 5 minutes at most.',
+  description:
+    'Sets what becomes of a class of visitors that none of the lists names. Gates fetch it with the next price that they ask for, within 5 minutes at most.',
   input: builder.inputType('SetVisitorClassInput', {
     description: 'One class and what becomes of it.',
     fields: (t) => ({

@@ -706,6 +706,22 @@ test('a price that is set is in the next snapshot, and the same price again chan
   expect((await log(world.tenantId))[0]).toMatchObject({ before: {}, after: {} });
 });
 
+test('credits of all pages that leave pages out say how many lost theirs, those of one page none, and those taken away one', async () => {
+  const world = await stage.world();
+  const change = async (name: string, input: object) => {
+    const { result } = await stage.mutate(world.ownerToken, name, input, 'lostCredits');
+    return result.lostCredits as number;
+  };
+  const page = (slug: string) => ({ slug, credits });
+  await change('setCredits', { pages: ['a', 'b', 'c'].map(page) });
+  expect([
+    await change('setPageCredits', page('d')),
+    await change('setCredits', { pages: [page('a'), page('e')] }),
+    await change('removePageCredits', { slug: 'e' }),
+    await change('setCredits', { pages: [] }),
+  ]).toEqual([0, 3, 1, 1]);
+});
+
 test('a host that is removed is quoted no more, and may be proven by its next owner', async () => {
   const world = await stage.world();
   await stage.mutate(world.ownerToken, 'removeHost', { host: world.host.toUpperCase() });

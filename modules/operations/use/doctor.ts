@@ -1,6 +1,6 @@
 import { blockTimeSeconds } from '../../../platform/chain/evidence/receipts.ts';
-import { verifyNetwork } from '../../../platform/chain/network.ts';
 import { chooseFees, requiredBalance } from '../../../platform/chain/gas/fees.ts';
+import { verifyNetwork } from '../../../platform/chain/network.ts';
 import { baseFeeOf, gasBalance, transactionCount } from '../../../platform/chain/transaction.ts';
 import type { Pepper } from '../../../platform/tokens/pepper.ts';
 import type { SecretBox } from '../../../platform/tokens/secretBox.ts';

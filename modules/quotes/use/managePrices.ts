@@ -15,6 +15,8 @@ export interface SitePriceDeps extends PricingLimits {
 /** The version of the tenant after the change; quotes are made from it from then on. */
 export interface PriceChange {
   readonly version: number;
+  /** Pages that had inline credits before and have none now. */
+  readonly lostCredits: number;
 }
 
 /** What is changed of a pricing; members left out stay, null takes one away. */
@@ -70,7 +72,14 @@ async function changePricingOf(
     make: async (database) => {
       const current = await findPricing(database, tenantId);
       if (current === null) throw new ServiceError('not_found', 'there is no such site');
-      return await setPricing({ ...deps, database }, { tenantId, pricing: changeOf(current) });
+      const pricing = changeOf(current);
+      const { version } = await setPricing({ ...deps, database }, { tenantId, pricing });
+      return { version, lostCredits: lostCredits(current, pricing) };
     },
   });
+}
+
+function lostCredits({ creditsInline: before }: Pricing, { creditsInline: after }: PricingChange): number {
+  if (after === undefined) return 0;
+  return Object.keys(before ?? {}).filter((slug) => !Object.hasOwn(after ?? {}, slug)).length;
 }

@@ -92,13 +92,12 @@ test('settings that changed are read with the first answer that names their vers
   });
   const client = createClient({ ...at.options, onSiteVersion: (newest) => config.heard(newest) });
   const config = openConfig({ ...at, client });
-  let page = 0;
   /** Readings of the settings in so many seconds, while a page is asked for in each. */
   const readings = async (seconds: number) => {
     const before = at.asked.length;
     for (let second = 0; second < seconds; second += 1) {
       at.time.ms += 1_000;
-      await client.quote({ resource: `https://a.example/${(page += 1)}` });
+      await client.quote({ resource: `https://a.example/${second}` });
       await config.first();
       await config.settled();
     }

@@ -48,9 +48,12 @@ export async function importPages(
   if (!Array.isArray(request.pages) || request.pages.length > MAX_IMPORT)
     throw new ServiceError('invalid_parameter', `pages: at most ${MAX_IMPORT} at once`);
   const rows = request.pages.map((page, index) => importedRow(page, `pages.${index}`, rule));
-  if (new Set(rows.map(({ slug }) => slug)).size !== rows.length) {
-    throw new ServiceError('invalid_parameter', 'pages: a slug is given twice', { parameter: 'pages' });
-  }
+  const slugs = new Set<string>();
+  rows.forEach(({ slug }, index) => {
+    const parameter = `pages.${index}`;
+    if (slugs.has(slug)) throw new ServiceError('invalid_parameter', `${parameter}: ${slug} is given twice`, { parameter });
+    slugs.add(slug);
+  });
   try {
     const found = await atDatabase(() => writeImportedPages(deps.database, request.tenantId, rows, limitOf(deps)));
     if (!found) throw new ServiceError('not_found', 'there is no such site');
