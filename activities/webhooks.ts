@@ -24,11 +24,7 @@ const HEARTBEAT_MS = 2_000;
 export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   const recorder = createRecorder(deps.database, {
     metrics: deps.metrics,
-    onCooled: (endpoint) => {
-      deps.retries.due(endpoint, 0).catch((error: unknown) => {
-        deps.warn('the workflow of a cooling endpoint was not signalled; it is found within a minute', { ...endpoint, error });
-      });
-    },
+    onCooled: ({ tenantId, endpointId }) => deps.notices.add({ tenantId, endpointId, dueAtMs: 0 }),
   });
   const dispatcher = createDispatcher(deps, recorder);
   return {

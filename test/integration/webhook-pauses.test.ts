@@ -19,6 +19,7 @@ import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { query } from '../support/sql.ts';
 import { insertWaiting } from '../support/waiting-deliveries.ts';
 import type { HandedOver } from '../support/webhook-pass.ts';
 import { runPass } from '../support/webhook-pass.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   database = await openDatabase({ url: own.appUrl });
   receiver = await startReceiver();
 });
-afterEach(() => database.query("delete from delivery where state = 'pending'"));
+afterEach(() => query(own.ownerUrl, "delete from delivery_attempt; delete from delivery where state = 'pending'"));
 afterAll(async () => {
   await Promise.all([receiver.stop(), outbound.close()]);
   await database.close();
@@ -91,6 +92,34 @@ test('an endpoint whose workflow takes no signal, and one whose signal hangs, ke
   expect(warnings).toEqual([expect.stringContaining('was not signalled')]);
 });
 
+test('signals that hang after failures hold no place of a first attempt, and say when the next attempt is due', async () => {
+  const endpoints = await Promise.all([endpoint(), endpoint(), endpoint()]);
+  for (const { tenantId, endpointId } of endpoints) await insertWaiting(database, tenantId, endpointId, 2);
+  const before = receiver.received.length;
+  receiver.answer((response) => response.writeHead(500).end());
+  const signals: number[] = [];
+  const sending = Promise.withResolvers<void>();
+  let sentWhileTheyHang = 0;
+  await runPass({
+    database,
+    outbound,
+    secretBox,
+    limits: { maxInFlight: 2, passMs: 2_500 },
+    due: async (_, inMs) => {
+      signals.push(inMs);
+      await sending.promise;
+    },
+    onSent: () => {
+      sentWhileTheyHang = receiver.received.length - before;
+      sending.resolve();
+    },
+  });
+  receiver.answer((response) => response.end('ok'));
+  expect(sentWhileTheyHang).toBe(6);
+  expect(signals.length).toBeGreaterThan(2);
+  for (const inMs of signals) expect(inMs).toBeGreaterThan(1_000);
+});
+
 test('many changes of an endpoint within a moment are one signal, of the process that serves its shard', async () => {
   const { endpointId, tenantId } = await endpoint();
   const notices = createNotices(1);
@@ -100,7 +129,7 @@ test('many changes of an endpoint within a moment are one signal, of the process
   notices.take(0); // its pass has begun
   for (let change = 0; change < 1_000; change += 1) for (const tell of [hears, anotherHears]) tell(`${tenantId} ${endpointId}`);
   expect(noticesOfAnother.take(0)).toEqual([]);
-  expect(notices.take(0)).toEqual([{ tenantId, endpointId }]);
+  expect(notices.take(0)).toEqual([{ tenantId, endpointId, dueAtMs: 0 }]);
   hears(`${tenantId} ${endpointId}`);
   const handedOver: HandedOver[] = [];
   await runPass({ database, outbound, secretBox, handedOver, notices });

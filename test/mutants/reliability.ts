@@ -431,6 +431,19 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/integration/webhook-pauses.test.ts', name: 'an endpoint whose workflow takes no signal' },
   },
   {
+    id: 'signal-holds-a-place',
+    rule: 21,
+    bug: 'receivers that fail while signals hang fill their shard, which makes no first attempt any more',
+    edits: [
+      {
+        file: 'modules/webhooks/use/deliverFirst.ts',
+        search: 'deps.notices.add({ tenantId, endpointId, dueAtMs: record.dueAtMs })',
+        replace: 'await deps.retries.due({ tenantId, endpointId }, record.dueAtMs - Date.now())',
+      },
+    ],
+    test: { file: 'test/integration/webhook-pauses.test.ts', name: 'signals that hang after failures' },
+  },
+  {
     id: 'pauses-add-up',
     rule: 21,
     bug: 'an owner pauses an endpoint again and again, and what waits there waits for good',

@@ -4,8 +4,8 @@ import { postDelivery, recordOf } from './post.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
- * Makes the first attempt of a leased delivery: sends, records, and tells the endpoint's workflow when it failed. Never rejects: a
- * lease that is not ended here expires.
+ * Makes the first attempt of a leased delivery: sends, records, and has the endpoint's workflow signalled when it failed, without waiting for
+ * that. Never rejects: a lease that is not ended here expires.
  */
 export async function deliverFirst(deps: WebhookDeps, recorder: Recorder, delivery: LeasedDelivery): Promise<void> {
   const { tenantId, deliveryId, endpointId } = delivery;
@@ -13,9 +13,9 @@ export async function deliverFirst(deps: WebhookDeps, recorder: Recorder, delive
     const record = recordOf(delivery, await postDelivery(deps, delivery));
     const written = await recorder.record(record);
     deps.wake.wake(); // a slot is free again
-    if (written && record.dueAtMs !== null) await deps.retries.due({ tenantId, endpointId }, record.dueAtMs - Date.now());
+    if (written && record.dueAtMs !== null) deps.notices.add({ tenantId, endpointId, dueAtMs: record.dueAtMs });
   } catch (error) {
-    deps.warn('a webhook delivery was not recorded or not handed over; it is found within a minute of being due', {
+    deps.warn('a webhook delivery was not recorded; it is made again when its lease ends', {
       tenantId,
       deliveryId,
       error,

@@ -1,11 +1,11 @@
 import { bucketsOfShard } from '../rules/endpoint.ts';
 import type { LeasedDelivery } from '../store/leases.ts';
 import { leaseFirstAttempts } from '../store/leases.ts';
-import type { EndpointRef } from '../store/receiver.ts';
 import { listOverdueEndpoints } from '../store/receiver.ts';
 import { freezeChatBodies } from './chatBodies.ts';
 import { deliverFirst } from './deliverFirst.ts';
 import type { WebhookDeps } from './deps.ts';
+import type { Notice } from './notices.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Makes the first attempts of a shard. */
@@ -25,6 +25,8 @@ const GATHER_MS = 20;
 const SIGNALS_MS = 1_000;
 /** Signals on their way at once: one that hangs holds up few others, and no lease. */
 const SIGNALS_AT_ONCE = 8;
+/** After a stop, for what the last attempts left to be signalled; the next look of another worker finds the rest. */
+const LAST_SIGNALS_MS = 2_000;
 
 /** The dispatcher of this process; requests in flight outlive a pass. */
 export function createDispatcher(deps: WebhookDeps, recorder: Recorder): Dispatcher {
@@ -59,7 +61,10 @@ export function createDispatcher(deps: WebhookDeps, recorder: Recorder): Dispatc
         if (leased.length === 0) await deps.wake.wait(seen, deps.limits.pollMs, stop);
         if (inFlight.size > 0) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       }
-      if (stop.aborted) await Promise.allSettled([...inFlight, signalling.get(shard)]);
+      if (stop.aborted) {
+        await Promise.allSettled([...inFlight, signalling.get(shard)]);
+        await signalEndpoints(deps, shard, { isForOverdue: false, stop: AbortSignal.timeout(LAST_SIGNALS_MS) });
+      }
       return 'again';
     },
   };
@@ -86,28 +91,33 @@ interface Look {
 }
 
 /**
- * Signals the workflows of endpoints whose rows were changed and, where it looks for them, of those whose next attempt is overdue: their workflow is
+ * Signals the workflows of endpoints whose rows were changed or whose receivers failed and, where it looks for them, of those whose next attempt is overdue: their workflow is
  * missing, e.g. after a crash between record and signal. Never rejects: a workflow that takes no signal, such as one at Temporal's limit of
  * them, or a Temporal that is away, concerns its endpoint alone, which the next look finds again.
  */
 async function signalEndpoints(deps: WebhookDeps, shard: number, { isForOverdue, stop }: Look): Promise<void> {
-  const changed = deps.notices.take(shard);
+  const noticed = deps.notices.take(shard);
   const overdue = isForOverdue ? await overdueOf(deps, shard) : [];
-  const endpoints = new Map([...changed, ...overdue].map((endpoint) => [endpoint.endpointId, endpoint])).values();
+  const notices = new Map([...noticed, ...overdue].map((notice) => [notice.endpointId, notice])).values();
   const lane = async (): Promise<void> => {
-    for (const endpoint of endpoints) {
+    for (const { tenantId, endpointId, dueAtMs } of notices) {
       if (stop.aborted) return;
-      await deps.retries.due(endpoint, 0).catch((error: unknown) => {
-        deps.warn('the workflow of an endpoint was not signalled; it is found within a minute', { ...endpoint, error });
+      await deps.retries.due({ tenantId, endpointId }, Math.max(0, dueAtMs - Date.now())).catch((error: unknown) => {
+        deps.warn('the workflow of an endpoint was not signalled; it is found within a minute of being due', {
+          tenantId,
+          endpointId,
+          error,
+        });
       });
     }
   };
   await Promise.all(Array.from({ length: SIGNALS_AT_ONCE }, lane));
 }
 
-async function overdueOf(deps: WebhookDeps, shard: number): Promise<readonly EndpointRef[]> {
+async function overdueOf(deps: WebhookDeps, shard: number): Promise<readonly Notice[]> {
   try {
-    return await listOverdueEndpoints(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.overdueMs);
+    const overdue = await listOverdueEndpoints(deps.database, bucketsOfShard(shard, deps.shards), deps.limits.overdueMs);
+    return overdue.map((endpoint) => ({ ...endpoint, dueAtMs: 0 }));
   } catch (error) {
     deps.warn('overdue endpoints were not looked for; they are at the next look', { shard, error });
     return [];

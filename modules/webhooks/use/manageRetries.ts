@@ -81,7 +81,7 @@ function hoursOf({ hours }: { readonly hours: number }): number {
 export function createNotified(deps: { readonly wake: Wake; readonly notices: Notices }): (payload?: string) => void {
   return (payload = '') => {
     const endpoint = endpointOf(payload);
-    if (endpoint !== null) deps.notices.add(endpoint);
+    if (endpoint !== null) deps.notices.add({ ...endpoint, dueAtMs: 0 });
     deps.wake.wake();
   };
 }

@@ -6,6 +6,8 @@ import type { RetryStarter } from './deps.ts';
 
 /** A run over event windows of less than this covers several of them. */
 const LEAST_PERIOD_MS = 60_000;
+/** A signal that takes longer is given up, so that those after it in its lane get their turn. */
+const SIGNAL_MS = 10_000;
 
 /**
  * Sees to it that `dispatchWebhooks:<shard>` runs for each shard; those that run already stay as they are, so every worker may call it
@@ -47,15 +49,17 @@ export function createRetryStarter(client: Client, taskQueue: string): RetryStar
   return {
     due: async ({ tenantId, endpointId }, inMs) => {
       const args: [RetryStart] = [{ tenantId, endpointId, probes: 0 }];
-      await client.workflow.signalWithStart('retryDeliveries', {
-        taskQueue,
-        workflowId: `endpoint:${endpointId}`,
-        workflowTaskTimeout: TASK_TIMEOUT,
-        staticSummary: `webhook receiver ${endpointId}`,
-        args,
-        signal: 'due',
-        signalArgs: [inMs],
-      });
+      await client.withDeadline(Date.now() + SIGNAL_MS, () =>
+        client.workflow.signalWithStart('retryDeliveries', {
+          taskQueue,
+          workflowId: `endpoint:${endpointId}`,
+          workflowTaskTimeout: TASK_TIMEOUT,
+          staticSummary: `webhook receiver ${endpointId}`,
+          args,
+          signal: 'due',
+          signalArgs: [inMs],
+        }),
+      );
     },
   };
 }
