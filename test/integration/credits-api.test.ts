@@ -191,7 +191,6 @@ test('callers at once share one request', async () => {
   const outbound = createOutbound({ allowLoopback: true, reroute: rerouteToSandbox(web.url) });
   const book = openCreditsBook({ ...api.deps, outbound, secretBox: api.secretBox, forbidden: [] });
   const key = lookedUp((await site()).tenantId, 'x/../y', 'https://none.sandbox.example');
-  expect(book.load(key)).toBe(book.load(key));
   await book.load(key);
   expect(book.find(key)).toBe('none');
   await outbound.close();
@@ -273,18 +272,18 @@ test('pages that strangers invent leave no row, and take no more questions than 
     slug === 'real' ? { status: 200, body: PAGE } : { status: 404 },
   );
   const book = newBook();
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 130 }, (_, at) => book.load(keyOf(`invented-${at}`), { address: `192.0.2.${at % 3}` })),
-  );
+  const invent = (at: number) => book.load(keyOf(`invented-${at}`), { address: `192.0.2.${at % 3}` });
+  for (let at = 0; at < 3; at += 1) await invent(at);
+  const outcomes = await Promise.allSettled(Array.from({ length: 130 }, (_, at) => invent(3 + at)));
   const refused = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
-  expect([asked.length, refused.length]).toEqual([100, 30]);
+  expect([asked.length, refused.length]).toEqual([103, 30]);
   expect(refused[0]?.reason).toMatchObject({ code: 'credits_unavailable' });
   expect(book.find(keyOf('invented-0'))).toBe('none');
   await book.load(keyOf('real'));
   expect(book.find(keyOf('real'))).toMatchObject({ title: 'From the API' });
   expect(await rows()).toEqual(['real']);
   api.time.offsetMs = 1_000;
-  await book.load(keyOf('invented-129'), { address: '192.0.2.9' }); // five more a second
+  await book.load(keyOf('invented-132'), { address: '192.0.2.1' }); // five more a second
   await close();
 });
 
@@ -298,6 +297,53 @@ test('one address that invents pages leaves half of what strangers may ask to th
   const outcomes = await ask('2001:db8::/64');
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
   expect(asked).toHaveLength(100);
+  await close();
+});
+
+test('addresses that invent pages keep no other from the pages that are there, however many these are', async () => {
+  const { asked, newBook, keyOf, close } = await countedSite((slug) =>
+    slug.startsWith('real') ? { status: 200, body: PAGE } : { status: 404 },
+  );
+  const book = newBook();
+  const invent = (at: number) => book.load(keyOf(`invented-${at}`), { address: `192.0.2.${at % 5}` });
+  for (let at = 0; at < 5; at += 1) await invent(at);
+  await Promise.allSettled(Array.from({ length: 245 }, (_, at) => invent(5 + at)));
+  expect(asked, 'what inventors may have asked').toHaveLength(105);
+  for (let at = 0; at < 120; at += 1) await book.load(keyOf(`real-${at}`), { address: `198.51.100.${at % 3}` });
+  expect(book.find(keyOf('real-119'))).toMatchObject({ title: 'From the API' });
+  await close();
+});
+
+test('a page that several addresses and its gate ask about at once costs its API one request', async () => {
+  const { asked, newBook, keyOf, close } = await countedSite(() => ({ status: 200, body: PAGE }));
+  const book = newBook();
+  const ask = () =>
+    Promise.all([
+      ...Array.from({ length: 9 }, (_, at) => book.load(keyOf('wanted'), { address: `192.0.2.${at}` })),
+      book.load(keyOf('wanted')),
+    ]);
+  await ask();
+  expect(asked).toEqual(['wanted']);
+  api.time.offsetMs = 301_000;
+  await ask();
+  expect(asked).toEqual(['wanted', 'wanted']);
+  await close();
+});
+
+test('stale copies that one address has refreshed are two hundred at once; the gate has every one', async () => {
+  const { tenantId, asked, newBook, keyOf, close } = await countedSite(() => ({ status: 200, body: PAGE }));
+  const book = newBook();
+  await api.deps.database.query(
+    `insert into credits_copy (tenant_id, api_url, slug, credits, fetched_at)
+     select $1, $2, 'page-' || n, '{}', now() - interval '10 minutes' from generate_series(0, 219) as n`,
+    [tenantId, PRICING.creditsApiUrl],
+  );
+  const loads = (by: 'site' | { readonly address: string }) =>
+    Promise.allSettled(Array.from({ length: 220 }, (_, at) => book.load(keyOf(`page-${at}`), by)));
+  const outcomes = await loads({ address: '192.0.2.1' });
+  expect([asked.length, outcomes.filter(({ status }) => status === 'rejected').length]).toEqual([200, 20]);
+  expect((await loads('site')).every(({ status }) => status === 'fulfilled')).toBe(true);
+  expect(asked).toHaveLength(220);
   await close();
 });
 

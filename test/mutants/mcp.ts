@@ -130,8 +130,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/quotes/use/credits/book.ts',
-        search: 'if (!copy) requireTurn(countPage, key, by);',
-        replace: "if (!copy) requireTurn(countPage, key, 'site');",
+        search: 'requireTurn(copy ? stale : unknown, key, by)',
+        replace: "requireTurn(copy ? stale : unknown, key, 'site')",
       },
     ],
     test: { file: 'test/integration/credits-api.test.ts', name: 'pages that strangers invent leave no row' },
@@ -143,8 +143,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/quotes/use/credits/lookups.ts',
-        search: 'if (own.waitMs > 0) return own.waitMs;',
-        replace: '',
+        search: 'own?.waitMs ?? 0',
+        replace: '0',
       },
     ],
     test: { file: 'test/integration/credits-api.test.ts', name: 'one address that invents pages' },
@@ -156,11 +156,63 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/quotes/use/credits/book.ts',
-        search: 'if (imports.find(page) === undefined) requireTurn(countPath, page, by);',
-        replace: '',
+        search: '() => void requireTurn(paths, page, by)',
+        replace: '() => undefined',
       },
     ],
-    test: { file: 'test/integration/imported-credits.test.ts', name: 'paths that one address invents' },
+    test: { file: 'test/integration/imported-credits.test.ts', name: 'paths that addresses invent' },
+  },
+  {
+    id: 'inventors-stop-sales',
+    rule: 15,
+    bug: 'addresses that invent pages use up what honest callers may ask a site’s credits API, and its sales stop',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/lookups.ts',
+        search: "isInventor ? 'inventors' : 'strangers'",
+        replace: "'strangers'",
+      },
+    ],
+    test: { file: 'test/integration/credits-api.test.ts', name: 'addresses that invent pages keep no other' },
+  },
+  {
+    id: 'found-pages-cost',
+    rule: 15,
+    bug: 'pages that a credits API names use up the turns that are meant for those it does not',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/lookups.ts',
+        search: 'else if (rate) common.set',
+        replace: 'else if (!rate) common.set',
+      },
+    ],
+    test: { file: 'test/integration/credits-api.test.ts', name: 'addresses that invent pages keep no other' },
+  },
+  {
+    id: 'one-request-an-address',
+    rule: 15,
+    bug: 'a page is asked about once for each address that wants it at the moment',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/book.ts',
+        search: 'await questions(name, () => {',
+        replace: 'await questions(name + JSON.stringify(by), () => {',
+      },
+    ],
+    test: { file: 'test/integration/credits-api.test.ts', name: 'a page that several addresses' },
+  },
+  {
+    id: 'refreshes-without-rate',
+    rule: 15,
+    bug: 'one address has every stale copy of a site refreshed at once',
+    edits: [
+      {
+        file: 'modules/quotes/use/credits/book.ts',
+        search: 'requireTurn(copy ? stale : unknown, key, by)',
+        replace: "requireTurn(copy ? stale : unknown, key, copy ? 'site' : by)",
+      },
+    ],
+    test: { file: 'test/integration/credits-api.test.ts', name: 'stale copies that one address' },
   },
   {
     id: 'unknown-pages-are-free',

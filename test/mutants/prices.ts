@@ -221,8 +221,8 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'modules/quotes/use/credits/imports.ts',
-        search: 'held.set(nameOf(page), await read(page))',
-        replace: 'held.set(nameOf({ ...page, catalogueVersion: 0 }), await read(page))',
+        search: 'const name = nameOf(page);\n      await reads',
+        replace: 'const name = nameOf({ ...page, catalogueVersion: 0 });\n      await reads',
       },
     ],
     test: { file: imported, name: 'after an import or a removal a payment to the former authors is theirs for ten minutes' },

@@ -13,8 +13,9 @@ import { readCredits } from '../../rules/creditsContract.ts';
 import type { CreditsKey } from '../../store/creditsCopies.ts';
 import { findCreditsCopy, storeCreditsCopy } from '../../store/creditsCopies.ts';
 import { fetchCredits } from './client.ts';
+import { openFlights } from './flights.ts';
 import { openImports } from './imports.ts';
-import type { CountLookup, LookedUpFor, LookupRates } from './lookups.ts';
+import type { LookedUpFor, LookupRates, TakeTurn, Turn } from './lookups.ts';
 import { openLookups } from './lookups.ts';
 import { openCreditsToken } from './token.ts';
 
@@ -36,12 +37,13 @@ const UNKNOWN_PAGES: LookupRates = {
   strangers: { perSecond: 5, burst: 100 },
   address: { perSecond: 1, burst: 50 },
 };
-/** Statements about paths of a site with imported credits that memory does not have: anybody may invent those, too. */
-const UNKNOWN_PATHS: LookupRates = {
-  site: null,
-  strangers: { perSecond: 50, burst: 500 },
-  address: { perSecond: 10, burst: 100 },
-};
+/** Questions about pages whose copy is stale. Each page is asked about once in `freshMs`, so that strangers have no common rate to use up. */
+const STALE_PAGES: LookupRates = { site: null, strangers: null, address: { perSecond: 5, burst: 200 } };
+/**
+ * Reads of paths of a site with imported credits that memory does not have. Anybody may invent those, too, and an invented one costs one look at an
+ * index: a common rate would cost the site the sales of its pages.
+ */
+const UNKNOWN_PATHS: LookupRates = { site: null, strangers: null, address: { perSecond: 10, burst: 100 } };
 
 /** Whose authors are looked up, and where. */
 export interface LookedUpPage extends CreditsSource {
@@ -59,8 +61,8 @@ export interface CreditsBook {
   /** What was known before the present answer, while a payment may rest on it (safety 17). */
   findPrevious(page: LookedUpPage): KnownCredits | undefined;
   /**
-   * Gets an answer into memory: what was imported, else what the shared copies have, else what the API says. Callers at once share one request.
-   * Rejects with CreditsNeeded, and asks nobody, where too many pages that memory or no copy knows were asked about; of `site` unless told.
+   * Gets an answer into memory: what was imported, else what the shared copies have, else what the API says. Callers at once share one request,
+   * which counts for the first of them. Rejects with CreditsNeeded, and asks nobody, where `by` had too many pages looked up; `site` unless told.
    */
   load(page: LookedUpPage, by?: LookedUpFor): Promise<void>;
 }
@@ -91,24 +93,20 @@ interface Held {
   readonly previous?: { readonly known: KnownCredits; readonly untilMs: number };
 }
 
+type CreditsCopy = NonNullable<Awaited<ReturnType<typeof findCreditsCopy>>>;
+
 const MAX_HELD = 50_000;
 const PAUSE_MS = 10_000;
 
 /** Opens a book; memory is this process's, the rows behind it are everybody's and outlive a restart. */
 export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
-  const countPath = openLookups(UNKNOWN_PATHS, options.clock);
+  const paths = openLookups(UNKNOWN_PATHS, options.clock);
   const imports = openImports({ ...options, pauseMs: options.pauseMs ?? PAUSE_MS, mostHeld: MAX_HELD });
   const answers = openAnswers(options);
-  const loading = new Map<string, Promise<void>>();
   const find = (page: LookedUpPage): KnownCredits | undefined => {
     const imported = imports.find(page);
     if (imported !== 'none') return imported;
     return hasApi(page) ? answers.find(page) : 'none';
-  };
-  const load = async (page: LookedUpPage, by: LookedUpFor): Promise<void> => {
-    if (imports.find(page) === undefined) requireTurn(countPath, page, by);
-    await imports.load(page);
-    if (imports.find(page) === 'none' && hasApi(page)) await answers.load(page, by);
   };
   return {
     find,
@@ -118,13 +116,9 @@ export function openCreditsBook(options: CreditsBookOptions): CreditsBook {
       if (former === 'none') return hasApi(page) ? answers.find(page) : 'none';
       return imports.find(page) === 'none' && hasApi(page) ? answers.findPrevious(page) : undefined;
     },
-    load: (page, by = 'site') => {
-      const name = `${by === 'site' ? by : by.address} ${page.catalogueVersion} ${page.path} ${page.apiUrl} ${page.slug} ${page.tenantId}`;
-      const running = loading.get(name);
-      if (running !== undefined) return running;
-      const work = load(page, by).finally(() => loading.delete(name));
-      loading.set(name, work);
-      return work;
+    load: async (page, by = 'site') => {
+      await imports.load(page, () => void requireTurn(paths, page, by));
+      if (imports.find(page) === 'none' && hasApi(page)) await answers.load(page, by);
     },
   };
 }
@@ -150,7 +144,10 @@ function openAnswers(options: CreditsBookOptions): Answers {
   const staleMs = options.staleMs ?? 86_400_000;
   const pauseMs = options.pauseMs ?? PAUSE_MS;
   const held = new LRUCache<string, Held>({ max: MAX_HELD });
-  const countPage = openLookups(UNKNOWN_PAGES, clock);
+  const unknown = openLookups(UNKNOWN_PAGES, clock);
+  const stale = openLookups(STALE_PAGES, clock);
+  const reads = openFlights<CreditsCopy | null>();
+  const questions = openFlights<Held>();
   const read = (entry: unknown, page: string): KnownCredits => (entry === null ? 'none' : readCredits(entry, { ...rule, page }));
   const readKept = (entry: unknown, page: string): KnownCredits => {
     try {
@@ -159,18 +156,15 @@ function openAnswers(options: CreditsBookOptions): Answers {
       return 'failed';
     }
   };
-  const heldOf = (copy: NonNullable<Awaited<ReturnType<typeof findCreditsCopy>>>, page: string, untilMs: number): Held => {
+  const heldOf = (copy: CreditsCopy, page: string, untilMs: number): Held => {
     const before = copy.previous;
     const previous = before && { known: readKept(before.credits, page), untilMs: before.until.getTime() };
     return { known: readKept(copy.credits, page), atMs: copy.fetchedAt.getTime(), untilMs, ...(previous ? { previous } : {}) };
   };
-  const ask = async (key: ApiPage, by: LookedUpFor): Promise<Held> => {
+  const ask = async (key: ApiPage, copy: CreditsCopy | null): Promise<Held> => {
     const nowMs = clock();
     const before = held.get(nameOf(key));
-    const copy = await findCreditsCopy(database, key).catch(() => null);
     const ageMs = copy ? nowMs - copy.fetchedAt.getTime() : Number.POSITIVE_INFINITY;
-    if (copy && ageMs < freshMs) return heldOf(copy, key.slug, copy.fetchedAt.getTime() + freshMs);
-    if (!copy) requireTurn(countPage, key, by);
     try {
       const token = await openCreditsToken({ database, secretBox }, key);
       const answer = await fetchCredits(outbound, { ...key, token });
@@ -196,22 +190,38 @@ function openAnswers(options: CreditsBookOptions): Answers {
     const isUsable = before !== undefined && before.known !== 'failed' && nowMs - before.atMs < staleMs;
     return isUsable ? { ...before, untilMs: nowMs + pauseMs } : null;
   };
+  const find = (key: ApiPage): KnownCredits | undefined => {
+    const found = held.get(nameOf(key));
+    return found && clock() < found.untilMs ? found.known : undefined;
+  };
   return {
-    find: (key) => {
-      const found = held.get(nameOf(key));
-      return found && clock() < found.untilMs ? found.known : undefined;
-    },
+    find,
     findPrevious: (key) => {
       const previous = held.get(nameOf(key))?.previous;
       return previous && clock() - previous.untilMs <= PRICING_GRACE_MS ? previous.known : undefined;
     },
-    load: async (key, by) => void held.set(nameOf(key), await ask(key, by)),
+    load: async (key, by) => {
+      const name = nameOf(key);
+      const copy = await reads(name, () => findCreditsCopy(database, key).catch(() => null));
+      if (find(key) !== undefined) return; // another call's answer came meanwhile
+      const freshUntilMs = copy ? copy.fetchedAt.getTime() + freshMs : 0;
+      if (copy && clock() < freshUntilMs) return void held.set(name, heldOf(copy, key.slug, freshUntilMs));
+      await questions(name, () => {
+        const turn = requireTurn(copy ? stale : unknown, key, by);
+        return ask(key, copy).then((answer) => {
+          if (answer.known !== 'failed') turn.ended(answer.known !== 'none');
+          held.set(name, answer);
+          return answer;
+        });
+      });
+    },
   };
 }
 
-function requireTurn(count: CountLookup, page: LookedUpPage, by: LookedUpFor): void {
-  const waitMs = count(page.tenantId, by);
-  if (waitMs > 0) throw new CreditsNeeded(page, Math.max(SOON_SECONDS, Math.ceil(waitMs / 1_000)));
+function requireTurn(take: TakeTurn, page: LookedUpPage, by: LookedUpFor): Turn {
+  const turn = take(page.tenantId, by);
+  if (turn.waitMs > 0) throw new CreditsNeeded(page, Math.max(SOON_SECONDS, Math.ceil(turn.waitMs / 1_000)));
+  return turn;
 }
 
 function nameOf({ tenantId, apiUrl, slug }: CreditsKey): string {

@@ -7,6 +7,7 @@ import type { PageCredits } from '../../../kernel/money/credits.ts';
 import { flattenCredits } from '../../../kernel/money/credits.ts';
 import { PRICING_GRACE_MS } from '../../../pricing/rules/pricing.ts';
 import { findImportedCredits } from '../../store/importedCredits.ts';
+import { openFlights } from './flights.ts';
 
 /** Which page; `catalogueVersion` as of CreditsSource, null: no page of the site was imported with credits. */
 export interface ImportedPath {
@@ -24,8 +25,11 @@ export interface Imports {
   find(page: ImportedPath): ImportedKnown | undefined;
   /** What it was before its last change, for ten minutes; undefined: it has not changed. */
   findPrevious(page: ImportedPath): ImportedKnown | undefined;
-  /** Reads the row of a page. Never rejects: while the database is away, the page is `failed` for `pauseMs`. */
-  load(page: ImportedPath): Promise<void>;
+  /**
+   * Reads the row of a page that memory lacks; calls at once share one read, before which `takeTurn` may throw. Otherwise never rejects: while the
+   * database is away, the page is `failed` for `pauseMs`.
+   */
+  load(page: ImportedPath, takeTurn: () => void): Promise<void>;
 }
 
 interface Held {
@@ -45,6 +49,7 @@ export function openImports(deps: {
 }): Imports {
   const { database, clock, log, pauseMs, mostHeld } = deps;
   const held = new LRUCache<string, Held>({ max: mostHeld });
+  const reads = openFlights<void>();
   const read = async ({ tenantId, path }: ImportedPath): Promise<Held> => {
     try {
       const { credits, title, former } = await findImportedCredits(database, tenantId, path);
@@ -66,8 +71,13 @@ export function openImports(deps: {
       const former = page.catalogueVersion === null ? null : held.get(nameOf(page))?.former;
       return former && clock() - former.endedAtMs <= PRICING_GRACE_MS ? former.known : undefined;
     },
-    load: async (page) => {
-      if (find(page) === undefined) held.set(nameOf(page), await read(page));
+    load: async (page, takeTurn) => {
+      if (find(page) !== undefined) return;
+      const name = nameOf(page);
+      await reads(name, () => {
+        takeTurn();
+        return read(page).then((found) => void held.set(name, found));
+      });
     },
   };
 }
