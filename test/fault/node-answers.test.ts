@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { prepareRelayers } from '../../modules/settlement/use/startWorkflows.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
-import { attempt, chainCall, letPostponedReturn, look, mine, sendAll, spend, stateOf, sweep } from '../support/faults.ts';
+import { age, attempt, chainCall, letPostponedReturn, look, mine, sendAll, spend, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { RpcProxy } from '../support/rpc-proxy.ts';
@@ -163,6 +163,7 @@ test('an authorization ends by the word of two nodes of three, whatever the thir
   for (const node of nodes) node.set('eth_sendRawTransaction', { kind: 'nothing', result: `0x${'ab'.repeat(32)}` });
   const { payment } = await taken('ends-by-two');
   await sendAll(world);
+  await age(world);
   const before = '40'.padStart(64, '0') + '20'.padStart(64, '0');
   const used: Change = (reply) => reply.replaceAll(before + '0'.repeat(64), before + '1'.padStart(64, '0'));
   nodes[2]?.set('eth_call', { kind: 'alter', change: used });

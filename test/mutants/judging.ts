@@ -143,7 +143,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
         replace: '  if (agreed && words.every((one) => one === own)) {',
       },
     ],
-    test: { file: answers, name: 'of three nodes one lies, at place 2' },
+    test: { file: answers, name: 'of three nodes one lies' },
   },
   {
     id: 'the-first-of-three-counts',
@@ -156,7 +156,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
         replace: '...(word === own && { instead: agreed })',
       },
     ],
-    test: { file: answers, name: 'of three nodes one lies, at place 0' },
+    test: { file: answers, name: 'of three nodes one lies' },
   },
   {
     id: 'outvoted-and-not-told',
@@ -169,7 +169,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
         replace: 'const isContradicted = word !== own && words.length === 0;',
       },
     ],
-    test: { file: answers, name: 'of three nodes one lies, at place 2' },
+    test: { file: answers, name: 'of three nodes one lies' },
   },
   {
     id: 'two-pairs-agree',
