@@ -4,6 +4,8 @@ const evidence = 'test/fault/evidence.test.ts';
 const finality = 'test/fault/finality.test.ts';
 const lies = 'test/fault/second-source.test.ts';
 const refused = 'test/fault/refused-by-one.test.ts';
+const answers = 'test/fault/node-answers.test.ts';
+const words = 'test/unit/second-words.test.ts';
 const agreedOfNodes = 'test/unit/agreed-check.test.ts';
 const compared = 'test/fault/compared-nodes.test.ts';
 const compareUrls = 'modules/reconciliation/use/compareUrls.ts';
@@ -29,8 +31,8 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'platform/chain/evidence/secondSource.ts',
-        search: 'one === null && !isSafe ? []',
-        replace: 'one === null ? []',
+        search: ' ? MISSING : null;',
+        replace: ' ? null : null;',
       },
     ],
     test: { file: lies, name: 'what one node shows is contradicted' },
@@ -62,8 +64,8 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'platform/chain/evidence/secondSource.ts',
-        search: 'shown ? words.length : all.length',
-        replace: 'said ? words.length : all.length',
+        search: 'isShown ? words.length : votes.length',
+        replace: 'said ? words.length : votes.length',
       },
     ],
     test: { file: lies, name: 'a sale that our transaction did not move' },
@@ -73,7 +75,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     rule: 3,
     bug: 'a node that never had our transaction agrees with one that made up its revert, and the sale fails at the safe block',
     edits: [
-      { file: 'platform/chain/evidence/secondSource.ts', search: "const MISSING = 'missing';", replace: 'const MISSING = null;' },
+      { file: 'platform/chain/evidence/secondSource.ts', search: "=== 'string' ? vote :", replace: "=== 'string' ? null :" },
     ],
     test: { file: lies, name: 'a transaction of ours that one node made up' },
   },
@@ -89,6 +91,238 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: lies, name: 'while one node of two gives no receipts' },
+  },
+  {
+    id: 'unreadable-is-late',
+    rule: 3,
+    bug: 'what a node gives that nobody can read contradicts nothing, and what the liar beside it shows counts at the safe block',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'if (result === UNREADABLE) return UNREADABLE;',
+        replace: 'if (result === UNREADABLE) return null;',
+      },
+    ],
+    test: { file: words, name: 'an answer that cannot be read' },
+  },
+  {
+    id: 'one-answer-spoils-all',
+    rule: 3,
+    bug: 'an answer that nobody can read ends the round in which it is read',
+    edits: [
+      {
+        file: 'platform/chain/rpc/transport.ts',
+        search: 'if (!isReadable(method, params, result))',
+        replace: 'if (!isReadable(method, params, result) && method.length === 0)',
+      },
+    ],
+    test: { file: answers, name: 'a node that lies of a receipt, and gives no logs' },
+  },
+  {
+    id: 'a-receipt-of-another-hash',
+    rule: 3,
+    bug: 'a node gives a receipt under a hash that no other can be asked for, and a paid sale fails by its word',
+    edits: [
+      {
+        file: 'platform/chain/rpc/answers.ts',
+        search: 'isSame(receipt.transactionHash, hash) && receipt',
+        replace: 'receipt',
+      },
+      { file: 'platform/chain/rpc/answers.ts', search: 'isSame(log.transactionHash, hash) &&', replace: '' },
+    ],
+    test: { file: answers, name: 'a receipt under the hash of another transaction' },
+  },
+  {
+    id: 'one-of-three-holds-up',
+    rule: 20,
+    bug: 'one lying node of three holds up what the other two show',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: '  if (agreed) {',
+        replace: '  if (agreed && words.every((one) => one === own)) {',
+      },
+    ],
+    test: { file: answers, name: 'of three nodes one lies' },
+  },
+  {
+    id: 'the-first-of-three-counts',
+    rule: 3,
+    bug: 'two nodes agree against the first, and what the first showed is what counts',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: '...(word !== own && { instead: agreed })',
+        replace: '...(word === own && { instead: agreed })',
+      },
+    ],
+    test: { file: answers, name: 'of three nodes one lies' },
+  },
+  {
+    id: 'outvoted-and-not-told',
+    rule: 3,
+    bug: 'no operator hears of a node that two others contradict',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'const isContradicted = word !== own || words.some((one) => one !== word);',
+        replace: 'const isContradicted = word !== own && words.length === 0;',
+      },
+    ],
+    test: { file: answers, name: 'of three nodes one lies' },
+  },
+  {
+    id: 'two-pairs-agree',
+    rule: 3,
+    bug: 'of two nodes against two those count that come first',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'groups.length === 1 ?',
+        replace: 'groups.length > 0 ?',
+      },
+    ],
+    test: { file: words, name: 'what two nodes show counts' },
+  },
+  {
+    id: 'invented-hides-ours',
+    rule: 20,
+    bug: 'a transaction that one node of three made up keeps ours, which the others have, from being looked at',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'for (const other of besides) {',
+        replace: 'for (const other of besides.slice(9)) {',
+      },
+    ],
+    test: { file: words, name: 'a transaction that one node made up' },
+  },
+  {
+    id: 'one-of-three-keeps-it-open',
+    rule: 20,
+    bug: 'one node of three says that an authorization can still be used, and it never ends',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'if (isOver.filter(Boolean).length >= QUORUM)',
+        replace: 'if (!isContradicted && isOver.filter(Boolean).length >= QUORUM)',
+      },
+    ],
+    test: { file: answers, name: 'an authorization ends by the word of two nodes' },
+  },
+  {
+    id: 'late-and-missing',
+    rule: 20,
+    bug: 'a node that has not come to a block contradicts what stands in it',
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'BigInt(head.result) >= safeAt',
+        replace: 'BigInt(head.result) >= 0n',
+      },
+    ],
+    test: { file: words, name: 'a node that has come to the safe block' },
+  },
+  {
+    id: 'safe-waits-for-who-stands-still',
+    rule: 20,
+    bug: 'a second node that stands still keeps the safe block where it stands, and dear sales are charged and never answered',
+    edits: [
+      {
+        file: 'platform/chain/rpc/pool.ts',
+        search: 'const shown = timely.flatMap(',
+        replace: 'const shown = [...timely, ...this.nodes].flatMap(',
+      },
+      {
+        file: 'platform/chain/rpc/pool.ts',
+        search: 'return second;',
+        replace: 'return shown.length > 1 ? (shown.at(-1) ?? second) : second;',
+      },
+    ],
+    test: { file: answers, name: 'while the second of two nodes stands still' },
+  },
+  {
+    id: 'late-by-anothers-head',
+    rule: 3,
+    bug: 'a node whose newest block is old counts as if it were at the present',
+    edits: [
+      {
+        file: 'platform/chain/rpc/choice.ts',
+        search: 'headSeconds !== null && headSeconds >= oldestSeconds',
+        replace: 'headSeconds !== null',
+      },
+    ],
+    test: { file: 'test/unit/plausible-nodes.test.ts', name: 'a node is late by our clock' },
+  },
+  {
+    id: 'one-word-fails-all',
+    rule: 20,
+    bug: 'an answer on which its reader fails ends every other node’s word',
+    edits: [
+      {
+        file: 'platform/chain/rpc/quorum.ts',
+        search: 'if (!isChainUnavailable(error)) faults.push(error);',
+        replace: 'if (!isChainUnavailable(error)) throw error;',
+      },
+    ],
+    test: { file: words, name: 'an answer that a reader fails on' },
+  },
+  {
+    id: 'our-own-fault-is-nobodys-word',
+    rule: 20,
+    bug: 'a fault of ours, which every answer causes, looks like nodes that are silent',
+    edits: [
+      { file: 'platform/chain/rpc/quorum.ts', search: 'if (faults.length === asked.length)', replace: 'if (asked.length === 0)' },
+    ],
+    test: { file: words, name: 'an answer that a reader fails on' },
+  },
+  {
+    id: 'code-sizes-are-refused',
+    rule: 15,
+    bug: 'a node that refuses to say which accounts have code, or says it of fewer, decides about payers',
+    edits: [
+      {
+        file: 'platform/chain/calls/codeSize.ts',
+        search: 'throw isEvmRefusal(error) ? chainUnavailable(rpc.networkId) : error;',
+        replace: 'throw error;',
+      },
+    ],
+    test: { file: 'test/unit/node-answers.test.ts', name: 'which accounts have code' },
+  },
+  {
+    id: 'code-sizes-are-cut',
+    rule: 15,
+    bug: 'accounts that a node leaves out of its answer have no code',
+    edits: [
+      {
+        file: 'platform/chain/calls/codeSize.ts',
+        search: 'if (sizes.length !== 2 + WORD_DIGITS * unique.length)',
+        replace: 'if (sizes.length < 2)',
+      },
+    ],
+    test: { file: 'test/unit/node-answers.test.ts', name: 'which accounts have code' },
+  },
+  {
+    id: 'one-node-counts',
+    rule: 8,
+    bug: 'the two rounds that move a nonce are two answers of one node',
+    edits: [
+      {
+        file: 'platform/chain/evidence/states.ts',
+        search: "if (hasOthers(rpc)) return countOfTwo(rpc, address, 'safe')",
+        replace: "if (address === '0x') return countOfTwo(rpc, address, 'safe')",
+      },
+    ],
+    test: { file: answers, name: 'a count that one node of two shows' },
+  },
+  {
+    id: 'the-highest-count',
+    rule: 8,
+    bug: 'a new key starts at the highest count that any node shows',
+    edits: [
+      { file: 'platform/chain/evidence/states.ts', search: 'return counts[1] ?? null;', replace: 'return counts[0] ?? null;' },
+    ],
+    test: { file: answers, name: 'a new key starts at a count' },
   },
   {
     id: 'one-node-says-since-when',
@@ -361,7 +595,13 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'one-answer-ends-an-authorization',
     rule: 3,
     bug: 'the second of two nodes is away, and the first says alone that an authorization ended unused',
-    edits: [{ file: 'platform/chain/evidence/secondSource.ts', search: 'isOver.length < QUORUM', replace: 'isOver.length < 1' }],
+    edits: [
+      {
+        file: 'platform/chain/evidence/secondSource.ts',
+        search: 'isOver.filter(Boolean).length >= QUORUM',
+        replace: 'isOver.filter(Boolean).length >= 1',
+      },
+    ],
     test: { file: lies, name: 'while the second node is away' },
   },
   {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeFacts } from '../../platform/chain/rpc/choice.ts';
-import { chooseNodes, plausibleNodes, supportedHead } from '../../platform/chain/rpc/choice.ts';
+import { chooseNodes, plausibleNodes, supportedHead, timelyNodes } from '../../platform/chain/rpc/choice.ts';
 
 const NOW = 1_000_000;
 /** A node that shows a head whose block is so many seconds old. */
@@ -29,6 +29,16 @@ test('a second word is asked of all that are near the head that two nodes have r
   const asked = (question: 'state' | 'second') => chooseNodes(nodes, question).map((one) => nodes.indexOf(one));
   expect(asked('state')).toEqual([0]);
   expect(asked('second')).toEqual([0, 1, 2]);
+});
+
+test('a node is late by our clock, never by how far another one claims to be ahead; where none is timely, all count', () => {
+  const timely = (...nodes: readonly NodeFacts[]): number[] => timelyNodes(nodes, 2_000, NOW).map((one) => nodes.indexOf(one));
+  expect(timely(node(5_000n, 1), node(5_100n, -50))).toEqual([0, 1]);
+  expect(timely(node(5_000n, 1), node(4_900n, 201), node(5_000n, 1, false))).toEqual([0]);
+  expect(timely(node(5_000n, 1), { ...node(5_000n, 1), isStill: true })).toEqual([0]);
+  expect(timely(node(5_000n, 900), node(4_000n, 3_000))).toEqual([0, 1]);
+  const fast = [node(5_000n, 59), node(5_000n, 61), node(5_000n, 0)];
+  expect(timelyNodes(fast, 250, NOW)).toEqual([fast[0], fast[2]]);
 });
 
 test('the supported head is the second highest, at most 64 blocks below the highest', () => {

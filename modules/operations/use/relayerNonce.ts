@@ -1,5 +1,5 @@
 import { receiptOf } from '../../../platform/chain/evidence/receipts.ts';
-import { transactionCount } from '../../../platform/chain/transaction.ts';
+import { minedCount } from '../../../platform/chain/evidence/states.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { firstFreeNonce } from '../../settlement/rules/relayerNonce.ts';
 import { listAttempts } from '../../settlement/store/attempts.ts';
@@ -80,7 +80,8 @@ async function lookAt(
   const stored = (await listRelayers(deps.database)).find(isIt);
   if (!stored) throw new ServiceError('not_found', 'there is no such relayer key');
   const { rpc } = chainOf(deps, network);
-  const [mined, again] = [await countOf(rpc, stored), await countOf(rpc, stored)];
+  const ask = async (): Promise<bigint> => BigInt(await minedCount(rpc, stored.address as `0x${string}`));
+  const [mined, again] = [await ask(), await ask()];
   if (mined !== again) throw new ServiceError('conflict', 'the node’s nonce changed between two calls; run the command again');
   const held = await listHeldFrom(deps.database, stored, mined);
   const freeNonce = firstFreeNonce(mined, new Set(held.map(({ nonce }) => nonce)));
@@ -89,8 +90,4 @@ async function lookAt(
     report: { nextNonce: stored.nextNonce, minedNonce: mined, freeNonce, stranded },
     pausedReason: stored.pausedReason,
   };
-}
-
-async function countOf(rpc: Parameters<typeof transactionCount>[0], { address }: RelayerRef): Promise<bigint> {
-  return BigInt(await transactionCount(rpc, address as `0x${string}`, 'latest'));
 }

@@ -2,7 +2,9 @@
 import type { Address } from '../../../modules/kernel/money/legs.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Rpc } from '../rpc/rpc.ts';
+import { chainUnavailable, isEvmRefusal } from '../rpc/rpc.ts';
 import { readCall } from './multicall.ts';
+import { WORD_DIGITS } from './words.ts';
 
 /**
  * Init code of 36 bytes that takes the words behind itself as addresses and returns their code sizes in place:
@@ -24,6 +26,9 @@ export async function findAccountsWithCode(rpc: Rpc, accounts: readonly Address[
   const unique = [...new Set(accounts)];
   if (unique.length === 0) return new Set();
   const words = unique.map((account) => account.slice(2).padStart(64, '0')).join('');
-  const sizes = await readCall(rpc, { data: `0x${SIZES_CODE}${words}` as Hex });
+  const sizes = await readCall(rpc, { data: `0x${SIZES_CODE}${words}` as Hex }).catch((error: unknown) => {
+    throw isEvmRefusal(error) ? chainUnavailable(rpc.networkId) : error; // nothing of it can be refused
+  });
+  if (sizes.length !== 2 + WORD_DIGITS * unique.length) throw chainUnavailable(rpc.networkId);
   return new Set(unique.filter((_, at) => !/^0*$/.test(sizes.slice(2 + 64 * at, 66 + 64 * at))));
 }

@@ -163,7 +163,8 @@ function readTransfer(log: ChainLog, place: PlaceOf): TransferEvidence | null {
 
 function readPaid(log: ChainLog, asset: Address, place: PlaceOf): PaidEvent | null {
   const [signature, payTo, token] = log.topics;
-  if (signature !== TOPICS.paid || !payTo || !token || addressOf(token) !== asset.toLowerCase()) return null;
+  const isOfAsset = token !== undefined && addressOf(token) === asset.toLowerCase();
+  if (signature !== TOPICS.paid || !payTo || !isOfAsset || log.data.length !== 66) return null;
   return { payTo: addressOf(payTo), total: BigInt(log.data), ...place(log) };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../../modules/kernel/money/legs.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Network } from '../network.ts';
-import type { Rpc } from '../rpc/rpc.ts';
+import type { Answer, Rpc } from '../rpc/rpc.ts';
 import { askNode, chainUnavailable, hasOthers, quantity } from '../rpc/rpc.ts';
 import type { ChainLog } from './evidence.ts';
 import { TOPICS } from './evidence.ts';
@@ -45,29 +45,33 @@ interface RawReceipt {
 
 /** The receipt of a transaction, or null: not mined, not mined yet, or not known to this node. Null proves nothing. */
 export async function receiptOf(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
-  return receiptFrom(rpc, await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]));
+  return receiptFrom(await askNode<RawReceipt | null>(rpc, 'eth_getTransactionReceipt', [hash]));
 }
+
+/** In place of a receipt: a node gave something that is none of this transaction. */
+export const UNREADABLE = 'unreadable';
 
 /**
- * The receipts of a transaction at every URL that answers, by the order of the configuration; null from one that does not have it. Throws
+ * What every URL that answers gives as the receipt of a transaction, each read by itself; null from one that does not have it. Throws
  * `chain_unavailable` when none answers.
  */
-export async function receiptsOfAll(rpc: Rpc, hash: Hex): Promise<readonly (Receipt | null)[]> {
-  const answers = await rpc.each<RawReceipt | null>('eth_getTransactionReceipt', [hash]);
-  return answers.map(({ result }) => receiptFrom(rpc, result));
+export async function receiptsOfAll(rpc: Rpc, hash: Hex): Promise<readonly Answer<Receipt | null | typeof UNREADABLE>[]> {
+  const options = { unreadable: UNREADABLE } as const;
+  const answers = await rpc.each<RawReceipt | null | typeof UNREADABLE>('eth_getTransactionReceipt', [hash], options);
+  return answers.map(({ index, result }) => ({ index, result: result === UNREADABLE ? result : receiptFrom(result) }));
 }
 
-function receiptFrom(rpc: Rpc, raw: RawReceipt | null): Receipt | null {
+function receiptFrom(raw: RawReceipt | null): Receipt | null {
   if (raw === null || raw.blockNumber === null || raw.blockHash === null) return null;
   return {
-    hash: raw.transactionHash,
+    hash: lower(raw.transactionHash),
     status: BigInt(raw.status) === 1n ? 'success' : 'reverted',
     blockNumber: BigInt(raw.blockNumber),
-    blockHash: hashOf(rpc, raw.blockHash),
+    blockHash: lower(raw.blockHash),
     gasUsed: BigInt(raw.gasUsed),
     effectiveGasPriceWei: BigInt(raw.effectiveGasPrice ?? 0),
     l1FeeWei: BigInt(raw.l1Fee ?? 0),
-    logs: raw.logs.map((log) => logOf(rpc, log)),
+    logs: raw.logs.map(logOf),
   };
 }
 
@@ -88,7 +92,8 @@ export async function findReceipt(rpc: Rpc, hash: Hex): Promise<Receipt | null> 
 /** A receipt that the node asked first does not have may be at another one. Null where nobody else has it. Throws `chain_unavailable`. */
 async function receiptOfOthers(rpc: Rpc, hash: Hex): Promise<Receipt | null> {
   if (!hasOthers(rpc)) return null;
-  return (await receiptsOfAll(rpc, hash)).find((receipt) => receipt !== null) ?? null;
+  const answers = await receiptsOfAll(rpc, hash);
+  return answers.map(({ result }) => (result === UNREADABLE ? null : result)).find((receipt) => receipt !== null) ?? null;
 }
 
 /** Between two looks at all nodes for a receipt that the first one does not have. */
@@ -146,6 +151,14 @@ export async function blockTimeSeconds(rpc: Rpc, block: bigint | 'latest' | 'saf
   return (await blockAt(rpc, block)).timestamp;
 }
 
+/** Time of the block that a receipt is of, epoch seconds, as any URL shows it that has this block; `chain_unavailable` where none does. */
+export async function blockTimeOf(rpc: Rpc, { blockNumber, blockHash }: Receipt): Promise<bigint> {
+  const answers = await rpc.each<{ hash: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [quantity(blockNumber), false]);
+  const block = answers.find(({ result }) => result !== null && lower(result.hash) === blockHash)?.result;
+  if (!block) throw chainUnavailable(rpc.networkId);
+  return BigInt(block.timestamp);
+}
+
 /**
  * Number and time (epoch seconds) of a block; `chain_unavailable` when the node does not have it. Where there are several URLs, `safe` is
  * what two of them call safe.
@@ -189,20 +202,12 @@ export async function listTransfersOfAll(
 ): Promise<ReadonlyMap<number, readonly ChainLog[] | null>> {
   const [fromBlock, toBlock] = [quantity(range.fromBlock), quantity(range.toBlock)];
   const filter = { address: asset, topics: transferTopics(range), fromBlock, toBlock };
-  const answers = await rpc.each<readonly RawLog[]>('eth_getLogs', [filter]);
-  return new Map(answers.map(({ index, result }) => [index, readableLogs(rpc, result)]));
+  const answers = await rpc.each<readonly RawLog[] | null>('eth_getLogs', [filter], { unreadable: null });
+  return new Map(answers.map(({ index, result }) => [index, result && logsOf(result)]));
 }
 
 function transferTopics({ from, to }: TransferRange): readonly unknown[] {
   return [TOPICS.transfer, from?.map(topicOf) ?? null, to?.map(topicOf) ?? null];
-}
-
-function readableLogs(rpc: Rpc, logs: readonly RawLog[]): readonly ChainLog[] | null {
-  try {
-    return logsOf(rpc, logs);
-  } catch {
-    return null;
-  }
 }
 
 /** Logs of a contract by topics, both ends of the range included, a limited span a query; removed ones are left out. */
@@ -216,13 +221,13 @@ export async function listLogs(
   for (let from = fromBlock; from <= toBlock; from += MAX_LOG_RANGE) {
     const to = from + MAX_LOG_RANGE - 1n < toBlock ? from + MAX_LOG_RANGE - 1n : toBlock;
     const filter = { address, topics, fromBlock: quantity(from), toBlock: quantity(to) };
-    found.push(...logsOf(rpc, await askNode<readonly RawLog[]>(rpc, 'eth_getLogs', [filter])));
+    found.push(...logsOf(await askNode<readonly RawLog[]>(rpc, 'eth_getLogs', [filter])));
   }
   return found;
 }
 
-function logsOf(rpc: Rpc, logs: readonly RawLog[]): readonly ChainLog[] {
-  return logs.filter(({ removed }) => removed !== true).map((log) => logOf(rpc, log));
+function logsOf(logs: readonly RawLog[]): readonly ChainLog[] {
+  return logs.filter(({ removed }) => removed !== true).map(logOf);
 }
 
 /** The address that a log's topic holds. */
@@ -235,20 +240,19 @@ export function topicOf(address: Address): Hex {
   return `0x${address.slice(2).padStart(64, '0')}`;
 }
 
-/** A hash in lower case, as it is compared and stored; whatever is none is no answer. */
-function hashOf(rpc: Rpc, hash: Hex): Hex {
-  if (!/^0x[0-9a-f]{64}$/i.test(hash)) throw chainUnavailable(rpc.networkId);
-  return hash.toLowerCase() as Hex;
+/** Hex in lower case, as it is compared and stored. */
+function lower(hex: Hex): Hex {
+  return hex.toLowerCase() as Hex;
 }
 
-function logOf(rpc: Rpc, raw: RawLog): ChainLog {
+function logOf(raw: RawLog): ChainLog {
   return {
-    address: raw.address.toLowerCase() as Address,
-    topics: raw.topics.map((topic) => topic.toLowerCase() as Hex),
+    address: lower(raw.address),
+    topics: raw.topics.map(lower),
     data: raw.data,
-    transactionHash: hashOf(rpc, raw.transactionHash),
+    transactionHash: lower(raw.transactionHash),
     logIndex: Number(raw.logIndex),
     blockNumber: BigInt(raw.blockNumber),
-    blockHash: hashOf(rpc, raw.blockHash),
+    blockHash: lower(raw.blockHash),
   };
 }

@@ -3,7 +3,7 @@
  * are used, and the receipts that the logs stand in.
  */
 
-import type { Doubt, Sight, Spending } from '../../../modules/kernel/payment/sight.ts';
+import type { Sight, Spending } from '../../../modules/kernel/payment/sight.ts';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -12,7 +12,8 @@ import type { ChainEvidence } from './evidence.ts';
 import { evidenceFromLogs, TOPICS } from './evidence.ts';
 import type { Receipt } from './receipts.ts';
 import { blockAt, blockTimeSeconds, listLogs, receiptOf, topicOf } from './receipts.ts';
-import { doubtsOf, expiryDoubtsOf } from './secondSource.ts';
+import type { SecondWord } from './secondSource.ts';
+import { expiryWordsOf, secondWordsOf } from './secondSource.ts';
 import type { NonceKey } from './spending.ts';
 import { spendingIn } from './spending.ts';
 import { listUsedNonces } from './states.ts';
@@ -37,7 +38,10 @@ export interface ReadReceipt {
 }
 
 /** What the chain shows of one authorization. */
-export type ChainSight = Pick<Sight, 'head' | 'nonce' | 'safe' | 'spending' | 'doubt'>;
+export interface ChainSight extends Pick<Sight, 'head' | 'nonce' | 'safe' | 'spending' | 'doubt'> {
+  /** Nodes show different things of it, whether two agree or not: an operator should hear of it. */
+  readonly isContradicted: boolean;
+}
 
 /** Sights in the order asked, and the receipts that were read for them, by transaction. */
 export interface Sights {
@@ -81,22 +85,29 @@ export async function readSights(
   for (const [ask, spending] of await findByLog({ rpc, network, reader }, spent, head)) note(found, ask, spending);
   const place = new Map(open.map((ask, at) => [ask, at]));
   const ended = safe ? open.filter((ask, at) => usedAtSafe?.[at] === false && safe.timestamp > (ask.validBefore ?? 0n)) : [];
-  const [doubts, expiryDoubts] = await Promise.all([
-    doubtsOf(rpc, network, asks, { found, receipts: reader.receipts, safeBlock: safe?.number ?? null }),
-    safe ? expiryDoubtsOf(rpc, network, ended, safe.number) : new Map<SightAsk, Doubt>(),
+  const [words, expiryWords] = await Promise.all([
+    secondWordsOf(rpc, network, asks, { found, receipts: reader.receipts, safeBlock: safe?.number ?? null }),
+    safe ? expiryWordsOf(rpc, network, ended, safe.number) : new Map<SightAsk, SecondWord>(),
   ]);
+  for (const [ask, { instead }] of words) {
+    if (!instead) continue;
+    found.delete(ask);
+    reader.receipts.set(instead.receipt.hash, instead);
+    note(found, ask, reader.spendingOf(ask, [instead.receipt.hash]));
+  }
   const sights = asks.map((ask): ChainSight => {
     const at = place.get(ask);
-    const isUsed = at === undefined || used[at] === true;
-    const doubtOfEnd = expiryDoubts.get(ask);
-    const doubt = doubts.get(ask) ?? (doubtOfEnd === 'disputed' ? doubtOfEnd : undefined);
-    const isUnusedAtSafe = at !== undefined && usedAtSafe?.[at] === false && doubtOfEnd === undefined;
+    const isUsed = at === undefined || used[at] === true || found.has(ask);
+    const [word, ofEnd] = [words.get(ask), expiryWords.get(ask)];
+    const doubt = word?.doubt ?? (ofEnd?.doubt === 'disputed' ? ofEnd.doubt : undefined);
+    const isUnusedAtSafe = !found.has(ask) && at !== undefined && usedAtSafe?.[at] === false && !ofEnd?.doubt;
     return {
       head,
       nonce: isUsed ? 'used' : 'unused',
       safe: safe && { blockNumber: safe.number, timeSeconds: safe.timestamp, nonce: isUnusedAtSafe ? 'unused' : 'used' },
       spending: found.get(ask) ?? null,
       ...(doubt && { doubt }),
+      isContradicted: word?.isContradicted === true || ofEnd?.isContradicted === true,
     };
   });
   return { sights, receipts: reader.receipts };

@@ -5,7 +5,8 @@ import { aggregate, aggregateOfEach, blockNumberCall, blockTimeCall } from '../c
 import { authorizationStateCall, balanceOfCall } from '../calls/tokenCalls.ts';
 import type { Network } from '../network.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { chainUnavailable, RpcError } from '../rpc/rpc.ts';
+import { chainUnavailable, hasOthers, RpcError, whereAway } from '../rpc/rpc.ts';
+import { transactionCount } from '../transaction.ts';
 
 /** Which of up to 200 (payer, nonce) pairs are used at a block, in one call. Throws ServiceError in an outage. */
 export async function listUsedNonces(
@@ -91,14 +92,33 @@ export async function listHighestBalances(
   });
 }
 
-/** A relayer's transaction count at the safe block; null where the node knows no such block. Throws `chain_unavailable`. */
+/**
+ * A relayer's transaction count at the safe block; null where the node knows no such block. Where there are several URLs, the highest count that
+ * two of them show, and null while fewer than two do. Throws `chain_unavailable`.
+ */
 export async function safeTransactionCount(rpc: Rpc, address: Address): Promise<bigint | null> {
+  if (hasOthers(rpc)) return countOfTwo(rpc, address, 'safe').catch(whereAway(null));
   try {
     return BigInt(await rpc.request<string>('eth_getTransactionCount', [address, 'safe']));
   } catch (error) {
     if (error instanceof RpcError) return null;
     throw error;
   }
+}
+
+/** The same in the newest block. Throws `chain_unavailable`, while fewer than two of several URLs answer, too. */
+export async function minedCount(rpc: Rpc, address: Address): Promise<number> {
+  if (!hasOthers(rpc)) return transactionCount(rpc, address, 'latest');
+  const count = await countOfTwo(rpc, address, 'latest');
+  if (count === null) throw chainUnavailable(rpc.networkId, 'a second node');
+  return Number(count);
+}
+
+/** The second highest of the counts that the URLs show: one that is too high moves a nonce for good. Null while fewer than two answer. */
+async function countOfTwo(rpc: Rpc, address: Address, tag: 'safe' | 'latest'): Promise<bigint | null> {
+  const answers = await rpc.each<Hex>('eth_getTransactionCount', [address, tag]);
+  const counts = answers.map(({ result }) => BigInt(result)).sort((a, b) => Number(b - a));
+  return counts[1] ?? null;
 }
 
 /** The words that reads which cannot fail on a token of ours return; one that does fail is an outage. */

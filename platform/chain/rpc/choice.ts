@@ -26,6 +26,8 @@ export const NEAR_BLOCKS = 2n;
 
 /** Heads that are farther apart than this must be so for a reason. */
 const FAR_BLOCKS = 64n;
+/** A newest block of less than this age is not late, however fast blocks come. */
+const LEAST_LATE_SECONDS = 60;
 /** How far a head's time may be ahead of our clock. */
 const AHEAD_SECONDS = 60;
 
@@ -76,6 +78,17 @@ export function plausibleNodes<N extends NodeFacts>(nodes: readonly N[], blockTi
       return !isLate(low, high) && support(other) >= support(node);
     });
   return nodes.filter((node) => !isRefuted(node));
+}
+
+/**
+ * The nodes whose word of what is safe is waited for: those that are up, move, and whose newest block is by our clock at most 64 blocks old, or a
+ * minute; where none is, as on a chain that stands still, all that are up. Another node's head makes none late: a liar would run ahead.
+ */
+export function timelyNodes<N extends NodeFacts>(nodes: readonly N[], blockTimeMs: number, nowSeconds: number): readonly N[] {
+  const oldestSeconds = nowSeconds - Math.max(LEAST_LATE_SECONDS, (Number(FAR_BLOCKS) * blockTimeMs) / 1_000);
+  const up = nodes.filter(({ isUp }) => isUp);
+  const timely = up.filter(({ isStill, headSeconds }) => !isStill && headSeconds !== null && headSeconds >= oldestSeconds);
+  return timely.length > 0 ? timely : up;
 }
 
 /** The highest head any node has shown lately, whether it is up now or not. */

@@ -1,6 +1,6 @@
 /** The nodes of one network and the looks at them: each question refreshes what is known, at most once a block, and no timer runs. */
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
-import { bestHead, plausibleNodes, supportedHead } from './choice.ts';
+import { bestHead, plausibleNodes, supportedHead, timelyNodes } from './choice.ts';
 import type { NodeSettings } from './node.ts';
 import { ChainNode } from './node.ts';
 import type { Ask } from './transport.ts';
@@ -65,9 +65,10 @@ export class NodePool {
     return bestHead(this.plausible());
   }
 
-  /** The lower of the two highest safe blocks of the nodes that are up, so that none alone says what is safe; the only one where one shows any. */
+  /** The lower of the two highest safe blocks of the timely nodes, so that none alone says what is safe; the only one where one shows any. */
   supportedSafe(): ChainNode['safeBlock'] {
-    const shown = this.nodes.flatMap(({ isUp, safeBlock }) => (isUp && safeBlock ? [safeBlock] : []));
+    const timely = timelyNodes(this.nodes, this.#settings.blockTimeMs, Date.now() / 1_000);
+    const shown = timely.flatMap(({ safeBlock }) => safeBlock ?? []);
     const [highest = null, second = highest] = shown.toSorted((a, b) => Number(b.number - a.number));
     return second;
   }

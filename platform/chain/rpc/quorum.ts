@@ -1,6 +1,6 @@
 /** What two nodes must say, where the word of one would cost a buyer or a publisher: asked only once one has said no. */
 import type { Rpc } from './rpc.ts';
-import { chainUnavailable, hasOthers, isEvmRefusal, RpcError, whereAway } from './rpc.ts';
+import { chainUnavailable, hasOthers, isChainUnavailable, isEvmRefusal, RpcError } from './rpc.ts';
 
 /** Nodes that must say it. */
 export const QUORUM = 2;
@@ -10,7 +10,7 @@ const WORD_MS = 1_500;
 /**
  * Asks each node that may give a second word about the present by `ask`, at the same time: what those say that answer within 1.5 s, in the order in
  * which they do, until that `isEnough`. `ask` may make several calls, each to its own node alone, so that what a node invents costs the others
- * nothing. Empty in an outage.
+ * nothing. An answer by which `ask` fails is no word of its node; what fails by the answer of every node is thrown. Empty in an outage.
  */
 export async function askEach<T>(
   rpc: Rpc,
@@ -32,17 +32,23 @@ export async function askEach<T>(
     },
   });
   const words: T[] = [];
+  const faults: unknown[] = [];
   const askOne = async (place: number): Promise<void> => {
-    words.push(await ask(nodeAt(place)));
+    try {
+      words.push(await ask(nodeAt(place)));
+    } catch (error) {
+      if (!isChainUnavailable(error)) faults.push(error);
+    }
   };
-  const asked = Array.from({ length: rpc.urlCount ?? 1 }, (_, place) => askOne(place).catch(whereAway(undefined)));
+  const asked = Array.from({ length: rpc.urlCount ?? 1 }, (_, place) => askOne(place));
   await new Promise<void>((resolve, reject) => {
     const end = (): void => {
       if (isEnough(words)) resolve();
     };
-    for (const one of asked) one.then(end, reject);
-    Promise.all(asked).then(() => resolve(), reject);
+    for (const one of asked) one.then(end).catch(reject);
+    void Promise.all(asked).then(() => resolve());
   });
+  if (faults.length === asked.length) throw faults[0]; // no node alone makes this: it is ours
   return [...words];
 }
 

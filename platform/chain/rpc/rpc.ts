@@ -1,6 +1,6 @@
 /**
  * JSON-RPC to a chain's nodes: health by URL decides who is asked (rpc/choice.ts), and a silent node is overtaken by the next. What a
- * node *answers* is returned or thrown as RpcError; when no node may or does answer, ServiceError `chain_unavailable` (safety 15: an
+ * node *answers* is returned or thrown as RpcError, in the shape of its method (rpc/answers.ts); when no node may or does answer, ServiceError `chain_unavailable` (safety 15: an
  * outage is never a payment failure).
  */
 import { isServiceError, ServiceError } from '../../../modules/kernel/errors.ts';
@@ -10,7 +10,7 @@ import { finalityTag, quantity } from './finality.ts';
 import { firstAnswer, firstTaken } from './hedge.ts';
 import type { NodeReport } from './pool.ts';
 import { NodePool } from './pool.ts';
-import { isEvmRefusal, Outage, openTransport, RpcError } from './transport.ts';
+import { isEvmRefusal, Outage, openTransport, RpcError, Unreadable } from './transport.ts';
 
 export { isEvmRefusal, quantity, RpcError };
 
@@ -27,6 +27,13 @@ export interface RequestOptions {
   readonly ofNode?: number;
 }
 
+/** How a call to every URL is made. */
+export interface EachOptions<T> {
+  readonly timeoutMs?: number;
+  /** Stands for an answer that cannot be read; left out: such a one is none. */
+  readonly unreadable?: T;
+}
+
 /** A connection to one network. `close` ends its sockets; afterwards every request is an outage. */
 export interface Rpc {
   readonly networkId: string;
@@ -38,7 +45,7 @@ export interface Rpc {
    */
   request<T>(method: string, params: readonly unknown[], options?: RequestOptions): Promise<T>;
   /** The same call to every URL; those that answer, by their place from 0. Throws `chain_unavailable` when none does. */
-  each<T>(method: string, params: readonly unknown[], options?: { readonly timeoutMs?: number }): Promise<readonly Answer<T>[]>;
+  each<T>(method: string, params: readonly unknown[], options?: EachOptions<T>): Promise<readonly Answer<T>[]>;
   /** Looks at every node and says how it is; never rejects. */
   nodes?(): Promise<readonly NodeReport[]>;
   /** The newest block that two nodes have reached (`supportedHead`), by a look at all that begins now; null: none is known. Never rejects. */
@@ -46,8 +53,8 @@ export interface Rpc {
   /** The best head that the looks show and that no other node refutes, at most two blocks old; null: none is known. Costs no call. Never rejects. */
   knownHead?(): Promise<bigint | null>;
   /**
-   * The block up to which two nodes call the chain safe: the lower of the two highest that the looks show, at most two blocks old; the
-   * only one where one node shows any, null where none does. Costs no call. Never rejects.
+   * The block up to which two nodes call the chain safe: the lower of the two highest that the looks at timely nodes (`timelyNodes`) show, at
+   * most two blocks old; the only one where one node shows any, null where none does. Costs no call. Never rejects.
    */
   safeBlock?(): Promise<{ readonly number: bigint; readonly timeSeconds: number } | null>;
   /** The lowest base fee that a node shows in its newest block, wei, at most two blocks old; null: none is known. Never rejects. */
@@ -100,14 +107,15 @@ export function createRpc(
         throw error instanceof Outage ? chainUnavailable(id) : error;
       }
     },
-    async each<T>(method: string, params: readonly unknown[], own: { readonly timeoutMs?: number } = {}) {
-      const { timeoutMs: limitMs = timeoutMs } = own;
+    async each<T>(method: string, params: readonly unknown[], own: EachOptions<T> = {}) {
+      const { timeoutMs: limitMs = timeoutMs, unreadable } = own;
       if (typeof finality === 'number' && params.includes('safe')) await pool.ready();
       const given = atFinality(params);
       const asked = pool.nodes.map(({ url }) => transport.ask<T>(url, method, given, limitMs));
-      const answers = (await Promise.allSettled(asked)).flatMap((answer, index) =>
-        answer.status === 'fulfilled' ? [{ index, result: answer.value }] : [],
-      );
+      const answers = (await Promise.allSettled(asked)).flatMap((answer, index): Answer<T>[] => {
+        if (answer.status === 'fulfilled') return [{ index, result: answer.value }];
+        return unreadable !== undefined && answer.reason instanceof Unreadable ? [{ index, result: unreadable }] : [];
+      });
       if (answers.length === 0) throw chainUnavailable(id);
       return answers;
     },

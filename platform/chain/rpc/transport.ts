@@ -1,6 +1,7 @@
 /** One JSON-RPC call to one URL: what the node answers is returned or thrown as RpcError, everything else is an Outage. */
 import { Agent, request as httpRequest } from 'undici';
 import type { Hex } from '../../../modules/kernel/x402/payload.ts';
+import { isReadable } from './answers.ts';
 
 /** A node answered with an error of its own: a revert, a refused transaction, an unknown block. */
 export class RpcError extends Error {
@@ -30,6 +31,9 @@ export class Outage extends Error {
   }
 }
 
+/** An answer came that has not the shape of its method's answers. */
+export class Unreadable extends Outage {}
+
 /** A call to one URL, ended after `limitMs`. Throws RpcError or Outage. */
 export type Ask = <T>(url: string, method: string, params: readonly unknown[], limitMs: number) => Promise<T>;
 
@@ -56,8 +60,11 @@ const CONNECTIONS = 16;
 export function openTransport(connectMs: number): Transport {
   const agent = new Agent({ connections: CONNECTIONS, connect: { timeout: connectMs }, maxResponseSize: MAX_ANSWER_BYTES });
   return {
-    ask: async <T>(url: string, method: string, params: readonly unknown[], limitMs: number) =>
-      read<T>(await post(agent, url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), limitMs)),
+    ask: async <T>(url: string, method: string, params: readonly unknown[], limitMs: number) => {
+      const result = read<T>(await post(agent, url, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), limitMs));
+      if (!isReadable(method, params, result)) throw new Unreadable('the node gave an answer that cannot be read');
+      return result;
+    },
     close: () => agent.destroy(),
   };
 }

@@ -70,7 +70,7 @@ export async function runRound(
     const { carrier = null, rail = null } = lookup;
     const seen = sights[at];
     if (!seen) continue;
-    if (seen.doubt === 'disputed') await tellDispute(call, lookup.payment);
+    if (seen.isContradicted) await tellDispute(call, lookup.payment);
     const sight = { ...seen, carrier, rail, simulation: null };
     const verdicts = verdictsOf(lookup.payment, sight, now);
     judged.push(...verdicts.map((verdict) => ({ lookup, verdict })));

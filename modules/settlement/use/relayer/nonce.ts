@@ -1,5 +1,5 @@
 import { raiseAlert } from '../../../../db/alerts.ts';
-import { safeTransactionCount } from '../../../../platform/chain/evidence/states.ts';
+import { minedCount, safeTransactionCount } from '../../../../platform/chain/evidence/states.ts';
 import { transactionCount } from '../../../../platform/chain/transaction.ts';
 import { judgeNonce } from '../../rules/relayerNonce.ts';
 import type { RelayerRef } from '../../store/relayer.ts';
@@ -8,8 +8,8 @@ import type { SettlementDeps } from '../deps.ts';
 
 /**
  * The key was used elsewhere: the chain's count is adopted, so that no batch is signed for a nonce that is gone (safety 8). Never by one
- * answer of a node: two rounds must see it, at the safe block and at the newest one, and it must be near. What is far ahead raises
- * `relayer_nonce_suspect` and moves nothing. Until the next round has looked again the queue takes no batch. Mined batches that the newest count
+ * answer of a node: two rounds must see it, at the safe block, at two nodes where there are several, and at the newest one, and it must be near. What is
+ * far ahead raises `relayer_nonce_suspect` and moves nothing. Until the next round has looked again the queue takes no batch. Mined batches that the newest count
  * does not reach are no longer held (`endHolds`). Returns the count that may be believed of batches on their way: the lower of two calls, 0 while a
  * round has yet to agree with it or it is suspect.
  */
@@ -44,8 +44,11 @@ export async function startRelayer(deps: SettlementDeps, ref: RelayerRef): Promi
   await ensureRelayer(deps.database, ref, count, deps.settings.inFlightLimit);
 }
 
-/** The chain's count by two calls, the lower one where they differ: one that is too low is mended by the next rounds. */
+/**
+ * The chain's count by two calls, the lower one where they differ: one that is too low is mended by the next rounds. Throws `chain_unavailable`,
+ * while fewer than two of several URLs answer, too.
+ */
 export async function agreedCount(deps: Pick<SettlementDeps, 'rpcOf'>, ref: RelayerRef): Promise<bigint> {
-  const ask = (): Promise<number> => transactionCount(deps.rpcOf(ref.network), ref.address as `0x${string}`, 'latest');
+  const ask = (): Promise<number> => minedCount(deps.rpcOf(ref.network), ref.address as `0x${string}`);
   return BigInt(Math.min(await ask(), await ask()));
 }
