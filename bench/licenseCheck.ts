@@ -34,7 +34,7 @@ async function openSigner({ secrets }: BenchService) {
   const { kid, publicJwk } = await publicHalf(key);
   const open = async () => {
     const keyring = await createKeyring({ privateKeys: [key], clock: Date.now });
-    await keyring.schedule([{ kid, publicJwk: { ...publicJwk }, activeFromMs: 0, isRetired: false }]);
+    await keyring.schedule([{ kid, publicJwk: { ...publicJwk }, activeFromMs: 0, retiredAtMs: null }]);
     return keyring;
   };
   const keyring = await open();

@@ -7,6 +7,7 @@ import { listAlerts } from '../../modules/operations/store/operations.ts';
 import { settleAlerts } from '../../modules/operations/use/alerts.ts';
 import type { TemporalFacts } from '../../modules/operations/use/doctor.ts';
 import { examineSystem } from '../../modules/operations/use/doctor.ts';
+import { reportLicenceKeys, retireLicenceKey } from '../../modules/operations/use/licenceKeys.ts';
 import { recoverNetwork } from '../../modules/operations/use/recoverNetwork.ts';
 import { reportNonce, setNonce } from '../../modules/operations/use/relayerNonce.ts';
 import {
@@ -73,7 +74,7 @@ export function operationCommands({ open, print, operator }: Surroundings): Comm
     });
   const router = routerCommands({ show, withSettlement: async (work) => withSettlement(await open(), work) });
   const shown = { open, operator, print: show };
-  return [doctor, recover, router, relayerCommands(shown), alertCommands(shown)];
+  return [doctor, recover, router, relayerCommands(shown), licenceKeyCommands(shown), alertCommands(shown)];
 }
 
 /** Commands of one payment or network that need the chain. */
@@ -155,6 +156,24 @@ function relayerCommands({ open, operator, print: show }: Surroundings): Command
   return relayer;
 }
 
+function licenceKeyCommands({ open, operator, print: show }: Surroundings): Command {
+  const keys = new Command('licence-key').description('Keys that sign licences; private keys come from LICENCE_KEYS only.');
+  keys
+    .command('list')
+    .description('Which key signs now, which will, and which are retired.')
+    .action(async () => show({ keys: await reportLicenceKeys(await open(), new Date()) }));
+  keys
+    .command('retire <kid>')
+    .description('Ends a key for good, and with it every licence and link that it signed. Refused for the one that signs now.')
+    .option('--stolen', 'also the one that signs now: the next one that is published signs at once')
+    .allowUnknownOption() // an id may begin with a dash
+    .action(async (kid: string, { stolen }: { stolen?: true }) => {
+      const deps = { database: (await open()).database, clock: Date.now };
+      show(await retireLicenceKey(deps, operator(), { kid, isStolen: stolen === true }));
+    });
+  return keys;
+}
+
 function alertCommands({ open, operator, print: show }: Surroundings): Command {
   const alert = new Command('alert').description('What the service told its operator.');
   alert
@@ -217,7 +236,7 @@ function licenceKeysOf({ database, config }: Opened) {
   if (licenceKeys === undefined) return null;
   return async () => ({
     private: (await Promise.all(licenceKeys.map(publicHalf))).map(({ kid }) => kid),
-    published: (await listSigningKeys(database)).filter(({ isRetired }) => !isRetired).map(({ kid }) => kid),
+    published: (await listSigningKeys(database)).filter(({ retiredAtMs }) => retiredAtMs === null).map(({ kid }) => kid),
   });
 }
 

@@ -30,7 +30,8 @@ export interface KeySchedule {
   readonly kid: string;
   readonly publicJwk: Readonly<Record<string, unknown>>;
   readonly activeFromMs: number;
-  readonly isRetired: boolean;
+  /** Null: not retired. */
+  readonly retiredAtMs: number | null;
 }
 
 /** How the header of a signed text names its key and its content. */
@@ -75,8 +76,8 @@ export class Keyring implements LicenceSigner {
   /** Takes the published keys over; tokens verified so far are forgotten, so that a retired key ends at once. */
   async schedule(keys: readonly KeySchedule[]): Promise<void> {
     const next = new Map<string, { jwk: PublicJwk; key: KeyObject; activeFromMs: number }>();
-    for (const { kid, publicJwk, activeFromMs, isRetired } of keys) {
-      if (isRetired) continue;
+    for (const { kid, publicJwk, activeFromMs, retiredAtMs } of keys) {
+      if (retiredAtMs !== null) continue;
       const jwk: PublicJwk = { kty: 'OKP', crv: 'Ed25519', x: String(publicJwk['x']), kid, use: 'sig', alg: 'EdDSA' };
       next.set(kid, { jwk, key: this.#public.get(kid)?.key ?? publicKeyOf(jwk), activeFromMs });
     }

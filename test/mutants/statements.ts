@@ -36,6 +36,19 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     test: { file: links, name: 'a link is one author’s statement' },
   },
   {
+    id: 'stolen-key-without-a-successor',
+    rule: 13,
+    bug: 'the key that signs is retired where no other can sign',
+    edits: [
+      {
+        file: 'modules/operations/use/licenceKeys.ts',
+        search: 'if (!next || !isStolen) throw stillSigns(next);\n          await',
+        replace: 'if (!isStolen) throw stillSigns(next);\n          if (next) await',
+      },
+    ],
+    test: { file: 'test/integration/licence-keys.test.ts', name: 'a stolen key that is retired' },
+  },
+  {
     id: 'month-by-another-calendar',
     rule: 25,
     bug: 'a statement of a month begins and ends by the clock of UTC',

@@ -49,6 +49,15 @@ test('every measure that an alert or a panel reads is one that is served', () =>
   expect(exprs.filter((expr) => namesIn(expr).length === 0 && !/\bup\b|\bnode_filesystem_/.test(expr))).toEqual([]);
 });
 
+test('every measure has a panel', () => {
+  const shown = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr))));
+  const unseen = (Object.keys(METRICS) as MetricName[]).filter((name) => {
+    const base = name.replaceAll('.', '_');
+    return ![base, `${base}_total`, `${base}_bucket`, `${base}_count`].some((one) => shown.has(one));
+  });
+  expect(unseen).toEqual([]);
+});
+
 test('Prometheus reads the processes of docker-compose.yml where they serve, and every job a rule names is one of its own', () => {
   const { scrape_configs: jobs, rule_files } = parse(read('deploy/prometheus.yml')) as PrometheusFile;
   const { services } = parse(read('docker-compose.yml'), { merge: true }) as Compose;

@@ -1,13 +1,13 @@
 import { sql as text } from 'kysely';
-import type { Database } from '../../../db/database.ts';
+import type { Database, Sql } from '../../../db/database.ts';
 import { json, run, tables } from '../../../db/statement.ts';
 
-/** A signing key's public half and when it signs. */
+/** A signing key's public half, when it signs, and since when it is retired (null: it is not). */
 export interface PublishedKey {
   readonly kid: string;
   readonly publicJwk: Readonly<Record<string, unknown>>;
   readonly activeFromMs: number;
-  readonly isRetired: boolean;
+  readonly retiredAtMs: number | null;
 }
 
 /**
@@ -22,7 +22,7 @@ export async function publishSigningKeys(
 ): Promise<PublishedKey[]> {
   const later = new Date(at.getTime() + delayMs);
   await database.transaction(async (sql) => {
-    await sql.query('lock table signing_key in share row exclusive mode');
+    await lockSigningKeys(sql);
     for (const { kid, publicJwk } of keys) {
       const isFirst = text<boolean>`not exists (select from signing_key)`;
       const activeFrom = text<Date>`case when ${isFirst} then ${at}::timestamptz else ${later}::timestamptz end`;
@@ -40,10 +40,26 @@ export async function publishSigningKeys(
 }
 
 /** Every signing key known, the latest to become active first. */
-export async function listSigningKeys(database: Database): Promise<PublishedKey[]> {
+export async function listSigningKeys(sql: Sql): Promise<PublishedKey[]> {
   const keys = tables.selectFrom('signing_key').select(['kid', 'publicJwk', 'activeFrom', 'retiredAt']);
-  const rows = await run(database, keys.orderBy('activeFrom', 'desc').orderBy('kid'));
+  const rows = await run(sql, keys.orderBy('activeFrom', 'desc').orderBy('kid'));
   return rows.map(({ kid, publicJwk, activeFrom, retiredAt }) => {
-    return { kid, publicJwk, activeFromMs: activeFrom.getTime(), isRetired: retiredAt !== null };
+    return { kid, publicJwk, activeFromMs: activeFrom.getTime(), retiredAtMs: retiredAt?.getTime() ?? null };
   });
+}
+
+/** Every signing key known, which nobody publishes or retires until this database transaction ends. */
+export async function lockSigningKeys(sql: Sql): Promise<PublishedKey[]> {
+  await sql.query('lock table signing_key in share row exclusive mode');
+  return listSigningKeys(sql);
+}
+
+/** Retires a key for good; one that is retired stays so since it was. */
+export async function retireSigningKey(sql: Sql, kid: string, at: Date): Promise<void> {
+  await run(sql, tables.updateTable('signing_key').set({ retiredAt: at }).where('kid', '=', kid).where('retiredAt', 'is', null));
+}
+
+/** Lets a published key sign from `at` on. */
+export async function activateSigningKey(sql: Sql, kid: string, at: Date): Promise<void> {
+  await run(sql, tables.updateTable('signing_key').set({ activeFrom: at }).where('kid', '=', kid));
 }
