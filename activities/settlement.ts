@@ -1,4 +1,7 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { Look } from '../modules/settlement/rules/lookPause.ts';
+import { lookPauseMs } from '../modules/settlement/rules/lookPause.ts';
 import type { Flights } from '../modules/settlement/use/batch/flights.ts';
 import type { BatchStanding } from '../modules/settlement/use/batch/report.ts';
 import { openStandings } from '../modules/settlement/use/batch/report.ts';
@@ -10,7 +13,10 @@ import { adoptBatches, listUntaken, sweepNetwork } from '../modules/settlement/u
 import { finishBatch } from '../modules/settlement/use/watch/watch.ts';
 import { beating } from './beating.ts';
 
-/** The activities of settlement: each unpacks, calls a use of the module, and leaves retries to the workflow. */
+/**
+ * The activities of settlement: each unpacks, calls a use of the module, and leaves retries to the workflow. A batch without a row, as after a restore of
+ * the ledger, fails its workflow (`BatchMissing`).
+ */
 export interface SettlementActivities {
   /** Looks for the batch's receipt for at most 2.2 seconds, sends its bytes again where there is none, and records what is decided; local (safety 20). */
   confirmSettlement(input: { readonly batchId: string }): Promise<BatchStanding>;
@@ -40,25 +46,30 @@ export function createSettlementActivities(
   start: StartBatch,
 ): SettlementActivities {
   const standings = openStandings(deps);
+  const standingOf = async (batchId: string): Promise<BatchStanding> => {
+    const standing = await standings.of(batchId);
+    if (standing === null) throw ApplicationFailure.nonRetryable(`the ledger has no batch ${batchId}`, 'BatchMissing');
+    return standing;
+  };
   return {
     confirmSettlement: async ({ batchId }) => {
       // A batch that is being confirmed here, or was by another, is not looked at twice.
       const flight = flights.find(batchId);
       if (flight === null) {
-        const standing = await standings.of(batchId);
+        const standing = await standingOf(batchId);
         if (standing.open === 0) return standing;
       }
       await (flight ?? confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }));
-      return standings.of(batchId);
+      return standingOf(batchId);
     },
     awaitSettlement: async ({ batchId }) => {
       await stayWith(deps, batchId, () => standings.hold(batchId));
-      return standings.of(batchId);
+      return standingOf(batchId);
     },
     finishSettlement: async ({ batchId }) => {
       await standings.hold(batchId); // before the look, which an outage of the chain may fail again and again
       await finishBatch(deps, batchId);
-      return standings.of(batchId);
+      return standingOf(batchId);
     },
     findUntaken: async ({ network }) => {
       const found = await listUntaken(deps, network);
@@ -76,12 +87,19 @@ export function createSettlementActivities(
 
 async function stayWith(deps: SettlementDeps, batchId: string, hold: () => Promise<unknown>): Promise<void> {
   const deadline = deps.now() + LONGEST_MS;
-  for (let look = 0; ; look++) {
+  let before: Look | null = null;
+  let pauseMs = 0;
+  for (let looks = 0; ; looks++) {
     heartbeat();
-    if (look % HELD_LOOKS === 0) await hold();
+    if (looks % HELD_LOOKS === 0) await hold();
+    const startedMs = performance.now();
     const { undecided } = await confirmCarried(deps, batchId, { timeoutMs: WAIT_MS, signal: cancellationSignal() });
     if (undecided === 0 || deps.now() > deadline || cancellationSignal().aborted) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const look = { undecided, isMined: performance.now() - startedMs < WAIT_MS };
+    pauseMs = lookPauseMs(look, before, pauseMs);
+    before = look;
+    heartbeat();
+    await sleep(pauseMs);
   }
 }
 

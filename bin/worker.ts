@@ -68,7 +68,7 @@ async function main(): Promise<void> {
   const { metrics, plugins } = telemetry;
   const database = await openPool(config, telemetry);
   const outbound = openOutbound(config);
-  const settlement = await openSettlement(config, telemetry, { database, log, outbound });
+  const settlement = await openSettlementDeps(config, telemetry, { database, log, outbound });
   await prepareRelayers(settlement);
   await checkRails(settlement);
   await ensureObservationPartitions(database);
@@ -198,7 +198,7 @@ async function openPool(config: WorkerConfig, telemetry: Telemetry): Promise<Dat
 }
 
 /** What settlement needs, with its keys opened and its chains compared. Throws where a key cannot sign. */
-async function openSettlement(
+async function openSettlementDeps(
   config: WorkerConfig,
   telemetry: Awaited<ReturnType<typeof openTelemetry>>,
   { database, log, outbound }: { readonly database: Database; readonly log: Log; readonly outbound: Outbound },
@@ -208,7 +208,7 @@ async function openSettlement(
   return { ...opened, rpcOf: (await compareNetworks(opened)).rpcOf };
 }
 
-/** On SIGTERM or SIGINT what is in flight ends, and nothing new is begun. */
+/** On SIGTERM or SIGINT the worker takes no more tasks and lets those that run end; until they have, payments are sent as they come. */
 function stopOnSignals(worker: Worker, stopping: AbortController, log: Log): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {

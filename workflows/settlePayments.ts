@@ -15,7 +15,8 @@ type BatchStanding = Awaited<ReturnType<SettlementActivities['finishSettlement']
 
 const { confirmSettlement } = proxyLocalActivities<SettlementActivities>({
   startToCloseTimeout: '3s',
-  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '5s' },
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' }, // longer than the threshold, beyond which it waits by a timer
+  localRetryThreshold: '5s',
   summary: 'first look at the receipt',
 });
 const { finishSettlement } = proxyLocalActivities<SettlementActivities>({
@@ -39,7 +40,8 @@ const BLIND_MS = 5_000;
  * that there is none without a batch. A short local look at the receipt comes first, then one heart-beating activity that sends the bytes again where
  * they are not mined (safety 20); once all is decided it sleeps until the safe block should have come. What a reorganisation takes goes back, and is
  * waited for again. Returns what became of its payments; `Outcome` says it in a word: `sent`, then `settled`, `partly_failed`, `failed`,
- * `reverted` (all went on to another batch) or `undecided` (a person looks). Fails, with the reasons, where no payment settled.
+ * `reverted` (all went on to another batch) or `undecided` (a person looks). Fails, with the reasons, where no payment settled, and
+ * where the ledger has no such batch.
  */
 export async function settlePayments(batch: ClaimedBatch): Promise<BatchOutcome> {
   const { network, batchId, payments, sent } = batch;

@@ -146,7 +146,7 @@ test('a batch that its workflow holds is left to it by the sweeper, and is final
   const standings = openStandings(world.deps);
   const held = await standings.of(batchId);
   expect(held).toMatchObject({ outcome: { settled: 2, failed: 0, reverted: 0, undecided: 0 }, open: 0, isOver: false });
-  expect(held.nextInMs).toBeGreaterThanOrEqual(1_000);
+  expect(held?.nextInMs).toBeGreaterThanOrEqual(1_000);
   await mine(world, 3);
   await sweepNetwork(world.deps, world.network.id);
   expect(await told(payments)).toEqual(['settled', 'settled']);
@@ -175,7 +175,7 @@ test('no look and no start of its workflow cuts short how long a batch is held',
   expect(await until()).toEqual(held);
 });
 
-test('where no node tells its safe block, batches are looked at in a minute; they ask together, and none waits for the answer', async () => {
+test('where no node tells its safe block, batches are looked at in a minute, old ones later; they ask together, and none waits for the answer', async () => {
   const { batchId } = await settledTogether(1);
   let asked = 0;
   const request = () => {
@@ -184,10 +184,23 @@ test('where no node tells its safe block, batches are looked at in a minute; the
   };
   const standings = openStandings({ ...world.deps, rpcOf: () => ({ ...world.rpc, request }) });
   const told = await Promise.all([standings.of(batchId), standings.of(batchId)]);
-  expect(told.map(({ nextInMs }) => nextInMs)).toEqual([60_000, 60_000]);
+  expect(told.map((standing) => standing?.nextInMs)).toEqual([60_000, 60_000]);
   const once = asked;
   expect(await standings.of(batchId)).toMatchObject({ nextInMs: 60_000 });
   expect([asked, once <= 4]).toEqual([once, true]);
+  await world.database.query("update settlement_batch set created_at = created_at - interval '20 minutes'");
+  const nextInMs = (await standings.of(batchId))?.nextInMs ?? 0;
+  expect(Math.round(nextInMs / 60_000)).toBe(5);
+});
+
+test('a look at a batch that is over leaves the time when it ended', async () => {
+  const { batchId } = await settledTogether(1);
+  await setBatchState(world.database, batchId, 'safe');
+  const ended = () => world.database.query("select closed_at, xmin::text as version from settlement_batch where state = 'safe'");
+  const before = await ended();
+  expect(before).toHaveLength(1);
+  await setBatchState(world.database, batchId, 'safe');
+  expect(await ended()).toEqual(before);
 });
 
 test('a batch whose nonce others used stays over when its workflow looks: its bytes do not go out again', async () => {

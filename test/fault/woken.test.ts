@@ -1,4 +1,5 @@
 /** Batches that a worker sends because it was told of a payment, beside workflows, other workers and the sweeper. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSettlementActivities } from '../../activities/settlement.ts';
@@ -179,6 +180,13 @@ test('a payment that no worker took is sent by the worker that sweeps, which hea
   expect(await look()).toMatchObject({ isUntaken: true });
   await settled(payment);
   expect(started.map(({ payments, sent }) => [payments.length, sent.txHash])).toEqual([[1, expect.stringMatching(/^0x/)]]);
+});
+
+test('a workflow whose batch has no row fails and says so, and is not tried again', async () => {
+  const { confirmSettlement, finishSettlement } = createSettlementActivities(world.deps, openWorker(), async () => true);
+  const batchId = randomUUID();
+  const failure = { type: 'BatchMissing', nonRetryable: true, message: `the ledger has no batch ${batchId}` };
+  for (const look of [confirmSettlement, finishSettlement]) await expect(look({ batchId })).rejects.toMatchObject(failure);
 });
 
 test('what a batch carried in vain goes out again by the announcement of the decision, without a sweep', async () => {

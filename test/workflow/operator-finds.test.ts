@@ -101,7 +101,7 @@ test('a payment id, a site, a transaction each lead to the one workflow, which s
   expect(shown.currentDetails).toContain('| state | settled |');
 });
 
-test('a batch that nobody paid in is a failed workflow, found by `failed`, and says why', async () => {
+test('a batch that nobody paid in is found by `failed` once that is decided, is a failed workflow at the safe block, and says why', async () => {
   const payer = await service.payer(1_000n);
   const quote = await askQuote(service.baseUrl, site.key, 'solo');
   await rpc('evm_setAutomine', false);
@@ -123,11 +123,14 @@ test('a batch that nobody paid in is a failed workflow, found by `failed`, and s
   await leaves(payer.address, 1_000n);
   expect((await sold).headers.get('x-svc-error-code')).toBe('insufficient_funds');
 
-  await expect.poll(async () => (await find(`ExecutionStatus = 'Failed' AND Outcome = 'failed'`)).length, LONG).toBe(1);
-  const [failed] = await find(`ExecutionStatus = 'Failed'`);
-  expect(failed?.workflowId).toBe(sentWithStatus.workflowId);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const failed = async (query: string) => (await find(query)).map(({ workflowId }) => workflowId);
+  await expect.poll(() => failed(`Outcome = 'failed' AND StartTime > '${since}'`), LONG).toEqual([sentWithStatus.workflowId]);
   const failure = await waiting.result().catch((error: { cause?: { message?: string } }) => error.cause?.message);
   expect(failure).toBe('none of 1 payments settled: insufficient_funds');
+  await expect
+    .poll(() => failed(`ExecutionStatus = 'Failed' AND CloseTime > '${since}'`), LONG)
+    .toEqual([sentWithStatus.workflowId]);
   await saveHistory(client, waiting.workflowId, 'settlePayments-failed');
   expect(await waiting.query('status')).toMatchObject({ state: 'failed', failed: 1, why: 'insufficient_funds' });
 });

@@ -31,6 +31,7 @@ export interface SafeLag {
 
 const LEAST_MS = 1_000;
 const MOST_MS = 600_000;
+const LEAST_BLIND_MS = 60_000;
 
 /**
  * How long to wait until the safe block should have passed a block, milliseconds: as long as it is away. A safe block goes on in steps, so that a look
@@ -39,4 +40,12 @@ const MOST_MS = 600_000;
 export function safeWaitMs(blockNumber: bigint, { latest, safe, blockTimeMs }: SafeLag): number {
   const blocks = Math.max(Number(blockNumber - safe), Number(latest - safe) / 4);
   return Math.min(Math.max(blocks * blockTimeMs, LEAST_MS), MOST_MS);
+}
+
+/**
+ * How long to wait for the next look at a batch while no node tells the safe block, milliseconds: a quarter of the batch's age, a minute at least. However
+ * many batches an outage leaves unfinished, each is looked at more and more seldom, down to once in ten minutes. Pure.
+ */
+export function blindWaitMs(ageMs: number): number {
+  return Math.min(Math.max(ageMs / 4, LEAST_BLIND_MS), MOST_MS);
 }

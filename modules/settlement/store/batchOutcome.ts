@@ -8,6 +8,8 @@ import { stateOf } from './payment.ts';
 /** A batch as its workflow and an operator read of it. */
 export interface BatchReport extends SentTransaction {
   readonly network: string;
+  /** Milliseconds since it was claimed. */
+  readonly ageMs: number;
   /** All that it was made of. */
   readonly payments: readonly PaymentRef[];
   readonly outcome: BatchOutcome;
@@ -23,6 +25,7 @@ export interface BatchReport extends SentTransaction {
 export async function readBatchReport(sql: Sql, batchId: string): Promise<BatchReport | null> {
   const [row] = await sql.query<ReportRow>(
     `select batch.network, batch.nonce, batch.kind, batch.tenant_ids, batch.payment_ids, found.open, found.block_number,
+         (extract(epoch from now() - batch.created_at) * 1000)::double precision as age_ms,
          batch.state = 'safe' and batch.final_at is not null as over, coalesce(found.mined,
          (select tx_hash from relayer_transaction where batch_id = $1 order by attempt desc limit 1)) as tx_hash,
        found.settled, found.undecided, found.gone, found.reasons
@@ -46,6 +49,7 @@ export async function readBatchReport(sql: Sql, batchId: string): Promise<BatchR
   const failed = payments.length - settled - undecided - reverted;
   return {
     network: row.network,
+    ageMs: row.age_ms,
     open: row.open,
     blockNumber: row.block_number === null ? null : BigInt(row.block_number),
     isOver: row.over,
@@ -58,6 +62,7 @@ export async function readBatchReport(sql: Sql, batchId: string): Promise<BatchR
 
 interface ReportRow extends Record<string, unknown> {
   network: string;
+  age_ms: number;
   open: number;
   block_number: string | null;
   over: boolean;

@@ -304,10 +304,11 @@ export async function endHolds(sql: Sql, { network, address }: RelayerRef, fromN
   await run(sql, gone.where('heldUntil', '>', text<Date>`now()`).set({ heldUntil: text<Date>`now()` }));
 }
 
-/** Moves a batch on, or back to `open` when a reorg took its transaction. */
+/** Moves a batch on, or back to `open` when a reorg took its transaction. Where it is in that state already nothing is written: `closed_at` stays. */
 export async function setBatchState(sql: Sql, batchId: string, state: Batch['state']): Promise<void> {
   const closedAt = state === 'safe' ? text<Date>`now()` : null;
-  await run(sql, tables.updateTable('settlement_batch').set({ state, closedAt }).where('batchId', '=', batchId));
+  const batch = tables.updateTable('settlement_batch').where('batchId', '=', batchId).where('state', '<>', state);
+  await run(sql, batch.set({ state, closedAt }));
 }
 
 /** Opens batches whose bytes go out again, whatever they were thought to be; what becomes of them is judged again (safety 8). */

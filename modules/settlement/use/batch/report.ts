@@ -4,7 +4,7 @@ import { whereAway } from '../../../../platform/chain/rpc/rpc.ts';
 import { remembered } from '../../../../platform/pacing/remembered.ts';
 import type { BatchOutcome } from '../../rules/batchOutcome.ts';
 import type { SafeLag } from '../../rules/finality.ts';
-import { safeWaitMs } from '../../rules/finality.ts';
+import { blindWaitMs, safeWaitMs } from '../../rules/finality.ts';
 import type { BatchReport } from '../../store/batchOutcome.ts';
 import { readBatchReport } from '../../store/batchOutcome.ts';
 import { holdBatch } from '../../store/sweep.ts';
@@ -25,12 +25,10 @@ export interface BatchStanding {
 export interface Standings {
   /** Holds a batch through one look, however long that takes or fails, and the pause of its workflow before the next try. Again: for longer. */
   hold(batchId: string): Promise<void>;
-  /** How a batch stands now, by its rows; holds it until a minute after its next look. Again: for longer. */
-  of(batchId: string): Promise<BatchStanding>;
+  /** How a batch stands now, by its rows; holds it until a minute after its next look. Again: for longer. Null: it has no row. */
+  of(batchId: string): Promise<BatchStanding | null>;
 }
 
-const NOTHING: BatchOutcome = { settled: 0, failed: 0, reverted: 0, undecided: 0, reasons: [], txHash: null };
-const OVER: BatchStanding = { outcome: NOTHING, open: 0, isOver: true, nextInMs: 0 };
 /** A workflow that is so late holds its batch no longer: its worker died, or Temporal is away. */
 const SPARE_MS = 60_000;
 /** Of a look and of the pause after one that failed (`workflows/settlePayments`), together. */
@@ -39,7 +37,6 @@ const LOOK_MS = 120_000;
 const REMEMBERED_MS = 30_000;
 /** For so long it is waited for: a first look at a receipt, which asks for it, has three seconds. */
 const ASKED_MS = 500;
-const BLIND_MS = 60_000;
 
 /**
  * Tells how batches stand; asks a network for its safe block no more than twice a minute, whether nodes answer or not, however many batches wait.
@@ -51,18 +48,19 @@ export function openStandings(deps: SettlementDeps): Standings {
       remembered(async (): Promise<SafeLag> => ({ ...(await blockNumbers(deps.rpcOf(id))), blockTimeMs }), REMEMBERED_MS),
     ]),
   );
-  const waitOf = async ({ network, blockNumber }: BatchReport): Promise<number> => {
+  const waitOf = async ({ network, blockNumber, ageMs }: BatchReport): Promise<number> => {
     const told = lags.get(network)?.().catch(whereAway(null));
     const lag = await Promise.race([told, sleep(ASKED_MS, null, { ref: false })]);
     if (lag) return safeWaitMs(blockNumber ?? lag.latest, lag);
-    deps.log.warn({ network }, 'the safe block could not be read; batches are looked at in a minute');
-    return BLIND_MS;
+    const waitMs = blindWaitMs(ageMs);
+    deps.log.warn({ network, waitMs }, 'the safe block could not be read; the batch is looked at later');
+    return waitMs;
   };
   return {
     hold: (batchId) => holdBatch(deps.database, batchId, LOOK_MS),
     of: async (batchId) => {
       const report = await readBatchReport(deps.database, batchId);
-      if (!report) return OVER;
+      if (!report) return null;
       const { outcome, open, isOver } = report;
       const nextInMs = isOver || open > 0 ? 0 : await waitOf(report);
       if (!isOver) await holdBatch(deps.database, batchId, nextInMs + SPARE_MS);

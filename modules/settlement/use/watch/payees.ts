@@ -1,6 +1,5 @@
 import { findBlockedPayees } from '../../../../platform/chain/router/payees.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
-import type { PaymentRef } from '../../store/payment.ts';
 import { listBlocked, touchBlocked, unblockPayee } from '../../store/sweep.ts';
 import type { SettlementDeps } from '../deps.ts';
 import { chainOf } from '../deps.ts';
@@ -13,7 +12,7 @@ export function walletsOf(payTo: Address, legWords: readonly string[] | null): r
 }
 
 /** Looks again at recipients that a transfer reverted for, and lifts the mark of those that can be paid (safety 18). */
-export async function recheckPayees(deps: SettlementDeps, networkId: string): Promise<readonly PaymentRef[]> {
+export async function recheckPayees(deps: SettlementDeps, networkId: string): Promise<void> {
   const { network, rpc } = chainOf(deps, networkId);
   for (const blocked of await listBlocked(deps.database, networkId, LIMIT)) {
     const refused = await findBlockedPayees(rpc, network, walletsOf(blocked.payTo, blocked.legWords));
@@ -24,5 +23,4 @@ export async function recheckPayees(deps: SettlementDeps, networkId: string): Pr
     await unblockPayee(deps.database, networkId, blocked.payTo);
     deps.log.info({ networkId, payTo: blocked.payTo }, 'a recipient can be paid again');
   }
-  return [];
 }
