@@ -27,6 +27,7 @@ button.onclick = async () => {
 };
 `;
 
+/** Anybody can write a link, so that its words are shown only when the service has said that it signed them; a month is figures. */
 const STATEMENT = `
 const said = (() => {
   try { return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0)))); } catch { return null; }
@@ -35,7 +36,6 @@ const month = /^(\\d{4})-(\\d{2})$/.exec(said?.svc?.month ?? '');
 if (month) {
   const name = new Date(Number(month[1]), Number(month[2]) - 1, 1).toLocaleDateString('en-GB', { month: 'long', year: 'numeric' });
   document.querySelector('h1').textContent = 'Your statement of ' + name;
-  document.querySelector('main p').textContent = [said.sub, said.svc.host].filter(Boolean).join(' · ');
 }
 button.onclick = async () => {
   button.disabled = true;
@@ -44,6 +44,7 @@ button.onclick = async () => {
   if (answer?.ok) {
     const file = Object.assign(document.createElement('a'), { href: URL.createObjectURL(await answer.blob()), download: 'statement-' + (month ? month[0] : 'month') + '.pdf' });
     file.click();
+    document.querySelector('main p').textContent = [said?.sub, said?.svc?.host].filter(Boolean).join(' · ');
     state.textContent = 'The statement is in your downloads.';
     button.disabled = false;
     return;
@@ -70,7 +71,7 @@ export const INVITATION_PAGE = linkPage({
   script: INVITATION,
 });
 
-/** The page that the link to an author's statement leads to. It says whose and which month by what the link says of itself. */
+/** The page that the link to an author's statement leads to. Before the service has accepted the link, it shows nothing of it but a month. */
 export const STATEMENT_PAGE = linkPage({
   title: 'Statement',
   heading: 'Your statement',

@@ -1,5 +1,5 @@
 import type { OperationExamples } from './shape.ts';
-import { ANN, BOB, HOST, NOW_MS, SLUG, TENANT_ID, TRANSACTION, WINDOW } from './values.ts';
+import { ANN, BOB, HOST, JWS, NOW_MS, SLUG, TENANT_ID, TRANSACTION, WINDOW } from './values.ts';
 
 const parameters = { from: String(WINDOW.from), to: String(WINDOW.to), limit: '50' };
 const frame = { generatedAt: NOW_MS, window: WINDOW };
@@ -139,6 +139,7 @@ export const reportExamples: Readonly<Record<string, OperationExamples>> = {
       chainsEnabled: ['eip155:8453'],
     },
   },
+  readLinkedStatement: { request: { token: JWS } },
   acceptInvitation: {
     request: { inviteToken: 'q0mYb8h2cS5tK1vX7zR4nW6eJ3uP9aLdq0mYb8h2cS5' },
     response: { accepted: true, tenantId: TENANT_ID, authorId: 'ann' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Plan } from '../../modules/kernel/access/key.ts';
 import { LINK_DAYS, MAX_LINK_DAYS, makeStatementLink } from '../../modules/reports/use/statementLinks.ts';
 import { describeTenant } from '../../modules/tenants/use/self.ts';
 import { builder } from '../schema/builder.ts';
@@ -20,7 +21,8 @@ const MakeStatementLinkPayload = builder
 
 ownerMutation('makeStatementLink', {
   description:
-    'A link by which an author gets their own statement of one month as PDF, and nothing else. Again: another link; those sent before go on until they end.',
+    'A link by which an author gets their own statement of one month as PDF, and nothing else. Again: another link; those sent before go on until they end. The plan has ' +
+    'to read all of the month when the link is made; the link then shows all of it until it ends.',
   input: builder.inputType('MakeStatementLinkInput', {
     description: 'Whose statement, and of which month.',
     fields: (t) => ({
@@ -36,11 +38,12 @@ ownerMutation('makeStatementLink', {
   schema: z.object({ authorId: line(200), month: line(7), timeZone: optional(line(64)), days: optional(z.number()) }),
   payload: MakeStatementLinkPayload,
   change: async (deps, call, { timeZone = 'UTC', days, ...asked }) => {
-    const { hosts } = await describeTenant(deps, call.tenantId);
+    const { hosts, plan } = await describeTenant(deps, call.tenantId);
     const made = await makeStatementLink(deps, call, {
       ...asked,
       timeZone,
       host: hosts[0] ?? null,
+      plan: plan as Plan | null,
       ...(days === undefined ? {} : { days }),
     });
     return { authorId: asked.authorId, ...made };

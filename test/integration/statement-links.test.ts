@@ -1,12 +1,14 @@
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MAX_ZIP_STATEMENTS } from '../../modules/reports/use/exportZip.ts';
+import { exportZip, MAX_ZIP_STATEMENTS } from '../../modules/reports/use/exportZip.ts';
 import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
+import { openHeavyWork, siteName } from '../../platform/pacing/heavy.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { textOf } from '../support/pdf.ts';
 import type { Purchase } from '../support/reports.ts';
 import { insertPurchases } from '../support/reports.ts';
+import { query } from '../support/sql.ts';
 
 /** Statements as publishers hand them out: an archive of all authors, and a link for each. */
 
@@ -150,6 +152,56 @@ test('links are the owner’s to make, of authors the site knows and months ther
   }
 });
 
+test('a link shows the whole month whenever it is opened, and is made where the plan reads the whole month', async () => {
+  const starter = await graph.api.site({ plan: 'starter' });
+  const bearer = await graph.owner(starter.tenantId);
+  const at = (ms: number): void => {
+    graph.api.time.offsetMs = ms - Date.now();
+  };
+  const plan = (name: string) =>
+    query(graph.api.urls.ownerUrl, 'update tenant set plan = $1 where tenant_id = $2', [name, starter.tenantId]);
+  // On its 31st day a month is beyond the plan.
+  const madeMs = Date.now() + (new Date().getUTCDate() === 31 ? DAY : 0);
+  const month = new Date(madeMs).toISOString().slice(0, 7);
+  const fromMs = Date.parse(`${month}-01T00:00:00Z`);
+  const legs = [{ toAddress: walletOf(0), amountMicro: 700, authorId: asked.authorId }];
+  const sales = [fromMs, fromMs + 1_000].map((ms) => ({
+    ...bought(ms, { legs }),
+    tenantId: starter.tenantId,
+    host: starter.host,
+  }));
+  await insertPurchases(graph.api.deps.database, sales);
+  try {
+    at(madeMs);
+    const { made } = await make({ month, timeZone: 'UTC', days: 60 }, bearer);
+    expect(made).toHaveProperty('url');
+    for (const [days, name] of [
+      [0, 'starter'],
+      [45, 'starter'],
+      [45, 'free'],
+    ] as const) {
+      at(madeMs + days * DAY);
+      await plan(name);
+      const { status, text } = await open(tokenOf(made.url));
+      expect([status, text.includes('0.001400'), text.includes('reads back to')], `${name} ${days}`).toEqual([200, true, false]);
+    }
+    for (const [days, name] of [
+      [31, 'starter'],
+      [8, 'free'],
+    ] as const) {
+      at(fromMs + days * DAY);
+      await plan(name);
+      expect((await make({ month, timeZone: 'UTC' }, bearer)).made, name).toMatchObject({
+        __typename: 'InvalidInput',
+        parameter: 'month',
+        message: expect.stringContaining('a link shows a whole month'),
+      });
+    }
+  } finally {
+    graph.api.time.offsetMs = 0;
+  }
+});
+
 test('the links of a site have one file at a time, so that they leave its owner a place; a suspended site’s open nothing', async () => {
   const token = tokenOf((await make()).made.url);
   const statuses = (await Promise.all([1, 2, 3, 4].map(() => open(token)))).map(({ status }) => status);
@@ -194,21 +246,73 @@ test('more authors than an archive has are several archives, each with its part 
       amountMicro: 10_000 - from - n,
       authorId: `author-${from + n}`,
     }));
+  const nobody = { toAddress: walletOf(300), amountMicro: 90_000 };
   const sales = [0, 50, 100, 150, 200].map((from) => ({
     ...bought(OCTOBER.from, { legs: legs(from) }),
     tenantId: many.tenantId,
     host: many.host,
   }));
-  await insertPurchases(graph.api.deps.database, sales.map((sale, n) => (n < 4 ? sale : { ...sale, legs: sale.legs.slice(0, 2) }))); // biome-ignore format: one line
+  await insertPurchases(graph.api.deps.database, sales.map((sale, n) => (n < 4 ? sale : { ...sale, legs: [...sale.legs.slice(0, 2), nobody] }))); // biome-ignore format: one line
   const second = await zip({ ...OCTOBER, part: 2 }, many.key);
   expect([second.answer.headers.get('x-svc-parts'), second.answer.headers.get('content-disposition')]).toEqual([
     '2',
     expect.stringContaining('.part-2-of-2.zip'),
   ]);
   expect([...second.files.keys()]).toEqual(['statements.csv', '201-author-200.pdf', '202-author-201.pdf']);
-  expect(second.files.get('statements.csv')?.toString().trimEnd().split('\r\n')).toHaveLength(MAX_ZIP_STATEMENTS + 3);
+  expect(second.files.get('statements.csv')?.toString().trimEnd().split('\r\n')).toHaveLength(MAX_ZIP_STATEMENTS + 4);
   const third = await zip({ ...OCTOBER, part: 3 }, many.key);
   expect([third.answer.status, third.said]).toEqual([400, expect.stringContaining('part: must be 1 to 2')]);
   const { answer } = await zip({ from: OCTOBER.to + 40 * DAY, to: OCTOBER.to + 41 * DAY });
   expect([answer.status, answer.headers.get('x-svc-parts')]).toEqual([200, '1']);
+});
+
+test('wallets that no credits name take no place among the documents of an archive', async () => {
+  const many = await graph.api.site({ plan: 'studio' });
+  const legs = (from: number, length: number, named: boolean) =>
+    Array.from({ length }, (_, n) => ({
+      ...{ toAddress: walletOf(from + n), amountMicro: 10_000 + from + n },
+      ...(named ? { authorId: `author-${from + n}` } : {}),
+    }));
+  const sales = [0, 50, 100, 150].map((from) => legs(from, 50, true));
+  await insertPurchases(
+    graph.api.deps.database,
+    [...sales, legs(200, 1, false)].map((all) => ({
+      ...bought(OCTOBER.from, { legs: all }),
+      tenantId: many.tenantId,
+      host: many.host,
+    })),
+  );
+  expect((await zip({ ...OCTOBER, part: 2 }, many.key)).said).toContain('part: must be 1 to 1');
+  const ARCHIVES = `query ($window: WindowInput) { tenant {
+    by: earnings(window: $window, groupBy: AUTHOR_ID) { archives breakdown(first: 1) { totalCount } }
+    without: earnings(window: $window) { archives } } }`;
+  const { data, errors } = await graph.ask(many.key, ARCHIVES, { window: OCTOBER });
+  expect([errors, data?.tenant]).toEqual([
+    [],
+    { by: { archives: 1, breakdown: { totalCount: 201 } }, without: { archives: null } },
+  ]);
+});
+
+test('an archive whose turn does not come in time goes on when it comes, and ends with its client', async () => {
+  const heavy = openHeavyWork({ connections: { reports: 6, questions: 2 }, cores: 2, waitMs: 50 });
+  const of = { tenantId: site.tenantId, hosts: [site.host], plan: 'studio', keyId: 'k' } as const;
+  const begin = async () => {
+    const gone = new AbortController();
+    const file = await exportZip({ ...graph.api.deps.reports, heavy }, of, { fromMs: OCTOBER.from, toMs: OCTOBER.to, part: 1 }, gone.signal); // biome-ignore format: one line
+    const endTurn = await heavy.enter({ kind: 'reports', who: 'another', of: siteName(site.tenantId) });
+    return { gone, file, endTurn };
+  };
+  const read = async (chunks: AsyncIterable<Uint8Array>) => {
+    const all: Uint8Array[] = [];
+    for await (const chunk of chunks) all.push(chunk);
+    return Buffer.concat(all);
+  };
+  const waiting = await begin();
+  setTimeout(waiting.endTurn, 500);
+  expect(Object.keys(unzipSync(await read(waiting.file.chunks)))).toEqual(['statements.csv', '1-Ann _ Ä.pdf', '2-bob.pdf']);
+  const left = await begin();
+  setTimeout(() => left.gone.abort(), 200);
+  await expect(read(left.file.chunks)).rejects.toMatchObject({ code: 'throttled' });
+  await left.file.close();
+  left.endTurn();
 });

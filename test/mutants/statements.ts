@@ -29,8 +29,8 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'api/routes/reports/statementLink.ts',
-        search: '{ fromMs, toMs, authorId }',
-        replace: '{ fromMs, toMs, authorId: authorId === null ? authorId : null }',
+        search: '{ fromMs, toMs, authorId, ',
+        replace: '{ fromMs, toMs, authorId: authorId === null ? authorId : null, ',
       },
     ],
     test: { file: links, name: 'a link is one author’s statement' },
@@ -47,6 +47,39 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/integration/licence-keys.test.ts', name: 'a stolen key that is retired' },
+  },
+  {
+    id: 'link-cut-by-the-day-it-is-opened',
+    rule: 25,
+    bug: 'a link shows a smaller sum when it is opened weeks later',
+    edits: [{ file: 'api/routes/reports/statementLink.ts', search: 'isGranted: true', replace: 'isGranted: false' }],
+    test: { file: links, name: 'a link shows the whole month' },
+  },
+  {
+    id: 'link-beyond-the-plan',
+    rule: 25,
+    bug: 'a link opens a month that the plan of its site does not read',
+    edits: [
+      {
+        file: 'modules/reports/use/statementLinks.ts',
+        search: 'if (clampedToMs === null) return;',
+        replace: 'if (clampedToMs !== 0) return;',
+      },
+    ],
+    test: { file: links, name: 'a link shows the whole month' },
+  },
+  {
+    id: 'words-of-anybodys-link',
+    rule: 25,
+    bug: 'a page of ours shows what a link says of itself that we never signed',
+    edits: [
+      {
+        file: 'api/linkPages.ts',
+        search: 'if (answer?.ok) {\n    const',
+        replace: "document.querySelector('main p').textContent = said?.sub;\n  if (answer?.ok) {\n    const",
+      },
+    ],
+    test: { file: 'test/unit/link-pages.test.ts', name: 'nothing of a link' },
   },
   {
     id: 'month-by-another-calendar',

@@ -8,6 +8,7 @@ export const STATEMENTS_DOCUMENT = `query statements($tenantId: ID, $window: Win
     earnings(window: $window, groupBy: AUTHOR_ID) {
       window { from to retentionClampedTo }
       totals { grossMicro events reads citations }
+      archives
       breakdown(first: 25, after: $after) {
         totalCount
         pageInfo { hasNextPage endCursor }
@@ -39,6 +40,8 @@ export interface Statements {
     readonly earnings: {
       readonly window: { readonly from: number; readonly to: number | null; readonly retentionClampedTo: number | null };
       readonly totals: Omit<AuthorRow, 'key'>;
+      /** How many archives the documents are. */
+      readonly archives: number | null;
       readonly breakdown: (Page<AuthorRow> & { readonly totalCount: number }) | null;
     } | null;
   } | null;

@@ -19,9 +19,6 @@ import { LinkDialog, Linked } from './link.ts';
 import type { Month } from './months.ts';
 import { isRunning, monthNamed, monthsUpTo } from './months.ts';
 
-/** Authors an archive has (`x-svc-parts`). */
-const AUTHORS_A_ZIP = 200;
-
 type Report = NonNullable<NonNullable<Answer['tenant']>['earnings']>;
 type Former = NonNullable<NonNullable<Answer['tenant']>['before']>;
 
@@ -65,11 +62,10 @@ export function Statements(): View {
 
 /** What the month came to, and the files of all of it. */
 function Sums({ report, month }: { readonly report: Report; readonly month: Month }): View {
-  const { totals, window, breakdown } = report;
+  const { totals, window, breakdown, archives: parts } = report;
   const authors = breakdown?.totalCount ?? 0;
   const span = { from: month.from.getTime(), to: month.to.getTime(), timeZone: TIME_ZONE };
-  const parts = Math.ceil(authors / AUTHORS_A_ZIP);
-  const archives = Array.from({ length: parts }, (_, at) => ({
+  const archives = Array.from({ length: authors === 0 ? 0 : (parts ?? 0) }, (_, at) => ({
     name: parts === 1 ? 'All as ZIP' : `ZIP ${at + 1} of ${parts}`,
     href: download('statements.zip', { ...span, part: parts === 1 ? null : at + 1 }),
   }));

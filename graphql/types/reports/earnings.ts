@@ -1,7 +1,14 @@
 import { mapPage, pageOf } from '../../../modules/paging/use/pages.ts';
 import type { AskedSeries } from '../../../modules/reports/use/calendar.ts';
-import type { BreakdownRow, Earnings, EarningsBucket, EarningsTotals } from '../../../modules/reports/use/earnings.ts';
+import type {
+  BreakdownRow,
+  Earnings,
+  EarningsBreakdown,
+  EarningsBucket,
+  EarningsTotals,
+} from '../../../modules/reports/use/earnings.ts';
 import { readEarnings } from '../../../modules/reports/use/earnings.ts';
+import { zipParts } from '../../../modules/reports/use/exportZip.ts';
 import type { Totals } from '../../../modules/reports/use/request.ts';
 import { shownWallet } from '../../../modules/reports/use/wallet.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
@@ -95,6 +102,7 @@ const PricesType = builder.objectRef<NonNullable<Earnings['prices']>>('Prices').
 
 interface EarningsReport extends Earnings {
   readonly pageOf: (slug: string) => OfPage;
+  readonly groupBy: EarningsBreakdown | null;
   /** What each of `series` is. */
   readonly read: readonly AskedSeries[];
 }
@@ -133,6 +141,12 @@ const EarningsType = builder.objectRef<EarningsReport>('Earnings').implement({
       complexity: REPORT_COST,
       args: seriesArgs,
       resolve: ({ read, series }, args) => [...seriesFor(read, series, args)],
+    }),
+    archives: t.int({
+      nullable: true,
+      description: 'How many archives `statements.zip` of the window is; null unless `groupBy` is `AUTHOR_ID`.',
+      resolve: ({ groupBy, breakdown }) =>
+        groupBy === 'author-id' && breakdown ? zipParts(breakdown.filter(({ authorId }) => authorId !== null).length) : null,
     }),
     breakdown: t.field({
       type: EarningsGroupConnection,
@@ -201,7 +215,7 @@ builder.objectField(Tenant, 'earnings', (t) =>
         cursorMs: null,
         limit: argumentsBelow(info, 'lastEventAt').length > 0 ? 1 : null,
       });
-      return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
+      return { ...report, read, groupBy: groupBy ?? null, pageOf: groupNamer(site, groupBy === 'slug', host) };
     },
   }),
 );

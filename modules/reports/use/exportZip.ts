@@ -1,9 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { Zip, ZipPassThrough } from 'fflate';
 import { atDatabase } from '../../../db/outage.ts';
 import { csvRows } from '../../../platform/csv.ts';
-import type { FilePlace, HeavyWork } from '../../../platform/pacing/heavy.ts';
+import type { FilePlace, HeavyPiece, HeavyWork } from '../../../platform/pacing/heavy.ts';
 import { siteName } from '../../../platform/pacing/heavy.ts';
-import { ServiceError } from '../../kernel/errors.ts';
+import { isServiceError, ServiceError } from '../../kernel/errors.ts';
 import { formatUsdc } from '../../kernel/money/money.ts';
 import { openReadSnapshot } from '../store/snapshot.ts';
 import type { GroupTotals } from './earnings.ts';
@@ -32,10 +33,12 @@ export interface ZipExport extends ReportFrame {
   close(): Promise<void>;
 }
 
-/** An author with all wallets of theirs, or a wallet that no credits name. */
+/** How long until a turn that was refused is asked for again, ms. */
+const AGAIN_MS = 1_000;
+
+/** An author with all wallets of theirs. */
 interface Author {
-  /** Null: the wallet of nobody known, who has no document. */
-  readonly authorId: string | null;
+  readonly authorId: string;
   /** The name of the document in the archive. */
   readonly file: string;
 }
@@ -44,8 +47,9 @@ type Site = ReportSite & { readonly keyId: string };
 
 /**
  * The statements of a window as a ZIP: `statements.csv` with what each wallet was paid, and a PDF of each author whom the credits name, those with the most
- * money first, 200 authors an archive; `part` says which, from 1. Each is what `exportPdf` makes, and takes a turn of its own. Throws throttled,
- * overloaded and database_unavailable before anything is sent, and invalid_parameter for a part that is not there. `gone`: its client is.
+ * money first, 200 authors an archive; `part` says which, from 1. Each is what `exportPdf` makes, and takes a turn of its own, for which it waits as long
+ * as its client does. Throws throttled, overloaded and database_unavailable before anything is sent, and invalid_parameter for a part that is not
+ * there. `gone`: its client is.
  */
 export async function exportZip(
   deps: ReportDeps & { readonly heavy: HeavyWork },
@@ -60,13 +64,14 @@ export async function exportZip(
     const frame = { ...now, window: { ...now.window, toMs: now.window.toMs ?? now.generatedAtMs } };
     const sums = await atDatabase(() => deps.database.transaction((sql) => sumAuthors(sql, site.tenantId, frame.window)));
     const authors = authorsOf(sums);
-    const parts = Math.max(1, Math.ceil(authors.length / MAX_ZIP_STATEMENTS));
+    const parts = zipParts(authors.length);
     if (asked.part > parts) {
       throw new ServiceError('invalid_parameter', `part: must be 1 to ${parts}`, { parameter: 'part' });
     }
     const these = authors.slice((asked.part - 1) * MAX_ZIP_STATEMENTS, asked.part * MAX_ZIP_STATEMENTS);
     place.endTurn();
-    const documents = drawEach(deps, site, { frame, authors: these }, gone);
+    const over = AbortSignal.any([place.cut, ...(gone ? [gone] : [])]);
+    const documents = drawEach(deps, site, { frame, authors: these }, over);
     const close = async (): Promise<void> => place.giveBack();
     return {
       ...frame,
@@ -81,6 +86,11 @@ export async function exportZip(
   }
 }
 
+/** How many archives the documents of so many authors whom credits name are; one, with `statements.csv` alone, for none. */
+export function zipParts(authors: number): number {
+  return Math.max(1, Math.ceil(authors / MAX_ZIP_STATEMENTS));
+}
+
 function atPace(place: FilePlace, chunks: AsyncGenerator<Uint8Array>, close: () => Promise<void>): AsyncIterable<Uint8Array> {
   return place.readAtPace(closeAtEnd(chunks, close), close);
 }
@@ -91,14 +101,12 @@ async function* closeAtEnd(chunks: AsyncGenerator<Uint8Array>, close: () => Prom
   await close();
 }
 
-/** Authors in the order of their largest wallet, as a breakdown by author counts them; each document has a name that every file system takes. */
+/** Authors whom credits name, in the order of their largest wallet; each document has a name that every file system takes. */
 function authorsOf(sums: readonly GroupTotals[]): readonly Author[] {
-  const authors = [...Map.groupBy(sums, ({ key, authorId }) => authorId ?? key).values()].map(
-    ([largest]) => largest?.authorId ?? null,
-  );
+  const authors = [...new Set(sums.flatMap(({ authorId }) => authorId ?? []))];
   const width = String(authors.length).length;
   return authors.map((authorId, n) => {
-    const name = (authorId ?? '')
+    const name = authorId
       .toWellFormed()
       .replaceAll(/[^\p{L}\p{M}\p{N} ._-]/gu, '_')
       .slice(0, MOST_NAME_CHARS);
@@ -126,13 +134,24 @@ async function* drawEach(
   deps: ReportDeps & { readonly heavy: HeavyWork },
   site: Site,
   { frame, authors }: { readonly frame: ReportFrame; readonly authors: readonly Author[] },
-  gone: AbortSignal | undefined,
+  over: AbortSignal,
 ): AsyncGenerator<{ readonly name: string; readonly bytes: Uint8Array }> {
   for (const { authorId, file } of authors) {
-    if (authorId === null) continue;
-    const endTurn = await deps.heavy.enter({ kind: 'reports', who: site.keyId, of: siteName(site.tenantId) }, gone);
+    const endTurn = await waitForTurn(deps.heavy, { kind: 'reports', who: site.keyId, of: siteName(site.tenantId) }, over);
     const bytes = await drawOne(deps, { site, authorId, frame }).finally(endTurn);
     yield { name: file, bytes };
+  }
+}
+
+/** A turn, however long it takes: half of an archive was sent, and cannot be refused any more. Throws throttled when it is `over`. */
+async function waitForTurn(heavy: HeavyWork, piece: HeavyPiece, over: AbortSignal): Promise<() => void> {
+  for (;;) {
+    try {
+      return await heavy.enter(piece, over);
+    } catch (error) {
+      if (over.aborted || !isServiceError(error) || error.code !== 'throttled') throw error;
+      await setTimeout(AGAIN_MS, undefined, { signal: over }).catch(() => undefined); // `enter` says that it is over
+    }
   }
 }
 

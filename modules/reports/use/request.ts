@@ -26,6 +26,8 @@ export interface AskedWindow {
   readonly toMs: number | null;
   /** What the window is compared with; left out: the one of the same length right before. */
   readonly before?: Span;
+  /** True: all of it, whatever the plan reads by now; the plan was asked when leave to read it was given. Left out: as far as the plan reads now. */
+  readonly isGranted?: boolean;
 }
 
 /** What every report with a list takes. */
@@ -55,6 +57,8 @@ export interface Totals {
 /** What a report says of itself: when it is made, and what its plan lets read of the window. */
 export function frameOf(deps: ReportDeps, site: ReportSite, asked: AskedWindow): ReportFrame {
   const generatedAtMs = deps.clock();
+  const { fromMs, toMs, isGranted = false } = asked;
+  if (isGranted && fromMs !== null) return { generatedAtMs, window: { fromMs, toMs, clampedToMs: null } };
   return { generatedAtMs, window: readableWindow(asked, site.plan, generatedAtMs) };
 }
 

@@ -2,7 +2,10 @@ import type { Database } from '../../../db/database.ts';
 import { monthNamed } from '../../../platform/calendar.ts';
 import type { Keyring } from '../../../platform/tokens/jws.ts';
 import { MAX_JWS_CHARS } from '../../../platform/tokens/jws.ts';
+import type { Plan } from '../../kernel/access/key.ts';
 import { ServiceError } from '../../kernel/errors.ts';
+import type { Span } from '../../kernel/time/window.ts';
+import { readableWindow } from '../../kernel/time/window.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
 import { fileZone } from './exportCsv.ts';
@@ -49,8 +52,9 @@ interface Claims {
 
 /**
  * A link by which an author gets their own statement of a month (2026-10), and nothing else, until it ends; the audit log says who made it. Again: another
- * link, and the former goes on. Throws invalid_parameter for a month, a zone or a number of days that is none, not_found for an author the
- * site does not know, signing_key_unavailable, and what `changeSite` throws.
+ * link, and the former goes on. The site's plan is asked here and not when the link is opened, so that it shows the same whenever that is. Throws
+ * invalid_parameter for a month, a zone or a number of days that is none, and for a month that the plan does not read from its first day on;
+ * not_found for an author the site does not know, signing_key_unavailable, and what `changeSite` throws.
  */
 export async function makeStatementLink(
   deps: StatementLinkDeps,
@@ -60,17 +64,20 @@ export async function makeStatementLink(
     readonly month: string;
     readonly timeZone: string;
     readonly host: string | null;
+    /** The site's. */
+    readonly plan: Plan | null;
     readonly days?: number;
   },
 ): Promise<{ readonly url: string; readonly expiresAtMs: number }> {
   const { authorId, month, host, days = LINK_DAYS } = asked;
   const { tenantId } = call;
   const timeZone = fileZone(asked.timeZone);
-  requireMonth(month, timeZone);
+  const nowMs = deps.clock();
+  requireReadable(requireMonth(month, timeZone), asked.plan, nowMs);
   if (!Number.isInteger(days) || days < 1 || days > MAX_LINK_DAYS) {
     throw new ServiceError('invalid_parameter', `days: must be 1 to ${MAX_LINK_DAYS}`, { parameter: 'days' });
   }
-  const iat = Math.floor(deps.clock() / 1000);
+  const iat = Math.floor(nowMs / 1000);
   const claims: Claims = {
     iss: deps.baseUrl,
     sub: authorId,
@@ -104,6 +111,19 @@ export async function linkedStatement(
   }
   const { tenantId, month, timeZone } = claims.svc;
   return { tenantId, authorId: claims.sub, timeZone, ...requireMonth(month, timeZone) };
+}
+
+function requireReadable(month: Span, plan: Plan | null, nowMs: number): void {
+  const { clampedToMs } = readableWindow(month, plan, nowMs);
+  if (clampedToMs === null) return;
+  const since = new Date(clampedToMs).toISOString().slice(0, 10);
+  throw new ServiceError(
+    'invalid_parameter',
+    `month: the site’s plan reads figures since ${since}, and a link shows a whole month`,
+    {
+      parameter: 'month',
+    },
+  );
 }
 
 function requireMonth(month: string, timeZone: string) {
