@@ -127,7 +127,7 @@ test('the crawler policy names the agents it treats otherwise, and is set', asyn
     .waitFor();
   await page.getByRole('row', { name: /ccbot.*pays blocked/ }).waitFor();
   await confirm('Save the policy');
-  await says('Saved. Gates fetch it within five minutes.');
+  await says(/Gates fetch it with the next price/);
   const config = await world.api.request(`/_svc/enforce-config?resource=https://${site.host}/articles/solo`, { key: site.key });
   expect(config.body.enforcement.crawlerPolicy.block).toEqual(['ccbot']);
   expect(await audited(page)).toEqual([]);
@@ -153,7 +153,7 @@ test('a class of visitors is changed by one press, by keyboard and on a phone, a
   await group.getByRole('button', { name: 'Pay', exact: true }).click();
   await shown.getByText('Link previews pay; until now they read free.').waitFor();
   await confirm('Save');
-  await says('Saved. Gates fetch it within five minutes.');
+  await says(/Gates fetch it with the next price/);
   await expect.poll(pressed).toEqual(['Pay']);
   const config = await world.api.request(`/_svc/enforce-config?resource=https://${site.host}/articles/solo`, { key: site.key });
   expect(config.body.enforcement.visitorClasses).toMatchObject({ preview: 'charge', search: 'read', ai: 'charge' });
