@@ -308,7 +308,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
         replace: "if (outcomeWord(outcome) !== '') return outcome;",
       },
     ],
-    test: { file: 'test/workflow/operator-finds.test.ts', name: 'a batch that nobody paid in is a failed workflow' },
+    test: { file: 'test/workflow/operator-finds.test.ts', name: 'a batch that nobody paid in is found by' },
   },
   {
     id: 'second-fifty-not-found',
