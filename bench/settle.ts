@@ -24,8 +24,8 @@ import { buyAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/sh
 
 const MARGIN_MS = 25;
 const BLOCK_MS = 2_000;
-/** Before each payment, so that what the last one leaves to do at once has ended. The workflows of earlier batches, a second later, run beside it. */
-const REST_MS = 150;
+/** Before each payment, so that what the last one leaves to do has ended: the workflow of its batch takes its first look after a second. */
+const REST_MS = 1_500;
 
 /** One idle payment over HTTP beside the chain's own wait for a transfer that was signed before. */
 export const settleBench: Bench = {
@@ -37,7 +37,7 @@ export const settleBench: Bench = {
     try {
       const buyers = await fundBuyers(service.chain.rpcUrl, quick ? 3 : 25);
       const sides = await openSides(service, line, buyers);
-      const atOnce = await measure(sides, { rounds: quick ? 1 : 5, samples: quick ? 3 : 20, phasesMs: [0] });
+      const atOnce = await measure(sides, { rounds: quick ? 1 : 5, samples: quick ? 3 : 12, phasesMs: [0] });
       const figures = [automineFigure(atOnce)];
       await callChain(service.chain.rpcUrl, 'evm_setAutomine', [false]);
       await callChain(service.chain.rpcUrl, 'evm_setIntervalMining', [BLOCK_MS / 1000]);
