@@ -9,7 +9,7 @@ import type { SettlementDeps, StartBatch } from '../modules/settlement/use/deps.
 import { confirmCarried } from '../modules/settlement/use/rails/rails.ts';
 import { flushSplits } from '../modules/settlement/use/relayer/flush.ts';
 import type { Untaken } from '../modules/settlement/use/watch/sweep.ts';
-import { adoptBatches, listUntaken, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
+import { listUntaken, sweepAndAdopt } from '../modules/settlement/use/watch/sweep.ts';
 import { finishBatch } from '../modules/settlement/use/watch/watch.ts';
 import { beating } from './beating.ts';
 
@@ -76,11 +76,7 @@ export function createSettlementActivities(
       if (found.isUntaken) flights.wake(network);
       return found;
     },
-    sweepPayments: ({ network }) =>
-      beating(HEARTBEAT_MS, async () => {
-        await sweepNetwork(deps, network);
-        return adoptBatches(deps, network, start);
-      }),
+    sweepPayments: ({ network }) => beating(HEARTBEAT_MS, () => sweepAndAdopt(deps, network, start)),
     flushSplits: ({ network }) => beating(HEARTBEAT_MS, () => flushOrWarn(deps, network)),
   };
 }

@@ -84,15 +84,15 @@ export async function listUnfinalBatches(sql: Sql, network: string, limit: numbe
   return rows.map((row) => ({ batchId: row.batch_id, settled: row.settled }));
 }
 
-/** Batches that are not over and that nobody holds, those looked at longest ago first; 100 at most. */
-export async function listUnheldBatches(sql: Sql, network: string): Promise<readonly string[]> {
+/** Batches that are not over and that nobody holds, or will hold in so long from now on, those looked at longest ago first; 100 at most. */
+export async function listUnheldBatches(sql: Sql, network: string, withinMs: number): Promise<readonly string[]> {
   const found = tables
     .selectFrom('settlement_batch')
     .select('batchId')
     .where('network', '=', network)
     .where('kind', '<>', 'flush')
     .where((is) => is.or([is('state', '<>', 'safe'), is('finalAt', 'is', null)]))
-    .where('heldUntil', '<=', text<Date>`now()`)
+    .where('heldUntil', '<=', text<Date>`now() + ${withinMs}::double precision * interval '1 millisecond'`)
     .orderBy('heldUntil')
     .limit(100);
   return (await run(sql, found)).map(({ batchId }) => batchId);
