@@ -67,8 +67,8 @@ export function createSettlementActivities(
       return standingOf(batchId);
     },
     finishSettlement: async ({ batchId }) => {
-      await standings.hold(batchId); // before the look, which an outage of the chain may fail again and again
-      await finishBatch(deps, batchId);
+      const batch = await standings.hold(batchId); // before the look, which an outage of the chain may fail again and again
+      if (batch !== null) await finishBatch(deps, batch);
       return standingOf(batchId);
     },
     findUntaken: async ({ network }) => {

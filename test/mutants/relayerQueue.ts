@@ -189,7 +189,11 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     rule: 7,
     bug: 'whoever starts the workflow of a batch again holds it for less than that has it held',
     edits: [
-      { file: 'modules/settlement/store/sweep.ts', search: 'greatest(held_until, now() + ', replace: 'greatest(now(), now() + ' },
+      {
+        file: 'modules/settlement/store/relayer.ts',
+        search: "where('heldUntil', '<', from(forMs))",
+        replace: "where('heldUntil', 'is not', null)",
+      },
     ],
     test: { file: finality, name: 'no look and no start of its workflow cuts short' },
   },
@@ -197,7 +201,14 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     id: 'look-ends-the-hold',
     rule: 7,
     bug: 'the sweeper notes its look at a batch over the hold of its workflow',
-    edits: [{ file: 'modules/settlement/store/sweep.ts', search: '`greatest(held_until, now())`', replace: '`now()`' }],
+    edits: [
+      { file: 'modules/settlement/store/sweep.ts', search: '`greatest(held_until, now())`', replace: '`now()`' },
+      {
+        file: 'modules/settlement/store/sweep.ts',
+        search: "is('heldUntil', '<', text<Date>`now()`)",
+        replace: "is('heldUntil', 'is not', null)",
+      },
+    ],
     test: { file: finality, name: 'no look and no start of its workflow cuts short' },
   },
   {

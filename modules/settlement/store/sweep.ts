@@ -98,15 +98,6 @@ export async function listUnheldBatches(sql: Sql, network: string, withinMs: num
   return (await run(sql, found)).map(({ batchId }) => batchId);
 }
 
-/**
- * Holds a batch for its workflow for so long from now on: the sweeper leaves it alone, but for bytes that are not mined. A hold that ends later
- * stays: none is cut short but by a reorganisation (`endHolds`) or an operator.
- */
-export async function holdBatch(sql: Sql, batchId: string, forMs: number): Promise<void> {
-  const until = text<Date>`greatest(held_until, now() + ${forMs}::double precision * interval '1 millisecond')`;
-  await run(sql, tables.updateTable('settlement_batch').set({ heldUntil: until }).where('batchId', '=', batchId));
-}
-
 /** The payments that these batches make final. */
 export async function listSettledIn(sql: Sql, batchIds: readonly string[]): Promise<Payment[]> {
   const rows = await sql.query<Row>(
@@ -117,8 +108,8 @@ export async function listSettledIn(sql: Sql, batchIds: readonly string[]): Prom
 }
 
 /**
- * Notes that batches were looked at now, which ends no hold, and makes final those of which all is judged to be at the safe block (`isFinalTogether`): one
- * row a batch. Their rows are locked first, so that nothing settles in a batch between the question and the answer. Returns the final
+ * Makes final those batches of which all is judged to be at the safe block (`isFinalTogether`), one row a batch, and notes of those that nobody holds that
+ * they were looked at now. Their rows are locked first, so that nothing settles in a batch between the question and the answer. Returns the final
  * ones; a second call changes nothing.
  */
 export async function finaliseBatches(
@@ -147,7 +138,9 @@ export async function finaliseBatches(
           heldUntil: text<Date>`greatest(held_until, now())`,
           finalAt: text<Date>`case when batch_id = any (${ids}::uuid[]) then now() end`,
         })
-        .where('batchId', '=', anyOf(batches.map(({ batchId }) => batchId))),
+        .where('batchId', '=', anyOf(batches.map(({ batchId }) => batchId)))
+        // No row is written for nothing.
+        .where((is) => is.or([is('batchId', '=', anyOf(ids)), is('heldUntil', '<', text<Date>`now()`)])),
     );
     return new Set(ids);
   });
