@@ -12,11 +12,13 @@ import { ACCEPTED_CHANNEL } from '../../modules/settlement/store/announce.ts';
 import type { Flights } from '../../modules/settlement/use/batch/flights.ts';
 import { openFlights } from '../../modules/settlement/use/batch/flights.ts';
 import type { SettlementDeps, StartBatch } from '../../modules/settlement/use/deps.ts';
+import { confirmCarried } from '../../modules/settlement/use/rails/rails.ts';
 import { createBatchStart } from '../../modules/settlement/use/startWorkflows.ts';
 import { voidHeldBatch } from '../../modules/settlement/use/relayer/broadcast.ts';
 import { sweepAndAdopt } from '../../modules/settlement/use/watch/sweep.ts';
+import { Networks } from '../../platform/chain/network.ts';
 import { openWorkflowBundle } from '../../process/workflowBundle.ts';
-import { age, attempt, chainCall, cuttable, stateOf, sweep } from '../support/faults.ts';
+import { age, attempt, chainCall, cuttable, mine, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { useTemporal } from '../support/parts.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
@@ -114,12 +116,32 @@ test('four workers that are woken at once send each payment once, and each batch
   expect(started.map(({ batchId }) => batchId).sort()).toEqual(batches.map(({ id }) => id).sort());
   for (const { id, workflow_id } of batches) expect(workflow_id).toBe(`settle:${world.network.id}:${id}`);
   const [found] = workers.flatMap((worker) => worker.find(started[0]?.batchId ?? '') ?? []);
-  expect(await found).toEqual({ undecided: 0 });
+  expect(await found).toMatchObject({ undecided: 0 });
 });
 
 test('while no workflow can be started a batch is sent and confirmed all the same', async () => {
   const payment = await newPayment('alone');
   openWorker(away).wake(world.network.id);
+  await settled(payment);
+});
+
+test('a mined batch that waits for later blocks and has no workflow is looked at after pauses that grow, by its process alone', async () => {
+  const networks = new Networks([{ ...world.network, confirmations: [{ belowMicro: null, blocks: 3 }] }]);
+  const payment = await newPayment('deep');
+  let looks = 0;
+  line.cut.before = (method) => {
+    if (method === 'eth_getTransactionReceipt') looks += 1;
+    return false;
+  };
+  openWorker(away, { networks }).wake(world.network.id);
+  await expect.poll(() => looks).toBeGreaterThan(1);
+  looks = 0;
+  await sleep(5_000);
+  expect(looks).toBeLessThan(8); // 0.1, 0.2, 0.4, 0.8, 1.6, 3.2 seconds apart; every 250 ms they were 20
+  const [batch] = await world.database.query<{ id: string }>('select batch_id as id from settlement_batch');
+  const deps = { ...world.deps, networks };
+  expect(await confirmCarried(deps, batch?.id ?? '', { timeoutMs: 1_000 })).toEqual({ undecided: 1, isMined: true });
+  await mine(world, 3);
   await settled(payment);
 });
 
