@@ -8,7 +8,6 @@ import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { carriedBySql, evidenceFromRow, intakeOf, listPayments, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
-import { NOT_POSTPONED } from './queue.ts';
 import { returnPayments } from './returning.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
@@ -41,22 +40,6 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   );
   const [row] = await run(sql, isBusy);
   return row?.busy === true;
-}
-
-/** True while accepted payments wait that nobody has taken for so long (safety 7), but for postponed ones (`listWaiting`). */
-export async function hasUntaken(sql: Sql, network: string, forMs: number): Promise<boolean> {
-  const waiting = acrossSites('a worker')
-    .selectFrom('payment_state')
-    .select('paymentId')
-    .where('network', '=', network)
-    .where('mode', '=', text.lit('live'));
-  const accepted = waiting
-    .where('stage', '=', text.lit('under_way'))
-    .where('state', '=', 'accepted')
-    .where('batchId', 'is', null)
-    .where(text<boolean>`${text.raw(NOT_POSTPONED)}`);
-  const before = text<Date>`now() - ${forMs}::double precision * interval '1 millisecond'`;
-  return (await run(sql, accepted.where('acceptedAt', '<', before).limit(1))).length > 0;
 }
 
 /** A query for the payments of some states, which are found by their own indexes, in their order. */

@@ -102,7 +102,7 @@ export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
       runway.hasMore = sent.others === 'later';
       if (runway.hasMore) again(networkId, runway);
       if (sent.others === 'now') return true;
-      if (sent.carried !== null) await Promise.race([landed, sleep(GATHER_MS)]);
+      if (sent.kind === 'sent') await Promise.race([landed, sleep(GATHER_MS)]);
       return false;
     });
   };
