@@ -112,8 +112,9 @@ export function readEarnings(deps: ReportDeps, site: ReportSite, query: Earnings
     const parts = { listed: untilCursor(window, cursorMs), limit, countsAuthors, ...grouping };
     const { sums, authors, recent, groups } = await readOverview(sql, scope, window, parts);
     const rows = groupBy === null ? null : rowsOf(groupBy, sums, groups);
-    const former = { window: comparedWindow(query, frame, site), namedBy: window };
-    const before = compare ? await readBefore(sql, site, query, { ...former, rows }) : null;
+    const before = compare
+      ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), namedBy: window, rows })
+      : null;
     const breakdown = rows && before?.rows ? beside(rows, before.rows) : rows;
     return {
       ...frame,
