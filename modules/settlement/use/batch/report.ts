@@ -32,8 +32,8 @@ export interface Standings {
 
 /** A workflow that is so late holds its batch no longer: its worker died, or Temporal is away. */
 const LATE_MS = 60_000;
-/** Of a look and of the pause after one that failed (`workflows/settlePayments`), together. */
-const LOOK_MS = 90_000;
+/** Of a look and of the pause after one that failed (`workflows/settlePayments`), together and with ten seconds to spare. */
+const LOOK_MS = 100_000;
 /** For so long a distance of the safe block is remembered, and that no node told it: it says when to look, and decides nothing. */
 const REMEMBERED_MS = 30_000;
 /** For so long it is waited for: a first look at a receipt, which asks for it, has three seconds. */
