@@ -223,7 +223,9 @@ test('an author who is renamed keeps the former name in a month that is over, in
   const month = { ...OCTOBER, timeZone: 'Europe/Berlin' };
   const ask = async (path: string, query: object) => {
     const search = new URLSearchParams(Object.entries({ ...month, ...query }).map(([name, value]) => [name, String(value)]));
-    const answer = await fetch(`${graph.api.url}/_svc/earnings/${path}?${search}`, { headers: { authorization: `Bearer ${renamed.key}` } });
+    const answer = await fetch(`${graph.api.url}/_svc/earnings/${path}?${search}`, {
+      headers: { authorization: `Bearer ${renamed.key}` },
+    });
     return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
   };
   const figures = `query ($window: WindowInput) { tenant { earnings(window: $window, groupBy: AUTHOR_ID) { breakdown { nodes { key grossMicro } } }
