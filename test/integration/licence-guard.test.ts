@@ -129,6 +129,7 @@ test('a licence takes its price out of the account’s budget, not by the limit 
   await expect(another()).rejects.toMatchObject(refused({ kind: 'ask_owner', aboveMicro: 1n }));
   const [asked] = await listApprovals(first, accountId, 10);
   expect(await decideApproval(first, { accountId, approvalId: asked?.approvalId ?? '', isApproved: true })).not.toBeNull();
-  expect(await spentMicro()).toBe(priceMicro + (await another()).offer.priceMicro);
+  const { offer } = await another();
+  expect(await spentMicro()).toBe(priceMicro + offer.priceMicro);
   await expect(another()).rejects.toMatchObject(refused({ kind: 'ask_owner', aboveMicro: 1n }));
 });
