@@ -1,15 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { Look } from '../modules/settlement/rules/lookPause.ts';
-import { lookPauseMs } from '../modules/settlement/rules/lookPause.ts';
 import type { Flights } from '../modules/settlement/use/batch/flights.ts';
 import type { BatchStanding } from '../modules/settlement/use/batch/report.ts';
 import { openStandings } from '../modules/settlement/use/batch/report.ts';
+import { LOOK_MS, stayWith } from '../modules/settlement/use/batch/stay.ts';
 import type { SettlementDeps, StartBatch } from '../modules/settlement/use/deps.ts';
 import { confirmCarried } from '../modules/settlement/use/rails/rails.ts';
 import { flushSplits } from '../modules/settlement/use/relayer/flush.ts';
 import type { Untaken } from '../modules/settlement/use/watch/sweep.ts';
-import { adoptBatches, listUntaken, sweepNetwork } from '../modules/settlement/use/watch/sweep.ts';
+import { listUntaken, sweepAndAdopt } from '../modules/settlement/use/watch/sweep.ts';
 import { finishBatch } from '../modules/settlement/use/watch/watch.ts';
 import { beating } from './beating.ts';
 
@@ -33,9 +31,6 @@ export interface SettlementActivities {
 }
 
 const HEARTBEAT_MS = 5_000;
-const LOCAL_WAIT_MS = 2_200;
-const WAIT_MS = 2_000;
-const LONGEST_MS = 4 * 60_000;
 /** Looks after which a batch is held again, for longer than they take. */
 const HELD_LOOKS = 10;
 
@@ -59,16 +54,24 @@ export function createSettlementActivities(
         const standing = await standingOf(batchId);
         if (standing.open === 0) return standing;
       }
-      await (flight ?? confirmCarried(deps, batchId, { timeoutMs: LOCAL_WAIT_MS }));
+      await (flight ?? confirmCarried(deps, batchId, { timeoutMs: LOOK_MS }));
       return standingOf(batchId);
     },
     awaitSettlement: async ({ batchId }) => {
-      await stayWith(deps, batchId, () => standings.hold(batchId));
+      const signal = cancellationSignal();
+      const look = async (before: number) => {
+        heartbeat();
+        if (before % HELD_LOOKS === 0) await standings.hold(batchId);
+        const { undecided, isMined } = await confirmCarried(deps, batchId, { timeoutMs: LOOK_MS, signal });
+        heartbeat();
+        return { undecided, isQuick: isMined };
+      };
+      await stayWith(deps, look, () => signal.aborted);
       return standingOf(batchId);
     },
     finishSettlement: async ({ batchId }) => {
-      await standings.hold(batchId); // before the look, which an outage of the chain may fail again and again
-      await finishBatch(deps, batchId);
+      const batch = await standings.hold(batchId); // before the look, which an outage of the chain may fail again and again
+      if (batch !== null) await finishBatch(deps, batch);
       return standingOf(batchId);
     },
     findUntaken: async ({ network }) => {
@@ -76,31 +79,9 @@ export function createSettlementActivities(
       if (found.isUntaken) flights.wake(network);
       return found;
     },
-    sweepPayments: ({ network }) =>
-      beating(HEARTBEAT_MS, async () => {
-        await sweepNetwork(deps, network);
-        return adoptBatches(deps, network, start);
-      }),
+    sweepPayments: ({ network }) => beating(HEARTBEAT_MS, () => sweepAndAdopt(deps, network, start)),
     flushSplits: ({ network }) => beating(HEARTBEAT_MS, () => flushOrWarn(deps, network)),
   };
-}
-
-async function stayWith(deps: SettlementDeps, batchId: string, hold: () => Promise<unknown>): Promise<void> {
-  const deadline = deps.now() + LONGEST_MS;
-  let before: Look | null = null;
-  let pauseMs = 0;
-  for (let looks = 0; ; looks++) {
-    heartbeat();
-    if (looks % HELD_LOOKS === 0) await hold();
-    const startedMs = performance.now();
-    const { undecided } = await confirmCarried(deps, batchId, { timeoutMs: WAIT_MS, signal: cancellationSignal() });
-    if (undecided === 0 || deps.now() > deadline || cancellationSignal().aborted) return;
-    const look = { undecided, isMined: performance.now() - startedMs < WAIT_MS };
-    pauseMs = lookPauseMs(look, before, pauseMs);
-    before = look;
-    heartbeat();
-    await sleep(pauseMs);
-  }
 }
 
 /** An outage here must not hold up the sweeper's next round: splits are looked at again. */

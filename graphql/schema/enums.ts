@@ -62,7 +62,8 @@ export const EarningsGroupBy = builder.enumType('EarningsGroupBy', {
     slug: 'By page; licences are none, and in no group.',
     kind: 'Reads and citations.',
     author: 'By the wallet that is paid; of legs, not of crossings.',
-    'author-id': 'By author: all wallets whose newest leg names the same id are one; a wallet without an id is one on its own.',
+    'author-id':
+      'By author: all wallets whose newest leg before the window’s end names the same id are one; a wallet without an id is one on its own.',
     purpose: 'Pages and licences: `page` and `licence`.',
     agent: 'By the agent’s label.',
     payer: 'By the address that signed.',

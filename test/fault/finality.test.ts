@@ -2,10 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
 import type { Payment } from '../../modules/settlement/store/payment.ts';
 import type { Batch } from '../../modules/settlement/store/relayer.ts';
-import { findBatch, setBatchState } from '../../modules/settlement/store/relayer.ts';
+import { findBatch, holdBatch, setBatchState } from '../../modules/settlement/store/relayer.ts';
 import {
   finaliseBatches,
-  holdBatch,
   listSettledIn,
   listUnfinalAlone,
   listUnfinalBatches,
@@ -150,7 +149,7 @@ test('a batch that its workflow holds is left to it by the sweeper, and is final
   await mine(world, 3);
   await sweepNetwork(world.deps, world.network.id);
   expect(await told(payments)).toEqual(['settled', 'settled']);
-  await finishBatch(world.deps, batchId);
+  await finishBatch(world.deps, (await findBatch(world.database, batchId)) as Batch);
   expect(await told(payments)).toEqual(['final', 'final']);
   expect(await standings.of(batchId)).toMatchObject({ outcome: { settled: 2 }, isOver: true });
   const late = await settledTogether(1);
@@ -161,18 +160,29 @@ test('a batch that its workflow holds is left to it by the sweeper, and is final
   expect(await told(late.payments)).toEqual(['final']);
 });
 
-test('no look and no start of its workflow cuts short how long a batch is held', async () => {
+test('no look and no start of its workflow cuts short how long a batch is held, and while that is long enough none writes its row', async () => {
   const { batchId } = await settledTogether(1);
-  const until = async () =>
-    (
-      await world.database.query<{ held_until: Date }>('select held_until from settlement_batch where batch_id = $1', [batchId])
-    )[0]?.held_until;
-  await openStandings(world.deps).of(batchId);
-  const held = await until();
-  expect(held?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+  const row = async () => {
+    const [found] = await world.database.query<{ until: Date; version: string }>(
+      'select held_until as until, xmin::text as version from settlement_batch where batch_id = $1',
+      [batchId],
+    );
+    if (!found) throw new Error('the batch has no row');
+    return found;
+  };
+  const standings = openStandings(world.deps);
+  await standings.of(batchId);
+  const held = await row();
+  expect(held.until.getTime()).toBeGreaterThan(Date.now() + 60_000);
   await finaliseBatches(world.database, [batchId], []);
   await holdBatch(world.database, batchId, 30_000);
-  expect(await until()).toEqual(held);
+  const batch = await standings.hold(batchId);
+  expect(batch).toEqual(await findBatch(world.database, batchId));
+  await finishBatch(world.deps, batch as Batch); // too early for the safe block
+  await standings.of(batchId);
+  expect(await row()).toEqual(held);
+  await holdBatch(world.database, batchId, 600_000);
+  expect((await row()).until.getTime()).toBeGreaterThan(Date.now() + 590_000);
 });
 
 test('where no node tells its safe block, batches are looked at in a minute, old ones later; they ask together, and none waits for the answer', async () => {

@@ -152,7 +152,7 @@ test('bytes that every node refuses for good are voided at their nonce, and thei
   expect((await attempts()).map((tx) => tx.kind)).toEqual(['settle', 'void']);
   expect(await stateOf(world, payments[0] as never)).toMatchObject({ state: 'broadcast' });
   await mine(world);
-  expect(await look(world, batchId)).toEqual({ undecided: 0 });
+  expect(await look(world, batchId)).toMatchObject({ undecided: 0 });
   for (const payment of payments) expect(await stateOf(world, payment)).toMatchObject({ state: 'accepted' });
   // What was refused as a whole goes out in halves.
   for (let round = 0; round < 2; round += 1) await look(world, await sendAll(world));

@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readChain } from '../../modules/reconciliation/use/readChain.ts';
-import { holdBatch } from '../../modules/settlement/store/sweep.ts';
+import { holdBatch } from '../../modules/settlement/store/relayer.ts';
 import { blockNumbers } from '../../platform/chain/evidence/receipts.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
 import { transactionCount } from '../../platform/chain/transaction.ts';

@@ -1,6 +1,8 @@
 /** Batches that a worker sends because it was told of a payment, beside workflows, other workers and the sweeper. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSettlementActivities } from '../../activities/settlement.ts';
 import type { Listener } from '../../db/listen.ts';
@@ -10,10 +12,15 @@ import { ACCEPTED_CHANNEL } from '../../modules/settlement/store/announce.ts';
 import type { Flights } from '../../modules/settlement/use/batch/flights.ts';
 import { openFlights } from '../../modules/settlement/use/batch/flights.ts';
 import type { SettlementDeps, StartBatch } from '../../modules/settlement/use/deps.ts';
+import { confirmCarried } from '../../modules/settlement/use/rails/rails.ts';
 import { voidHeldBatch } from '../../modules/settlement/use/relayer/broadcast.ts';
-import { adoptBatches, sweepNetwork } from '../../modules/settlement/use/watch/sweep.ts';
-import { age, attempt, chainCall, cuttable, stateOf, sweep } from '../support/faults.ts';
+import { createBatchStart } from '../../modules/settlement/use/startWorkflows.ts';
+import { sweepAndAdopt } from '../../modules/settlement/use/watch/sweep.ts';
+import { Networks } from '../../platform/chain/network.ts';
+import { openWorkflowBundle } from '../../process/workflowBundle.ts';
+import { age, attempt, chainCall, cuttable, mine, stateOf, sweep } from '../support/faults.ts';
 import { checkInvariants } from '../support/invariants.ts';
+import { useTemporal } from '../support/parts.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
@@ -50,6 +57,27 @@ const newPayment = async (slug: string) => {
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
   return payment;
 };
+/** Lets the time pass for which a claim holds its batch. */
+const letClaimEnd = () => world.database.query("update settlement_batch set held_until = now() - interval '1 second'");
+/** Beside a worker of the world that takes up what Temporal gives it, and sends nothing. */
+async function onTemporal(work: (client: Client, taskQueue: string) => Promise<void>): Promise<void> {
+  const { address, namespace, taskQueue } = useTemporal();
+  const connection = await Connection.connect({ address });
+  const native = await NativeConnection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const worker = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue,
+    workflowBundle: await openWorkflowBundle(false),
+    activities: createSettlementActivities(world.deps, openWorker(), createBatchStart(client, taskQueue)),
+  });
+  try {
+    await worker.runUntil(work(client, taskQueue));
+  } finally {
+    await Promise.all([connection.close(), native.close()]);
+  }
+}
 /** One after the other: they share the faucet's nonce. */
 const newPayments = async (slugs: readonly string[]) => {
   const payments: Awaited<ReturnType<typeof newPayment>>[] = [];
@@ -88,12 +116,32 @@ test('four workers that are woken at once send each payment once, and each batch
   expect(started.map(({ batchId }) => batchId).sort()).toEqual(batches.map(({ id }) => id).sort());
   for (const { id, workflow_id } of batches) expect(workflow_id).toBe(`settle:${world.network.id}:${id}`);
   const [found] = workers.flatMap((worker) => worker.find(started[0]?.batchId ?? '') ?? []);
-  expect(await found).toEqual({ undecided: 0 });
+  expect(await found).toMatchObject({ undecided: 0 });
 });
 
 test('while no workflow can be started a batch is sent and confirmed all the same', async () => {
   const payment = await newPayment('alone');
   openWorker(away).wake(world.network.id);
+  await settled(payment);
+});
+
+test('a mined batch that waits for later blocks and has no workflow is looked at after pauses that grow, by its process alone', async () => {
+  const networks = new Networks([{ ...world.network, confirmations: [{ belowMicro: null, blocks: 3 }] }]);
+  const payment = await newPayment('deep');
+  let looks = 0;
+  line.cut.before = (method) => {
+    if (method === 'eth_getTransactionReceipt') looks += 1;
+    return false;
+  };
+  openWorker(away, { networks }).wake(world.network.id);
+  await expect.poll(() => looks).toBeGreaterThan(1);
+  looks = 0;
+  await sleep(5_000);
+  expect(looks).toBeLessThan(8); // 0.1, 0.2, 0.4, 0.8, 1.6, 3.2 seconds apart; every 250 ms they were 20
+  const [batch] = await world.database.query<{ id: string }>('select batch_id as id from settlement_batch');
+  const deps = { ...world.deps, networks };
+  expect(await confirmCarried(deps, batch?.id ?? '', { timeoutMs: 1_000 })).toEqual({ undecided: 1, isMined: true });
+  await mine(world, 3);
   await settled(payment);
 });
 
@@ -243,11 +291,10 @@ test('a batch that lost its workflow has it again a few seconds later, with what
   openWorker(away).wake(world.network.id);
   await settled(payment);
   const adopted: ClaimedBatch[] = [];
-  const adopt = () => adoptBatches(world.deps, world.network.id, async (batch) => adopted.push(batch) > 0);
+  const adopt = () => sweepAndAdopt(world.deps, world.network.id, async (batch) => adopted.push(batch) > 0);
   expect(await adopt()).toBe(0); // its claim holds it: its own process may be about to start it
-  await world.database.query("update settlement_batch set held_until = held_until - interval '6 seconds'");
-  await sweepNetwork(world.deps, world.network.id); // a look at it, however often, does not put that off
-  expect(await adopt()).toBe(1);
+  await letClaimEnd();
+  expect(await adopt()).toBe(1); // the look at it, right before, does not put that off
   expect(await adopt()).toBe(0);
   const [row] = await world.database.query<{ batch_id: string; payment_id: string; tx_hash: string; nonce: string }>(
     'select batch_id, payment_id, tx_hash, b.nonce from settlement_batch as b join payment using (batch_id)',
@@ -265,9 +312,10 @@ test('a batch whose workflow cannot be started keeps no other without one, and i
     await settled(payment);
   }
   await worker.close();
-  await world.database.query("update settlement_batch set held_until = now() - interval '1 second'");
+  await letClaimEnd();
+  line.cut.before = () => true; // none of them is over
   const asked: string[] = [];
-  const adopt = (start: StartBatch) => adoptBatches(world.deps, world.network.id, start);
+  const adopt = (start: StartBatch) => sweepAndAdopt(world.deps, world.network.id, start);
   const once: StartBatch = async (batch, options) => {
     asked.push(batch.batchId);
     return asked.length === 1 ? away(batch, options) : asked.length === 2;
@@ -277,4 +325,33 @@ test('a batch whose workflow cannot be started keeps no other without one, and i
   const [first] = asked;
   expect(await adopt(once)).toBe(0);
   expect(asked.slice(3)).toEqual([first]);
+  line.cut.before = () => false;
+});
+
+test('a batch whose process died before it started a workflow has one that is Completed, though the sweep that finds it ends it', async () => {
+  const payment = await newPayment('orphan');
+  const crashAt: SettlementDeps['crashAt'] = (point) => {
+    if (point === 'after_sign') throw new Error('the process dies');
+  };
+  const dead = openWorker(away, { crashAt });
+  dead.wake(world.network.id);
+  await expect.poll(() => stateOf(world, payment)).toMatchObject({ state: 'broadcast' });
+  await dead.close();
+  await world.database.query("update settlement_batch set held_until = now() + interval '1 hour'");
+  await sweep(world, 3); // sends and settles it, like all that is unmined; while it is held it is not final
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled' });
+  await letClaimEnd();
+
+  await onTemporal(async (client, taskQueue) => {
+    const { id: network } = world.network;
+    const swept = { taskQueue, workflowId: `sweep:${randomUUID()}`, args: [{ network, intervalMs: 1_000, looks: 1 }] };
+    expect(await client.workflow.execute('sweepPayments', swept)).toMatchObject({ batches: 1 });
+    expect(await stateOf(world, payment)).toMatchObject({ state: 'final' });
+    const [batch] = await world.database.query<{ workflow_id: string }>('select workflow_id from settlement_batch');
+    const handle = client.workflow.getHandle(batch?.workflow_id ?? '');
+    expect(await handle.result()).toMatchObject({ settled: 1, failed: 0, reverted: 0, undecided: 0 });
+    expect((await handle.describe()).status.name).toBe('COMPLETED');
+    const again = { ...swept, workflowId: `sweep:${randomUUID()}` };
+    expect(await client.workflow.execute('sweepPayments', again)).toMatchObject({ batches: 0 });
+  });
 });

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseScopes } from '../../bin/admin/options.ts';
 import { userOfMachine } from '../../bin/admin/surroundings.ts';
+import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
 import { authenticateOwner } from '../../modules/identity/use/owners/authenticate.ts';
 import { adminEnvironment, runAdmin } from '../support/admin.ts';
 import { ALPHA_PRICING, startTestApi } from '../support/api.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
+import { acceptPurchase } from '../support/buyers.ts';
 import { insertCrossing } from '../support/ledger.ts';
 import { scaled } from '../support/patience.ts';
 
@@ -357,6 +359,15 @@ test('a payment is shown with its evidence and the workflow that carries it, and
     { checked_at: null },
   ]);
   await expect(run('payment', 'show', crypto.randomUUID())).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a payment that no worker has claimed yet is shown as accepted, with no batch, and no workflow to look for', async () => {
+  const { host } = await api.site();
+  const { accountId } = await createBuyerAccount(api.deps);
+  const order = { host, scope: ['/articles/*'], terms: ['ai-input'], periodDays: 1, kind: 'read' } as const;
+  const { paymentId } = await acceptPurchase(api, accountId, order);
+  const waits = { state: 'accepted', decidedAt: null, batch: null, crossings: [], evidence: [] };
+  expect(await run('payment', 'show', paymentId)).toMatchObject({ paymentId, ...waits, workflowUrl: null });
 });
 
 test('the program prints JSON and ends with 0, or an error as JSON and ends with 1', async () => {

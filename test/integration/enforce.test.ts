@@ -57,13 +57,14 @@ test('enforce-config holds the five inputs and the manifest, no price, chain or 
   expect((await api.request('/_svc/enforce-config', { key: site.key })).headers.get('etag')).toBe(etag);
 
   const report = { resource: `https://${site.host}/articles/solo`, verdict: 'denied', classifiedAs: 'agent', at: Date.now() };
-  const versions = async () => [
-    (await api.request('/_svc/quote?slug=solo', { key: site.key })).headers.get('x-svc-site-version'),
-    (await api.request('/_svc/observe', { key: site.key, method: 'POST', body: JSON.stringify(report) })).headers.get(
-      'x-svc-site-version',
-    ),
-  ];
-  expect(await versions()).toEqual([`${first.body.version}`, `${first.body.version}`]);
+  const posted = (body: object) => ({ key: site.key, method: 'POST', body: JSON.stringify(body) });
+  const answers = await Promise.all([
+    api.request('/_svc/quote?slug=solo', { key: site.key }),
+    api.request('/_svc/quotes', posted({ pages: [{ resource: report.resource }] })),
+    api.request('/_svc/observe', posted(report)),
+  ]);
+  const version = String(first.body.version);
+  expect(answers.map(({ headers }) => headers.get('x-svc-site-version'))).toEqual([version, version, version]);
 
   await setPricing(api.deps, { tenantId: site.tenantId, pricing: { articlePrefixes: ['/news'] } });
   const edited = await api.request('/_svc/enforce-config', { key: site.key, headers: { 'if-none-match': etag } });

@@ -112,6 +112,16 @@ test('what belongs to another site is not there, as what is made up is not', asy
   }
 });
 
+test('neither API tells the owner of a site where the operator’s workflows are', async () => {
+  const names = Object.values(schema.getTypeMap()).flatMap((type) => ('getFields' in type ? Object.keys(type.getFields()) : []));
+  expect(names).toContain('workflowId');
+  expect(names.filter((name) => /workflows?url/i.test(name))).toEqual([]);
+  const asked = await graph.ask(owner, '{ tenant { payments(first: 1) { nodes { batch { workflowUrl } } } } }');
+  expect([asked.data ?? null, asked.errors.length]).toEqual([null, 1]);
+  const { status, body } = await graph.api.request('/_svc/openapi.json');
+  expect([status, /workflows?url/i.test(JSON.stringify(body))]).toEqual([200, false]);
+});
+
 test('a key finds by id what its scopes let it see, and nothing more', async () => {
   const met = await metBy(owner);
   const { database, pepper } = graph.api.deps;

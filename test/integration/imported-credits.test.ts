@@ -1,7 +1,9 @@
 /** Pages whose authors came with their import: who is paid for them, and what an import, a removal and an outage change. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
 import { removeImportedPages } from '../../modules/licences/store/offering.ts';
 import { openCreditsBook } from '../../modules/quotes/use/credits/book.ts';
+import { openImports } from '../../modules/quotes/use/credits/imports.ts';
 import { readPriceEffect, readPriceList } from '../../modules/reports/use/priceList.ts';
 import type { SettleRequest } from '../../modules/settlement/use/accept/settle.ts';
 import type { SettleReceipt } from '../../modules/settlement/use/answer/receipt.ts';
@@ -147,6 +149,32 @@ test('paths that addresses invent are refused after a hundred of each, and keep 
   expect(book.find(page('told'))).toMatchObject({ authors: [{ wallet: A }] });
   await book.load(page('invented-779')); // its own gate
   expect(book.find(page('invented-779'))).toBe('none');
+});
+
+test('paths that name nobody, however many are invented at one site, take no imported page of another out of memory', async () => {
+  const [seller, flooded] = [await site(), await site()];
+  await seller.bring([{ slug: 'kept', credits: by(A) }]);
+  await flooded.bring([{ slug: 'own', credits: by(B) }]);
+  let reads = 0;
+  const counted = (...given: Parameters<Database['query']>) => {
+    reads += 1;
+    return api.deps.database.query(...given);
+  };
+  const database = { ...api.deps.database, query: counted as Database['query'] };
+  const imports = openImports({ database, clock: Date.now, log: api.deps.log, pauseMs: 1_000, mostHeld: 20 });
+  const at = ({ tenantId }: { readonly tenantId: string }, slug: string) => ({
+    ...{ tenantId, path: `/articles/${slug}`, catalogueVersion: 1 },
+  });
+  const load = (page: ReturnType<typeof at>) => imports.load(page, () => undefined);
+  await load(at(seller, 'kept'));
+  for (let n = 0; n < 40; n += 1) await load(at(flooded, `invented-${n}`));
+  expect(imports.find(at(seller, 'kept'))).toMatchObject({ authors: [{ wallet: A }] });
+  const before = reads;
+  await load(at(seller, 'kept'));
+  await load(at(flooded, 'invented-39'));
+  expect(reads).toBe(before);
+  await load(at(flooded, 'invented-0')); // forgotten, and read again
+  expect(reads).toBe(before + 1);
 });
 
 test('the price list and the effect of a price say that imported pages with authors cost something', async () => {

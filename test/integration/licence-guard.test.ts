@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import type { Budget } from '../../modules/budgets/rules/decide.ts';
+import { decideApproval, listApprovals } from '../../modules/budgets/store/approvals.ts';
+import { readOpenLedger, writeBudget } from '../../modules/budgets/store/budgets.ts';
 import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
 import { findCoveringPurchase } from '../../modules/licences/store/licences.ts';
 import { guardLicence } from '../../modules/settlement/rules/guard.ts';
@@ -105,4 +108,28 @@ test('a wallet that comes while the other one’s payment is being settled waits
   };
   await settlePurchase(deciding, leader);
   expect(await rowsOf(late ? [await late] : [])).toEqual([{ state: 'superseded', successor_id: leader.paymentId }]);
+});
+
+test('a licence takes its price out of the account’s budget, not by the limit of a page, and above a price waits for the owner’s yes', async () => {
+  const { accountId } = await createBuyerAccount(api.deps);
+  const allow = async (changes: Partial<Budget>): Promise<void> => {
+    const version = (await readOpenLedger(first, accountId))?.budget?.version ?? 0;
+    const limits = { totalMicro: 1_000_000_000n, hostMicro: null, pageMicro: 1n, approveAboveMicro: null, isStopped: false };
+    expect(await writeBudget(first, accountId, { period: 'month', ...limits, ...changes }, version)).toBeTypeOf('object');
+  };
+  const spentMicro = async () => (await readOpenLedger(first, accountId))?.spentMicro.get('');
+  const refused = (decision: object) => ({ cause: { kind: 'refused', refusal: { accountId, decision } } });
+  await allow({});
+  const { priceMicro } = (await buy(accountId)).offer;
+  expect(await spentMicro()).toBe(priceMicro);
+  await allow({ totalMicro: priceMicro });
+  const another = () => buy(accountId, second, 1);
+  await expect(another()).rejects.toMatchObject(refused({ kind: 'exceeded', limit: 'total', spentMicro: priceMicro }));
+  await allow({ approveAboveMicro: 1n });
+  await expect(another()).rejects.toMatchObject(refused({ kind: 'ask_owner', aboveMicro: 1n }));
+  const [asked] = await listApprovals(first, accountId, 10);
+  expect(await decideApproval(first, { accountId, approvalId: asked?.approvalId ?? '', isApproved: true })).not.toBeNull();
+  const { offer } = await another();
+  expect(await spentMicro()).toBe(priceMicro + offer.priceMicro);
+  await expect(another()).rejects.toMatchObject(refused({ kind: 'ask_owner', aboveMicro: 1n }));
 });

@@ -212,6 +212,38 @@ test('the links of a site have one file at a time, so that they leave its owner 
   await setTenantStatus(graph.api.deps, { tenantId: site.tenantId, status: 'active' });
 });
 
+test('an author who is renamed keeps the former name in a month that is over, in the table, the CSV, the PDF and the link alike', async () => {
+  const renamed = await graph.api.site({ plan: 'studio' });
+  const [bearer, of] = [await graph.owner(renamed.tenantId), { tenantId: renamed.tenantId, host: renamed.host }];
+  const named = (authorId: string) => [{ toAddress: walletOf(7), amountMicro: 900, authorId }];
+  await insertPurchases(graph.api.deps.database, [
+    { ...bought(OCTOBER.from, { slug: 'then', legs: named('maiden') }), ...of },
+    { ...bought(OCTOBER.to, { slug: 'later', legs: named('married') }), ...of },
+  ]);
+  const month = { ...OCTOBER, timeZone: 'Europe/Berlin' };
+  const ask = async (path: string, query: object) => {
+    const search = new URLSearchParams(Object.entries({ ...month, ...query }).map(([name, value]) => [name, String(value)]));
+    const answer = await fetch(`${graph.api.url}/_svc/earnings/${path}?${search}`, {
+      headers: { authorization: `Bearer ${renamed.key}` },
+    });
+    return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+  const figures = `query ($window: WindowInput) { tenant { earnings(window: $window, groupBy: AUTHOR_ID) { breakdown { nodes { key grossMicro } } }
+    statements(window: $window) { statements { nodes { authorId grossMicro } } } } }`;
+  const { data } = await graph.ask(bearer, figures, { window: OCTOBER });
+  expect(data?.tenant.earnings.breakdown.nodes).toEqual([{ key: 'maiden', grossMicro: '900' }]);
+  expect(data?.tenant.statements.statements.nodes).toEqual([{ authorId: 'maiden', grossMicro: '900' }]);
+  const { files } = await zip(month, renamed.key);
+  expect([...files.keys()]).toEqual(['statements.csv', '1-maiden.pdf']);
+  const pdf = await ask('export.pdf', { author: 'maiden' });
+  expect([pdf.status, textOf(pdf.bytes)]).toEqual([200, expect.stringContaining('0.000900')]);
+  const csv = await ask('export.csv', { author: 'maiden' });
+  expect(csv.bytes.toString()).toContain('then');
+  const { made } = await make({ authorId: 'maiden' }, bearer);
+  expect((await open(tokenOf(made.url))).text).toContain('0.000900');
+  expect((await make({ authorId: 'married' }, bearer)).made).toMatchObject({ code: 'not_found' });
+});
+
 test('the archive of a month has a PDF of each author the credits name, and a table of every wallet that adds up', async () => {
   const { answer, files } = await zip({ ...OCTOBER, timeZone: 'Europe/Berlin' });
   expect([answer.status, answer.headers.get('content-type'), answer.headers.get('x-svc-parts')]).toEqual([

@@ -533,7 +533,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/intake.ts',
-        search: 'count - used >= QUORUM',
+        search: 'isDecided(used, words.length)',
         replace: 'words.length > used',
       },
     ],

@@ -96,11 +96,11 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'modules/settlement/use/batch/confirm.ts',
-        search: '  return { undecided: payments.filter(isOpen).length };',
+        search: '  return { undecided: payments.filter(isOpen).length, isMined: false };',
         replace:
           "  const late = { fate: 'reverted', size: 1, batchId } as const;\n" +
           '  await runRound(call, payments.filter(isOpen).map((payment) => ({ payment, hashes: [], carrier: late })), { atSafe: false });\n' +
-          '  return { undecided: 0 };',
+          '  return { undecided: 0, isMined: false };',
       },
     ],
     test: { file: queue, name: 'stuck fees are raised to what the block asks in one step' },

@@ -216,8 +216,8 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/quotes/use/credits/imports.ts',
-        search: 'held.get(nameOf(page));\n    return found && (',
-        replace: 'held.get(nameOf({ ...page, catalogueVersion: 0 }));\n    return found && (',
+        search: 'heldOf(page);\n    return found && (',
+        replace: 'heldOf({ ...page, catalogueVersion: 0 });\n    return found && (',
       },
       {
         file: 'modules/quotes/use/credits/imports.ts',

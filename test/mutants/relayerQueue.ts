@@ -132,11 +132,26 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/sweep.ts',
-        search: "    .where('heldUntil', '<=', text<Date>`now()`)\n",
-        replace: "    .where('heldUntil', '<=', text<Date>`now() - interval '1 hour'`)\n",
+        search: "'heldUntil', '<=', text<Date>`now() + ",
+        replace: "'heldUntil', '<=', text<Date>`now() - interval '1 hour' - ",
       },
     ],
     test: { file: woken, name: 'a batch that lost its workflow has it again' },
+  },
+  {
+    id: 'final-without-a-workflow',
+    rule: 7,
+    bug: 'a batch that the sweep ends has no workflow, if none was started before',
+    edits: [
+      {
+        file: 'modules/settlement/use/watch/sweep.ts',
+        search:
+          '  const left = await listUnheldBatches(deps.database, networkId, UNTIL_FINAL_MS);\n  await sweepNetwork(deps, networkId);\n',
+        replace:
+          '  await sweepNetwork(deps, networkId);\n  const left = await listUnheldBatches(deps.database, networkId, UNTIL_FINAL_MS);\n',
+      },
+    ],
+    test: { file: woken, name: 'a batch whose process died before it started a workflow' },
   },
   {
     id: 'swept-though-held',
@@ -174,7 +189,11 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     rule: 7,
     bug: 'whoever starts the workflow of a batch again holds it for less than that has it held',
     edits: [
-      { file: 'modules/settlement/store/sweep.ts', search: 'greatest(held_until, now() + ', replace: 'greatest(now(), now() + ' },
+      {
+        file: 'modules/settlement/store/relayer.ts',
+        search: "where('heldUntil', '<', from(forMs))",
+        replace: "where('heldUntil', 'is not', null)",
+      },
     ],
     test: { file: finality, name: 'no look and no start of its workflow cuts short' },
   },
@@ -182,7 +201,14 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     id: 'look-ends-the-hold',
     rule: 7,
     bug: 'the sweeper notes its look at a batch over the hold of its workflow',
-    edits: [{ file: 'modules/settlement/store/sweep.ts', search: '`greatest(held_until, now())`', replace: '`now()`' }],
+    edits: [
+      { file: 'modules/settlement/store/sweep.ts', search: '`greatest(held_until, now())`', replace: '`now()`' },
+      {
+        file: 'modules/settlement/store/sweep.ts',
+        search: "is('heldUntil', '<', text<Date>`now()`)",
+        replace: "is('heldUntil', 'is not', null)",
+      },
+    ],
     test: { file: finality, name: 'no look and no start of its workflow cuts short' },
   },
   {
@@ -218,8 +244,8 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/watch/sweep.ts',
-        search: 'await holdBatch(database, batchId, STARTED_MS);\n    } catch (error) {\n',
-        replace: 'await holdBatch(database, batchId, STARTED_MS);\n    } catch (error) {\n      if (error) break;\n',
+        search: 'STARTED_MS);\n    } catch (error) {\n',
+        replace: 'STARTED_MS);\n    } catch (error) {\n      if (error) break;\n',
       },
     ],
     test: { file: woken, name: 'a batch whose workflow cannot be started keeps no other without one' },

@@ -95,6 +95,19 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     test: { file: links, name: 'a link is one author’s statement' },
   },
   {
+    id: 'renamed-in-months-that-are-over',
+    rule: 10,
+    bug: 'an author who is renamed has the new name in a month that is over, whose statement knows nobody of that name',
+    edits: [
+      {
+        file: 'modules/reports/store/earnings/authors.ts',
+        search: 'author_id is not null and at < ',
+        replace: 'author_id is not null and at <> ',
+      },
+    ],
+    test: { file: links, name: 'an author who is renamed keeps the former name' },
+  },
+  {
     id: 'links-of-a-suspended-site',
     rule: 25,
     bug: 'links go on opening statements of a site that was suspended',

@@ -9,6 +9,7 @@ export async function insertPayment(
   guard: IntakeItem['guard'],
 ): Promise<Exclude<Intake, { readonly kind: 'refused' | 'key_taken' }>> {
   const [stored] = await insertPayments(database, [{ payment, guard }]);
-  if (!stored || stored.kind === 'refused' || stored.kind === 'key_taken') throw new Error('a payment was not stored');
+  if (!stored || stored.kind === 'refused' || stored.kind === 'key_taken')
+    throw new Error('a payment was not stored', { cause: stored });
   return stored;
 }

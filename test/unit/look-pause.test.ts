@@ -8,7 +8,7 @@ function pausesOf(looks: readonly Look[]): number[] {
   for (const [at, look] of looks.entries()) pauses.push(lookPauseMs(look, looks[at - 1] ?? null, pauses.at(-1) ?? 0));
   return pauses;
 }
-const stuck = (undecided: number, times: number): Look[] => Array.from({ length: times }, () => ({ undecided, isMined: true }));
+const stuck = (undecided: number, times: number): Look[] => Array.from({ length: times }, () => ({ undecided, isQuick: true }));
 
 test('a mined batch that stays undecided is looked at after pauses that double up to five seconds: sixty looks take more than four minutes', () => {
   const pauses = pausesOf(stuck(3, 60));
@@ -18,7 +18,7 @@ test('a mined batch that stays undecided is looked at after pauses that double u
 
 test('a look that decided a payment, and one that found the receipt at last, are followed by the shortest pause again', () => {
   expect(pausesOf([...stuck(3, 3), ...stuck(2, 3)])).toEqual([100, 200, 400, 100, 200, 400]);
-  const waited = { undecided: 3, isMined: false };
+  const waited = { undecided: 3, isQuick: false };
   expect(pausesOf([waited, waited, ...stuck(3, 2)])).toEqual([100, 100, 100, 200]);
   expect(pausesOf([...stuck(3, 3), waited])).toEqual([100, 200, 400, 100]);
 });

@@ -25,7 +25,6 @@ test.for([
   [{ settled: 0, failed: 1, reverted: 1, undecided: 0 }, 'partly_failed'],
   [{ settled: 0, failed: 0, reverted: 2, undecided: 0 }, 'reverted'],
   [{ settled: 1, failed: 1, reverted: 0, undecided: 1 }, 'undecided'],
-  [{ settled: 0, failed: 0, reverted: 0, undecided: 0 }, 'idle'],
 ] as const)('%j is %s', ([counts, word]) => {
   expect(outcomeWord({ ...counts, reasons: [], txHash: null })).toBe(word);
 });

@@ -5,7 +5,8 @@ import { holderOfKey } from '../../../platform/pacing/rates.ts';
 import type { KeyRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
 import { QuotesBody, QuotesRequest } from '../../schemas/quote.ts';
-import { jsonResponse, keyErrors } from '../responses.ts';
+import { SiteVersionHeaders } from '../../schemas/shared.ts';
+import { jsonResponse, keyErrors, siteVersion } from '../responses.ts';
 
 /** POST /_svc/quotes: what up to 100 pages cost one agent, in their order; each page counts as a call. */
 export const quotesRoute: KeyRoute = {
@@ -19,7 +20,10 @@ export const quotesRoute: KeyRoute = {
     summary: 'Price many resources at once',
     security: [{ publisherKey: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: QuotesRequest } } },
-    responses: { '200': jsonResponse('One outcome per page, in the order of the request', QuotesBody), ...keyErrors() },
+    responses: {
+      '200': { ...jsonResponse('One outcome per page, in the order of the request', QuotesBody), headers: SiteVersionHeaders },
+      ...keyErrors(),
+    },
   },
   handle: async ({ deps, caller, body }) => {
     const { pages, agent: operator = null, category = null, terms = [] } = parseWith(QuotesRequest, body);
@@ -31,7 +35,7 @@ export const quotesRoute: KeyRoute = {
     const requests = pages.map(({ kind = 'read', ...page }) => ({ tenant, kind, ...page, asker }));
     return {
       status: 200,
-      headers: { 'cache-control': 'private, no-store' },
+      headers: { 'cache-control': 'private, no-store', ...siteVersion(tenant) },
       body: { quotes: await quoteMany(deps, requests, CREDITS_PATIENCE_MS) },
     };
   },

@@ -186,7 +186,7 @@ async function breakDown(
     groupBy === 'host' ? row.host : groupBy === 'kind' ? row.kind : groupBy === 'verdict' ? row.verdict : row.key;
   const groups = Map.groupBy(rows, keyOf);
   const wallets = groupBy === 'author' ? [...groups.keys()].filter((key) => key !== '') : [];
-  const ids = await listAuthorIds(sql, scope.tenantId, wallets);
+  const ids = await listAuthorIds(sql, scope.tenantId, wallets, window);
   return [...groups]
     .map(([key, members]) => ({ key, authorId: ids.get(key) ?? null, ...groupOf(members) }))
     .filter((row) => row.hits !== 0)

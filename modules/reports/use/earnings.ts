@@ -107,12 +107,14 @@ export function readEarnings(deps: ReportDeps, site: ReportSite, query: Earnings
   const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
     const { window, generatedAtMs } = frame;
     const cut = series.map((asked) => bucketsOf(window, asked, generatedAtMs));
-    const scope = await scopeOf(sql, site, query, window);
+    const scope = await scopeOf(sql, site, query, { window, namedBy: window });
     const grouping = groupingOf(scope, query);
     const parts = { listed: untilCursor(window, cursorMs), limit, countsAuthors, ...grouping };
     const { sums, authors, recent, groups } = await readOverview(sql, scope, window, parts);
     const rows = groupBy === null ? null : rowsOf(groupBy, sums, groups);
-    const before = compare ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), rows }) : null;
+    const before = compare
+      ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), namedBy: window, rows })
+      : null;
     const breakdown = rows && before?.rows ? beside(rows, before.rows) : rows;
     return {
       ...frame,
@@ -129,10 +131,21 @@ export function readEarnings(deps: ReportDeps, site: ReportSite, query: Earnings
   return (mayBeOne ? readShortReport : readReport)(deps, site, query, work);
 }
 
+/** A window, and the one that names authors: who was renamed since the window before is compared with themselves. */
+interface NamedWindow {
+  readonly window: Span;
+  readonly namedBy: Span;
+}
+
 /** Which crossings a query means in a window. */
-async function scopeOf(sql: Sql, site: ReportSite, query: EarningsQuery, window: Span): Promise<CrossingScope> {
+async function scopeOf(
+  sql: Sql,
+  site: ReportSite,
+  query: EarningsQuery,
+  { window, namedBy }: NamedWindow,
+): Promise<CrossingScope> {
   const { host, kind, slug = null, purpose = null, author, authorId, agent = null, payer = null, payerHistory } = query;
-  const ofAuthor = authorId ? await listWallets(sql, site.tenantId, authorId) : null;
+  const ofAuthor = authorId ? await listWallets(sql, site.tenantId, authorId, namedBy) : null;
   const wallets = author ? [author].filter((wallet) => ofAuthor?.includes(wallet) ?? true) : ofAuthor;
   const payers = payerHistory ? { history: payerHistory, beforeMs: window.fromMs } : null;
   return { tenantId: site.tenantId, host, kind, slug, purpose, wallets, agent, payer, payers };
@@ -157,18 +170,18 @@ async function readBefore(
   sql: Sql,
   site: ReportSite,
   query: EarningsQuery,
-  { window, rows }: { readonly window: Span; readonly rows: readonly BreakdownRow[] | null },
+  { window, namedBy, rows }: NamedWindow & { readonly rows: readonly BreakdownRow[] | null },
 ): Promise<{ readonly totals: EarningsTotals; readonly rows: readonly BreakdownRow[] | null }> {
-  const scope = await scopeOf(sql, site, query, window);
+  const scope = await scopeOf(sql, site, query, { window, namedBy });
   const sums = await sumCrossings(sql, scope, window);
   const totals = { ...add(sums), authors: query.countsAuthors === false ? 0 : await countAuthors(sql, scope, window) };
   if (!query.comparesGroups || query.groupBy === null) return { totals, rows: null };
   const { groupBy, groupScope = scope } = groupingOf(scope, query);
-  const groups = groupBy === null ? [] : await readGroups(sql, groupScope, window, { groupBy });
+  const groups = groupBy === null ? [] : await readGroups(sql, groupScope, window, { groupBy, namedBy });
   // Where only those with the most money are read, those that are listed now may be among the others.
   const isAll = groupBy === null || groups.length < MAX_READ_GROUPS || !isBounded(query.groupBy);
   const keys = (rows ?? []).map(({ key }) => key);
-  const listed = isAll ? [] : await readGroups(sql, groupScope, window, { groupBy, keys });
+  const listed = isAll ? [] : await readGroups(sql, groupScope, window, { groupBy, keys, namedBy });
   const known = new Set(groups.map(({ key }) => key));
   return { totals, rows: rowsOf(query.groupBy, sums, [...groups, ...listed.filter(({ key }) => !known.has(key))]) };
 }

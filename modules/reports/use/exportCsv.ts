@@ -75,7 +75,7 @@ export async function exportCsv(
     let closing: Promise<void> | null = null;
     const close = (): Promise<void> => (closing ??= snapshot.close().finally(giveBack));
     try {
-      const scope = await atDatabase(() => scopeOf(snapshot, site.tenantId, asked));
+      const scope = await atDatabase(() => scopeOf(snapshot, site.tenantId, asked, window));
       const found = await atDatabase(() => countLegs(snapshot, scope, window, MAX_EXPORT_ROWS));
       const rowCount = Math.min(found, MAX_EXPORT_ROWS);
       const chunks = place.readAtPace(
@@ -94,9 +94,9 @@ export async function exportCsv(
 }
 
 /** What the filters mean: an author is all wallets that are theirs. */
-async function scopeOf(snapshot: ReadSnapshot, tenantId: string, asked: CsvFilters): Promise<ExportScope> {
+async function scopeOf(snapshot: ReadSnapshot, tenantId: string, asked: CsvFilters, window: Span): Promise<ExportScope> {
   const { host = null, kind = null, slug = null, purpose = null, agent = null, payer = null, authorId, wallet } = asked;
-  const theirs = authorId ? await listWallets(snapshot, tenantId, authorId) : null;
+  const theirs = authorId ? await listWallets(snapshot, tenantId, authorId, window) : null;
   const wallets = wallet ? [wallet].filter((one) => theirs?.includes(one) ?? true) : theirs;
   return { tenantId, host, kind, slug, purpose, agent, payer, wallets };
 }

@@ -73,7 +73,8 @@ export async function makeStatementLink(
   const { tenantId } = call;
   const timeZone = fileZone(asked.timeZone);
   const nowMs = deps.clock();
-  requireReadable(requireMonth(month, timeZone), asked.plan, nowMs);
+  const span = requireMonth(month, timeZone);
+  requireReadable(span, asked.plan, nowMs);
   if (!Number.isInteger(days) || days < 1 || days > MAX_LINK_DAYS) {
     throw new ServiceError('invalid_parameter', `days: must be 1 to ${MAX_LINK_DAYS}`, { parameter: 'days' });
   }
@@ -92,7 +93,7 @@ export async function makeStatementLink(
     target: authorId,
     look: async (_sql, made) => made && { month, timeZone, expiresAt: new Date(claims.exp * 1000).toISOString() },
     make: async (database) => {
-      await database.transaction((sql) => requireKnown(sql, tenantId, authorId));
+      await database.transaction((sql) => requireKnown(sql, tenantId, authorId, span));
       return true;
     },
   });

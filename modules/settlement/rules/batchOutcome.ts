@@ -40,8 +40,7 @@ export function workflowIdOf({ network, batchId }: Pick<ClaimedBatch, 'network' 
 export function outcomeWord({ settled, failed, reverted, undecided }: BatchOutcome): string {
   if (undecided > 0) return 'undecided';
   if (failed > 0) return settled + reverted > 0 ? 'partly_failed' : 'failed';
-  if (settled > 0) return 'settled';
-  return reverted > 0 ? 'reverted' : 'idle';
+  return settled > 0 ? 'settled' : 'reverted';
 }
 
 /** What the workflow of a batch is started with, for the UI: a line, and the attributes it is found by. */

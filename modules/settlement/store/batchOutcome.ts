@@ -10,6 +10,8 @@ export interface BatchReport extends SentTransaction {
   readonly network: string;
   /** Milliseconds since it was claimed. */
   readonly ageMs: number;
+  /** Milliseconds until nobody holds it; 0 or less: nobody does. */
+  readonly heldMs: number;
   /** All that it was made of. */
   readonly payments: readonly PaymentRef[];
   readonly outcome: BatchOutcome;
@@ -26,6 +28,7 @@ export async function readBatchReport(sql: Sql, batchId: string): Promise<BatchR
   const [row] = await sql.query<ReportRow>(
     `select batch.network, batch.nonce, batch.kind, batch.tenant_ids, batch.payment_ids, found.open, found.block_number,
          (extract(epoch from now() - batch.created_at) * 1000)::double precision as age_ms,
+         (extract(epoch from batch.held_until - now()) * 1000)::double precision as held_ms,
          batch.state = 'safe' and batch.final_at is not null as over, coalesce(found.mined,
          (select tx_hash from relayer_transaction where batch_id = $1 order by attempt desc limit 1)) as tx_hash,
        found.settled, found.undecided, found.gone, found.reasons
@@ -50,6 +53,7 @@ export async function readBatchReport(sql: Sql, batchId: string): Promise<BatchR
   return {
     network: row.network,
     ageMs: row.age_ms,
+    heldMs: row.held_ms,
     open: row.open,
     blockNumber: row.block_number === null ? null : BigInt(row.block_number),
     isOver: row.over,
@@ -63,6 +67,7 @@ export async function readBatchReport(sql: Sql, batchId: string): Promise<BatchR
 interface ReportRow extends Record<string, unknown> {
   network: string;
   age_ms: number;
+  held_ms: number;
   open: number;
   block_number: string | null;
   over: boolean;

@@ -1,8 +1,10 @@
+import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { sqlStages } from '../../../db/paymentStates.ts';
 import { sameText } from '../../../db/sameText.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { columnsOf } from '../../../db/shown.ts';
+import { acrossSites, run } from '../../../db/statement.ts';
 import { unseenLists } from '../../../db/unseen.ts';
 import { OPEN_STATES } from '../../kernel/payment/state.ts';
 import type { PayerRecord } from '../rules/payerLimits.ts';
@@ -19,12 +21,22 @@ const LEAST_A_TENANT = 2;
 
 /** How long a payment is postponed that a look decided nothing of: for as long again as it has waited, so that looks at it become rare. */
 const MOST_POSTPONED_SECONDS = 30;
-/** True for a payment that waits and may be looked at now. */
-export const NOT_POSTPONED = `(checked_at is null
+const NOT_POSTPONED = `(checked_at is null
   or checked_at + least(checked_at - accepted_at, make_interval(secs => ${MOST_POSTPONED_SECONDS})) < now())`;
 
-/** What waits for a batch; never what is held, or a test key's. */
-const WAITS = "network = $1 and stage = 'under_way' and state = 'accepted' and mode = 'live'";
+/** Waits for a batch; never what is held, or a test key's. */
+const ACCEPTED = "stage = 'under_way' and state = 'accepted' and mode = 'live'";
+/** Waits for a batch and may be looked at now. */
+const MAY_GO = `${ACCEPTED} and batch_id is null and ${NOT_POSTPONED}`;
+const WAITS = `network = $1 and ${ACCEPTED}`;
+
+/** True while payments wait that nobody has taken for so long (safety 7). */
+export async function hasUntaken(sql: Sql, network: string, forMs: number): Promise<boolean> {
+  const before = text<Date>`now() - ${forMs}::double precision * interval '1 millisecond'`;
+  const ofNetwork = acrossSites('a worker').selectFrom('payment_state').select('paymentId').where('network', '=', network);
+  const untaken = ofNetwork.where(text.raw<boolean>(MAY_GO)).where('acceptedAt', '<', before);
+  return (await run(sql, untaken.limit(1))).length > 0;
+}
 
 /**
  * Payments of a network that wait for a batch, of every site its oldest, all sites alike: at most 480 rows of 240 sites, read by index
@@ -52,7 +64,7 @@ export async function listWaiting(sql: Sql, network: string, from: string): Prom
      select ${OLDEST.text}, i.router, coalesce(cardinality(i.leg_words), 1) as legs, octet_length(i.signature) as "signatureBytes"
        from tenants cross join lateral (
        select tenant_id, payment_id, payer, pay_to, payer_kind, attempts, batch_size, accepted_at
-         from payment_state as s where ${WAITS} and batch_id is null and ${NOT_POSTPONED}
+         from payment_state as s where network = $1 and ${MAY_GO}
           and tenant_id = tenants.tenant_id and (payer_kind = 'plain' or ${UNDECIDED_LIMIT} > (
            select count(*) from (select 1 from payment_state older where older.network = $1 and ${sameText('older.payer', 's.payer')}
                and older.stage = 'under_way' and older.state = 'accepted' and older.payer_kind = 'contract' and older.accepted_at < s.accepted_at

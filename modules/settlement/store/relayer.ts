@@ -257,9 +257,8 @@ export async function insertBatch(
 }
 
 /** A batch without the list of what it carries. */
-const batches = tables
-  .selectFrom('settlement_batch as b')
-  .select(['b.batchId', 'b.network', 'b.relayer as address', 'b.kind', 'b.nonce', 'b.state', 'b.createdAt']);
+const BATCH = ['b.batchId', 'b.network', 'b.relayer as address', 'b.kind', 'b.nonce', 'b.state', 'b.createdAt'] as const;
+const batches = tables.selectFrom('settlement_batch as b').select(BATCH);
 /** Batches that hold a nonce of a queue from one on, lowest first. */
 const heldFrom = ({ network, address }: RelayerRef, nonce: bigint) =>
   batches
@@ -272,6 +271,26 @@ const heldFrom = ({ network, address }: RelayerRef, nonce: bigint) =>
 /** The batch by id; null before its claim was committed. */
 export async function findBatch(sql: Sql, batchId: string): Promise<Batch | null> {
   const [row] = await run(sql, batches.where('batchId', '=', batchId));
+  return row ? batchOf(row) : null;
+}
+
+/** A hold that is too short is prolonged by so much more, so that of several looks in a row one writes. */
+const MORE_HELD_MS = 60_000;
+
+/**
+ * Holds a batch for its workflow for so long from now on, at least, and gives it; null: it has no row. The sweeper leaves it alone, but for bytes that are
+ * not mined. A hold that is long enough stays, and nothing is written: none is cut short but by a reorganisation (`endHolds`) or an operator.
+ */
+export async function holdBatch(sql: Sql, batchId: string, forMs: number): Promise<Batch | null> {
+  const from = (ms: number) => text<Date>`now() + ${ms}::double precision * interval '1 millisecond'`;
+  const held = tables.with('held', (beside) =>
+    beside
+      .updateTable('settlement_batch')
+      .set({ heldUntil: from(forMs + MORE_HELD_MS) })
+      .where('batchId', '=', batchId)
+      .where('heldUntil', '<', from(forMs)),
+  );
+  const [row] = await run(sql, held.selectFrom('settlement_batch as b').select(BATCH).where('b.batchId', '=', batchId));
   return row ? batchOf(row) : null;
 }
 

@@ -8,7 +8,6 @@ import type { Proven } from '../rules/finality.ts';
 import { isFinalTogether } from '../rules/finality.ts';
 import type { Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { carriedBySql, evidenceFromRow, intakeOf, listPayments, PAYMENT_COLUMNS, paymentFromRow } from './payment.ts';
-import { NOT_POSTPONED } from './queue.ts';
 import { returnPayments } from './returning.ts';
 
 type Row = PaymentRow & Record<string, unknown>;
@@ -43,22 +42,6 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   return row?.busy === true;
 }
 
-/** True while accepted payments wait that nobody has taken for so long (safety 7), but for postponed ones (`listWaiting`). */
-export async function hasUntaken(sql: Sql, network: string, forMs: number): Promise<boolean> {
-  const waiting = acrossSites('a worker')
-    .selectFrom('payment_state')
-    .select('paymentId')
-    .where('network', '=', network)
-    .where('mode', '=', text.lit('live'));
-  const accepted = waiting
-    .where('stage', '=', text.lit('under_way'))
-    .where('state', '=', 'accepted')
-    .where('batchId', 'is', null)
-    .where(text<boolean>`${text.raw(NOT_POSTPONED)}`);
-  const before = text<Date>`now() - ${forMs}::double precision * interval '1 millisecond'`;
-  return (await run(sql, accepted.where('acceptedAt', '<', before).limit(1))).length > 0;
-}
-
 /** A query for the payments of some states, which are found by their own indexes, in their order. */
 function ofStates(query: string): string {
   return `select ${PAYMENT_COLUMNS} from (${query}) as s cross join lateral ${intakeOf('s')} as i`;
@@ -84,27 +67,18 @@ export async function listUnfinalBatches(sql: Sql, network: string, limit: numbe
   return rows.map((row) => ({ batchId: row.batch_id, settled: row.settled }));
 }
 
-/** Batches that are not over and that nobody holds, those looked at longest ago first; 100 at most. */
-export async function listUnheldBatches(sql: Sql, network: string): Promise<readonly string[]> {
+/** Batches that are not over and that nobody holds, or will hold in so long from now on, those looked at longest ago first; 100 at most. */
+export async function listUnheldBatches(sql: Sql, network: string, withinMs: number): Promise<readonly string[]> {
   const found = tables
     .selectFrom('settlement_batch')
     .select('batchId')
     .where('network', '=', network)
     .where('kind', '<>', 'flush')
     .where((is) => is.or([is('state', '<>', 'safe'), is('finalAt', 'is', null)]))
-    .where('heldUntil', '<=', text<Date>`now()`)
+    .where('heldUntil', '<=', text<Date>`now() + ${withinMs}::double precision * interval '1 millisecond'`)
     .orderBy('heldUntil')
     .limit(100);
   return (await run(sql, found)).map(({ batchId }) => batchId);
-}
-
-/**
- * Holds a batch for its workflow for so long from now on: the sweeper leaves it alone, but for bytes that are not mined. A hold that ends later
- * stays: none is cut short but by a reorganisation (`endHolds`) or an operator.
- */
-export async function holdBatch(sql: Sql, batchId: string, forMs: number): Promise<void> {
-  const until = text<Date>`greatest(held_until, now() + ${forMs}::double precision * interval '1 millisecond')`;
-  await run(sql, tables.updateTable('settlement_batch').set({ heldUntil: until }).where('batchId', '=', batchId));
 }
 
 /** The payments that these batches make final. */
@@ -117,8 +91,8 @@ export async function listSettledIn(sql: Sql, batchIds: readonly string[]): Prom
 }
 
 /**
- * Notes that batches were looked at now, which ends no hold, and makes final those of which all is judged to be at the safe block (`isFinalTogether`): one
- * row a batch. Their rows are locked first, so that nothing settles in a batch between the question and the answer. Returns the final
+ * Makes final those batches of which all is judged to be at the safe block (`isFinalTogether`), one row a batch, and notes of those that nobody holds that
+ * they were looked at now. Their rows are locked first, so that nothing settles in a batch between the question and the answer. Returns the final
  * ones; a second call changes nothing.
  */
 export async function finaliseBatches(
@@ -147,7 +121,9 @@ export async function finaliseBatches(
           heldUntil: text<Date>`greatest(held_until, now())`,
           finalAt: text<Date>`case when batch_id = any (${ids}::uuid[]) then now() end`,
         })
-        .where('batchId', '=', anyOf(batches.map(({ batchId }) => batchId))),
+        .where('batchId', '=', anyOf(batches.map(({ batchId }) => batchId)))
+        // No row is written for nothing.
+        .where((is) => is.or([is('batchId', '=', anyOf(ids)), is('heldUntil', '<', text<Date>`now()`)])),
     );
     return new Set(ids);
   });

@@ -1,5 +1,6 @@
 /** What a refusal says to do next. A stranger writes it: known members in known shapes are passed on, and nothing else. */
 import { z } from 'zod';
+import { bodyOf } from './body.ts';
 import { usdcOf } from './money.ts';
 
 const micro = z.int().min(0).optional().catch(undefined);
@@ -51,15 +52,9 @@ export function nextStepOf(body: unknown): NextStep | null {
 
 /** The JSON of a refusal, of at most 64 KB; null for anything else. */
 export async function refusalBodyOf(response: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
   try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > MAX_BYTES) return null;
-      chunks.push(chunk);
-    }
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const body = await bodyOf(response, MAX_BYTES);
+    return body && JSON.parse(body.toString('utf8'));
   } catch {
     return null;
   }

@@ -3,10 +3,10 @@
 type Check = (value: unknown, params: readonly unknown[]) => boolean;
 
 /** A number in hex of at most so many digits, however many zeros stand before them. */
-const quantityOf =
-  (digits: number): Check =>
-  (value) =>
-    typeof value === 'string' && value.length <= 66 && new RegExp(`^0x0*[0-9a-f]{1,${digits}}$`, 'i').test(value);
+function quantityOf(digits: number): Check {
+  const pattern = new RegExp(`^0x0*[0-9a-f]{1,${digits}}$`, 'i');
+  return (value) => typeof value === 'string' && value.length <= 66 && pattern.test(value);
+}
 const bytesOf =
   (count: number): Check =>
   (value) =>

@@ -4,6 +4,11 @@ import { chainUnavailable, hasOthers, isChainUnavailable, isEvmRefusal, RpcError
 
 /** Nodes that must say it. */
 export const QUORUM = 2;
+/** True once two of so many nodes say the same of a yes or no: what others would say changes nothing any more. */
+export function isDecided(yes: number, outOf: number): boolean {
+  return yes >= QUORUM || outOf - yes >= QUORUM;
+}
+
 /** How long a node has for all of its word: what waits for it is a sale, and one that hangs must not hold up a batch. */
 const WORD_MS = 1_500;
 
@@ -93,10 +98,7 @@ export async function confirmRefusals<T>(
   ask: (node: Rpc) => Promise<readonly T[] | null>,
 ): Promise<readonly (T | typeof UNCONFIRMED)[]> {
   if (!hasOthers(rpc)) return first;
-  const isAgreed = (answers: readonly T[]): boolean => {
-    const refusing = answers.filter(isRefusal).length;
-    return refusing >= QUORUM || answers.length - refusing >= QUORUM;
-  };
+  const isAgreed = (answers: readonly T[]): boolean => isDecided(answers.filter(isRefusal).length, answers.length);
   return (await answersOfAll(rpc, first, { isRefusal, isAgreed }, ask)).map((answers) => {
     const refusals = answers.filter(isRefusal);
     if (refusals.length >= QUORUM && refusals[0] !== undefined) return refusals[0];

@@ -10,7 +10,7 @@ import { findAccountsWithCode } from '../calls/codeSize.ts';
 import { readCall } from '../calls/multicall.ts';
 import { CONTRACT_AUTH_GAS, transferGas } from '../gas/gas.ts';
 import type { Network } from '../network.ts';
-import { askEach, QUORUM } from '../rpc/quorum.ts';
+import { askEach, isDecided, QUORUM } from '../rpc/quorum.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { chainUnavailable, hasOthers, isEvmRefusal, quantity } from '../rpc/rpc.ts';
 import { authorizationDigest, recoverPayer } from './signature.ts';
@@ -56,10 +56,7 @@ export async function checkSignatureByTwo(
   payment: Pick<ParsedPayment, 'authorization' | 'signature' | 'erc6492'>,
 ): Promise<SignatureCheck> {
   if (!hasOthers(rpc)) return checkSignature(rpc, network, payment);
-  const isEnough = (soFar: readonly SignatureCheck[]): boolean => {
-    const confirming = soFar.filter(({ ok }) => ok).length;
-    return confirming >= QUORUM || soFar.length - confirming >= QUORUM;
-  };
+  const isEnough = (soFar: readonly SignatureCheck[]): boolean => isDecided(soFar.filter(({ ok }) => ok).length, soFar.length);
   const checks = await askEach(rpc, (node) => checkSignature(node, network, payment), isEnough);
   const [refusal] = checks.filter(({ ok }) => !ok);
   const confirmed = checks.filter(({ ok }) => ok);

@@ -8,6 +8,8 @@ import { readPage } from '../../../packages/agent/src/buying/page.ts';
 import type { Envelope } from '../../../packages/agent/src/envelope/envelope.ts';
 import { openLedger } from '../../../packages/agent/src/ledger/file.ts';
 import type { Wallet } from '../../../packages/agent/src/paying/client.ts';
+import { findPages } from '../../../packages/agent/src/service/find.ts';
+import { askService } from '../../../packages/agent/src/service/service.ts';
 
 const PAGE = 'https://evil.example/page';
 const ENVELOPE: Envelope = {
@@ -234,4 +236,19 @@ test('a price whose body never ends is cut off, and bought by its header', async
       : new Response(endless(), { status: 402, headers: offer().headers });
   expect(await readFrom(site)).toMatchObject({ text: 'bought', amountMicro: 1_000n });
   expect(sent).toBeLessThan(20);
+});
+
+test.for([
+  ['a search', (service: Parameters<typeof findPages>[0]) => findPages(service, { query: 'kelp' })],
+  ['another call', (service: Parameters<typeof findPages>[0]) => askService(service, '/_svc/licenses/quote', { body: {} })],
+] as const)('a service that answers %s without end is left after a megabyte', async ([, call]) => {
+  let sentBytes = 0;
+  const pull = (stream: ReadableStreamDefaultController<Uint8Array>): void => {
+    sentBytes += 65_536;
+    stream.enqueue(new Uint8Array(65_536).fill(0x20));
+    if (sentBytes > 64_000_000) stream.close();
+  };
+  const service = { url: 'https://service.example', send: async () => new Response(new ReadableStream({ pull })) };
+  await expect(call(service)).rejects.toMatchObject({ code: 'service_failed' });
+  expect(sentBytes).toBeLessThan(2_000_000);
 });

@@ -39,7 +39,10 @@ interface Held {
   readonly former: { readonly known: ImportedKnown; readonly endedAtMs: number } | null;
 }
 
-/** Opens the memory of this process for so many pages. */
+/** Of the pages that memory holds, so many more may be paths that name nobody: anybody may invent those. */
+const NAMELESS = 0.1;
+
+/** Opens the memory of this process for so many pages, and a tenth as many paths that name nobody, which take no place of a page. */
 export function openImports(deps: {
   readonly database: Database;
   readonly clock: () => number;
@@ -48,7 +51,13 @@ export function openImports(deps: {
   readonly mostHeld: number;
 }): Imports {
   const { database, clock, log, pauseMs, mostHeld } = deps;
-  const held = new LRUCache<string, Held>({ max: mostHeld });
+  const pages = new LRUCache<string, Held>({ max: mostHeld });
+  const nameless = new LRUCache<string, Held>({ max: Math.ceil(NAMELESS * mostHeld) });
+  const heldOf = (page: ImportedPath): Held | undefined => pages.get(nameOf(page)) ?? nameless.get(nameOf(page));
+  const hold = (name: string, found: Held): void => {
+    const isPage = found.former !== null || typeof found.known === 'object';
+    (isPage ? pages : nameless).set(name, found);
+  };
   const reads = openFlights<void>();
   const read = async ({ tenantId, path }: ImportedPath): Promise<Held> => {
     try {
@@ -62,13 +71,13 @@ export function openImports(deps: {
   };
   const find = (page: ImportedPath): ImportedKnown | undefined => {
     if (page.catalogueVersion === null) return 'none';
-    const found = held.get(nameOf(page));
+    const found = heldOf(page);
     return found && (found.untilMs === null || clock() < found.untilMs) ? found.known : undefined;
   };
   return {
     find,
     findPrevious: (page) => {
-      const former = page.catalogueVersion === null ? null : held.get(nameOf(page))?.former;
+      const former = page.catalogueVersion === null ? null : heldOf(page)?.former;
       return former && clock() - former.endedAtMs <= PRICING_GRACE_MS ? former.known : undefined;
     },
     load: async (page, takeTurn) => {
@@ -76,7 +85,7 @@ export function openImports(deps: {
       const name = nameOf(page);
       await reads(name, () => {
         takeTurn();
-        return read(page).then((found) => void held.set(name, found));
+        return read(page).then((found) => hold(name, found));
       });
     },
   };

@@ -4,7 +4,7 @@ import type { Span } from '../../../kernel/time/window.ts';
 import { isEmpty } from '../../../kernel/time/window.ts';
 import { isWholeTenant } from '../scope.ts';
 import type { CrossingScope } from './crossings.ts';
-import { crossingSource, endsOf, noneCorrected, within } from './crossings.ts';
+import { crossingSource, endMoment, endsOf, noneCorrected, within } from './crossings.ts';
 
 /** From here on it is cheaper to ask each author for one leg than to add up the window's days. */
 const LONG_WINDOW_MS = 7 * 86_400_000;
@@ -46,22 +46,26 @@ function askEach(binder: Binder, tenant: string, window: Span): string {
 }
 
 /**
- * The newest author id seen with a wallet, as an expression; both are SQL. The site stands in a subquery, so that Postgres expects as many legs
+ * The newest author id seen with a wallet before a moment, as an expression; all are SQL. A report names authors as of its window's end, so that one who is
+ * renamed keeps the former name in the months that are over. The site stands in a subquery, so that Postgres expects as many legs
  * of it as of any: where it took a new site for small, it went through all legs of the site for each wallet.
  */
-export function newestAuthorId(tenant: string, wallet: string): string {
+export function newestAuthorId(tenant: string, wallet: string, before: string): string {
   return `(select author_id from ledger.leg where tenant_id = (select ${tenant}::uuid) and to_address = ${wallet} and role <> 'platform'
-      and author_id is not null order by at desc limit 1)`;
+      and author_id is not null and at < ${before} order by at desc limit 1)`;
 }
+
+/** Until when legs name authors: the end of a window, or now. */
+export type NamedBy = Pick<Span, 'toMs'>;
 
 /**
  * The wallets of an author: those whose newest leg names this id, as reports say beside each wallet. Every author of the site is looked up
  * once, by the index of theirs.
  */
-export async function listWallets(sql: Sql, tenantId: string, authorId: string): Promise<string[]> {
+export async function listWallets(sql: Sql, tenantId: string, authorId: string, namedBy: NamedBy): Promise<string[]> {
   const rows = await sql.query<{ wallet: string }>(
-    `${eachWallet('$1')} select wallet from author where ${newestAuthorId('$1', 'wallet')} = $2`,
-    [tenantId, authorId],
+    `${eachWallet('$1')} select wallet from author where ${newestAuthorId('$1', 'wallet', '$3::timestamptz')} = $2`,
+    [tenantId, authorId, endMoment(namedBy)],
   );
   return rows.map(({ wallet }) => wallet);
 }
@@ -79,11 +83,16 @@ function eachWallet(tenant: string): string {
 }
 
 /** The newest author id seen with each wallet of a site; wallets without one are left out. */
-export async function listAuthorIds(sql: Sql, tenantId: string, wallets: readonly string[]): Promise<Map<string, string>> {
+export async function listAuthorIds(
+  sql: Sql,
+  tenantId: string,
+  wallets: readonly string[],
+  namedBy: NamedBy,
+): Promise<Map<string, string>> {
   if (wallets.length === 0) return new Map();
   const rows = await sql.query<{ wallet: string; author_id: string | null }>(
-    `select wallet, ${newestAuthorId('$1', 'wallet')} as author_id from unnest($2::text[]) as wallet`,
-    [tenantId, wallets],
+    `select wallet, ${newestAuthorId('$1', 'wallet', '$3::timestamptz')} as author_id from unnest($2::text[]) as wallet`,
+    [tenantId, wallets, endMoment(namedBy)],
   );
   return new Map(rows.flatMap(({ wallet, author_id: id }) => (id === null ? [] : [[wallet, id]])));
 }

@@ -236,8 +236,17 @@ export function within(binder: Pick<Binder, 'bind'>, column: string, span: Span)
 
 /** The ends of a span; one without an end gets one, so that statements have one text for all spans. */
 export function endsOf(binder: Pick<Binder, 'bind'>, { fromMs, toMs }: Span): readonly [string, string] {
-  const moment = (value: Date | string): string => `${binder.bind(value)}::timestamptz`;
-  return [moment(new Date(fromMs)), moment(toMs === null ? 'infinity' : new Date(toMs))];
+  return [`${binder.bind(new Date(fromMs))}::timestamptz`, endOf(binder, { toMs })];
+}
+
+/** The end of a span, in the same way. */
+export function endOf(binder: Pick<Binder, 'bind'>, span: Pick<Span, 'toMs'>): string {
+  return `${binder.bind(endMoment(span))}::timestamptz`;
+}
+
+/** The end of a span as a value for a place of that type. */
+export function endMoment({ toMs }: Pick<Span, 'toMs'>): Date | 'infinity' {
+  return toMs === null ? 'infinity' : new Date(toMs);
 }
 
 /**

@@ -5,9 +5,10 @@ import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
 import { isEmpty } from '../../../kernel/time/window.ts';
 import { isWholeTenant } from '../scope.ts';
+import type { NamedBy } from './authors.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
 import type { CrossingDimension, CrossingScope, PayerHistory } from './crossings.ts';
-import { authorGroups, crossingConditions, crossingSource, hadPaid, isRolledByAuthor, within } from './crossings.ts';
+import { authorGroups, crossingConditions, crossingSource, endOf, hadPaid, isRolledByAuthor, within } from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -55,7 +56,7 @@ export interface CrossingGroup {
   readonly reads: number;
   readonly citations: number;
   readonly micro: bigint;
-  /** The newest author id seen with the wallet; null where the key is something else, and without one. */
+  /** The newest author id seen with the wallet by the window's end; null where the key is something else, and without one. */
   readonly authorId: string | null;
   /** Whether the payer had paid the site before the window; null where the key is no payer. */
   readonly history: PayerHistory | null;
@@ -126,6 +127,8 @@ interface GroupsAsked {
   readonly groupBy: CrossingGrouping;
   /** Groups of these keys alone; null: of all. */
   readonly keys?: readonly string[] | null;
+  /** Authors are named as of then; the window unless told. */
+  readonly namedBy?: NamedBy;
 }
 
 /** The groups of a window, in no order; those of `keys` alone where they are given. No window: no rows. */
@@ -206,7 +209,8 @@ function groupsFromColumns(
 }
 
 /** The groups of a window, each with a note: a wallet's author, a payer's history, or how many payers the group has. */
-function crossingGroups(binder: Binder, scope: CrossingScope, window: Span, { groupBy, keys = null }: GroupsAsked): string {
+function crossingGroups(binder: Binder, scope: CrossingScope, window: Span, asked: GroupsAsked): string {
+  const { groupBy, keys = null, namedBy = window } = asked;
   const tenant = groupBy === 'author' || isOfPayers(groupBy) ? binder.bind(scope.tenantId) : '';
   const by = groupBy === 'payer-history' ? 'payer' : groupBy;
   const isBounded = groupBy === 'payer' || groupBy === 'agent';
@@ -216,7 +220,8 @@ function crossingGroups(binder: Binder, scope: CrossingScope, window: Span, { gr
   const groups = `select key, sum(events) - sum(citations) as reads, sum(citations) as citations, sum(micro) as micro
       from (${source}) part${these} group by key having sum(events) <> 0 or sum(micro) <> 0${most}`;
   const history = isOfPayers(groupBy) ? historyOf(binder, tenant, window) : '';
-  const note = groupBy === 'author' ? newestAuthorId(tenant, 'key') : groupBy === 'payer' ? history : 'null::text';
+  const author = groupBy === 'author' ? newestAuthorId(tenant, 'key', endOf(binder, namedBy)) : '';
+  const note = groupBy === 'author' ? author : groupBy === 'payer' ? history : 'null::text';
   const columns = `json_build_array(json_agg(key), json_agg(reads), json_agg(citations), json_agg(micro::text), json_agg(`;
   if (groupBy !== 'payer-history') return `select ${columns}${note})) from (${groups}) one`;
   return `select ${columns}payers)) from (

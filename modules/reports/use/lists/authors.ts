@@ -26,7 +26,7 @@ export async function authorIdsOf(
   tenantId: string,
   wallets: readonly string[],
 ): Promise<(string | null)[]> {
-  const found = await atDatabase(() => listAuthorIds(reading, tenantId, wallets));
+  const found = await atDatabase(() => listAuthorIds(reading, tenantId, wallets, { toMs: null }));
   return wallets.map((wallet) => found.get(wallet) ?? null);
 }
 

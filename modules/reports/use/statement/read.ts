@@ -4,6 +4,7 @@ import { ServiceError } from '../../../kernel/errors.ts';
 import { isLicenceSlug } from '../../../kernel/pages/resource.ts';
 import type { AuthorSum } from '../../store/earnings/authorSums.ts';
 import { sumAuthor } from '../../store/earnings/authorSums.ts';
+import type { NamedBy } from '../../store/earnings/authors.ts';
 import { listWallets } from '../../store/earnings/authors.ts';
 import { readGroups, sumCrossings } from '../../store/earnings/earnings.ts';
 import type { SettledSale } from '../../store/earnings/references.ts';
@@ -75,7 +76,7 @@ async function ofSite(sql: Sql, { site: { tenantId }, frame: { window } }: State
 
 async function ofAuthor(sql: Sql, { site: { tenantId }, frame: { window } }: StatementOf, authorId: string): Promise<Sums> {
   const sums = await sumAuthor(sql, tenantId, authorId, window);
-  if (sums.length === 0) await requireKnown(sql, tenantId, authorId);
+  if (sums.length === 0) await requireKnown(sql, tenantId, authorId, window);
   const by = (of: AuthorSum['of']): (Group & Pick<PageLine, 'shares'>)[] =>
     [...Map.groupBy(sums.filter((sum) => sum.of === of), ({ key }) => key)] // biome-ignore format: one line
       .map(([key, rows]) => ({ key, ...add(rows.map((row) => ({ ...row, host: '' }))), shares: sharesOf(rows) }))
@@ -93,12 +94,12 @@ function sharesOf(sums: readonly AuthorSum[]): readonly [number, number] {
 }
 
 /**
- * An author without a sale in the window is one all the same if the roster has him, or a wallet that was paid before. Throws not_found for anybody
+ * An author without a sale in the window is one all the same if the roster has them, or a wallet that was paid before its end. Throws not_found for anybody
  * else.
  */
-export async function requireKnown(sql: Sql, tenantId: string, authorId: string): Promise<void> {
+export async function requireKnown(sql: Sql, tenantId: string, authorId: string, window: NamedBy): Promise<void> {
   if (await findMember(sql, tenantId, authorId)) return;
-  if ((await listWallets(sql, tenantId, authorId)).length > 0) return;
+  if ((await listWallets(sql, tenantId, authorId, window)).length > 0) return;
   throw new ServiceError('not_found', 'author: no author of this site has this id', { parameter: 'author' });
 }
 

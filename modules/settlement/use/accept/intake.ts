@@ -4,7 +4,7 @@ import { atLedger } from '../../../../db/outage.ts';
 import { findAccountsWithCode } from '../../../../platform/chain/calls/codeSize.ts';
 import { listBalances, listHighestBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
 import type { Network, Networks } from '../../../../platform/chain/network.ts';
-import { askEach, QUORUM } from '../../../../platform/chain/rpc/quorum.ts';
+import { askEach, isDecided, QUORUM } from '../../../../platform/chain/rpc/quorum.ts';
 import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { gathered } from '../../../../platform/pacing/gather.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
@@ -78,16 +78,15 @@ export const lookAtNonceByTwo: (rpc: Rpc, ask: NonceAsk) => Promise<NonceLook | 
     const pairs = asks.map(({ from: payer, nonce }) => ({ payer, nonce }));
     const countUsed = (words: readonly { readonly used: readonly boolean[] }[], at: number): number =>
       words.filter((word) => word.used[at] === true).length;
-    const isKnown = (count: number, used: number): boolean => used >= QUORUM || count - used >= QUORUM;
     const words = await askEach(
       rpc,
       (node) => lookAtNonces(node, network, pairs),
-      (soFar) => asks.every((_, at) => isKnown(soFar.length, countUsed(soFar, at))),
+      (soFar) => asks.every((_, at) => isDecided(countUsed(soFar, at), soFar.length)),
     );
     const lowest = words.reduce<bigint | null>((low, { blockNumber: at }) => (low === null || at < low ? at : low), null);
     return asks.map((_, at): NonceLook | null => {
       const used = countUsed(words, at);
-      return lowest !== null && isKnown(words.length, used) ? { blockNumber: lowest, used: used >= QUORUM } : null;
+      return lowest !== null && isDecided(used, words.length) ? { blockNumber: lowest, used: used >= QUORUM } : null;
     });
   },
   { limit: 200, concurrency: 1, isOutage: () => true },

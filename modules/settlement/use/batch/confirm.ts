@@ -18,6 +18,8 @@ import { runRound, storeEvidence } from './round.ts';
 export interface ConfirmResult {
   /** Payments of the batch that are still undecided. */
   readonly undecided: number;
+  /** Its receipt was there; never where a facilitator carries it. */
+  readonly isMined: boolean;
 }
 
 /** A batch, its signed bytes, and its payments as they stood when it was claimed. */
@@ -47,7 +49,7 @@ export async function confirmBatch(
   { carried, ...options }: ConfirmOptions,
 ): Promise<ConfirmResult> {
   const batch = carried?.batch ?? (await findBatch(deps.database, batchId));
-  if (!batch) return { undecided: 0 };
+  if (!batch) return { undecided: 0, isMined: false };
   const call = chainOf(deps, batch.network);
   const attempts = carried?.attempts ?? (await listAttempts(deps.database, batchId));
   const hashes = attempts.map((attempt) => attempt.txHash);
@@ -57,7 +59,7 @@ export async function confirmBatch(
   if (isWorthless(payments)) await voidStored(deps, call.network, call.rpc, batch);
   await sendBatch(deps, call.network, call.rpc, batchId);
   await raiseFees(deps, call.network, call.rpc, batch);
-  return { undecided: payments.filter(isOpen).length };
+  return { undecided: payments.filter(isOpen).length, isMined: false };
 }
 
 /** Decides the payments of a batch whose nonce is mined, by the receipt of the attempt that was. Calling it again is harmless. */
@@ -87,7 +89,7 @@ export async function decideBatch(
   await closeBatch(deps, batch, { receipt, mined, paymentCount: payments.length });
   deps.crashAt('after_record');
   const decided = new Set(round.changed.map(({ paymentId }) => paymentId));
-  return { undecided: open.filter(({ paymentId }) => !decided.has(paymentId)).length };
+  return { undecided: open.filter(({ paymentId }) => !decided.has(paymentId)).length, isMined: true };
 }
 
 /** True when nothing that a batch carries can be settled any more. One that carries nothing is a flush, or was taken apart before. */

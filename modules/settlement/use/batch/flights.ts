@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLogFields } from '../../../../platform/telemetry/logFields.ts';
 import { workflowIdOf } from '../../rules/batchOutcome.ts';
+import type { Look } from '../../rules/lookPause.ts';
 import type { SettlementDeps, StartBatch } from '../deps.ts';
 import { railFor } from '../rails/rails.ts';
-import type { ConfirmResult } from './confirm.ts';
 import { openLandings } from './landing.ts';
 
 /** Runs a flight inside the trace of the call that woke it. */
@@ -14,8 +14,8 @@ type Within = <T>(work: () => Promise<T>) => Promise<T>;
 export interface Flights {
   /** There may be something to send on a network. One flight of it takes off at a time; wakes that come meanwhile share the next. */
   wake(networkId: string, within?: Within): void;
-  /** What a batch of this process came to, which may still be under way; null for another's. Never rejects. */
-  find(batchId: string): Promise<ConfirmResult> | null;
+  /** What the last look at a batch of this process came to, which may still be under way; null for another's. Never rejects. */
+  find(batchId: string): Promise<Look> | null;
   /** Nothing takes off any more; resolves when what is under way has landed. */
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
       runway.hasMore = sent.others === 'later';
       if (runway.hasMore) again(networkId, runway);
       if (sent.others === 'now') return true;
-      if (sent.carried !== null) await Promise.race([landed, sleep(GATHER_MS)]);
+      if (sent.kind === 'sent') await Promise.race([landed, sleep(GATHER_MS)]);
       return false;
     });
   };

@@ -1,35 +1,31 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SentTransaction } from '../../rules/batchOutcome.ts';
+import type { Look } from '../../rules/lookPause.ts';
 import { refOf } from '../../store/payment.ts';
 import { isRelayed } from '../../store/relayer.ts';
 import type { SettlementDeps, StartBatch } from '../deps.ts';
 import type { Rail } from '../rails/rails.ts';
-import type { Carried, ConfirmOptions, ConfirmResult } from './confirm.ts';
+import type { Carried, ConfirmOptions } from './confirm.ts';
 import type { NewBatch, Sent } from './send.ts';
+import { LOOK_MS, stayWith } from './stay.ts';
 
 /** The batches that a process claimed, from the claim's commit on. */
 export interface Landings {
   /** Claims a batch, starts its workflow with the claim's commit, and sends it; `landed` resolves when this process has done what it does for it. */
   claim(rail: Rail, under: NewBatch): Promise<{ readonly sent: Sent; readonly landed: Promise<unknown> }>;
-  /** What a batch of this process came to, which may still be under way; null for another's. Never rejects. */
-  find(batchId: string): Promise<ConfirmResult> | null;
+  /** What the last look at a batch of this process came to, which may still be under way; null for another's. Never rejects. */
+  find(batchId: string): Promise<Look> | null;
   /** Resolves when all have landed, which then leave what is undecided to their workflows. */
   close(): Promise<void>;
 }
 
-const LOOK_MS = 2_200;
-/** Between two looks at a batch that has no workflow, twice as long after each that failed: where its receipt is there, a look ends at once. */
-const PAUSE_MS = { first: 250, longest: 2_000 } as const;
 /** How long the workflow of a batch leaves it to the process that claimed it: it would share the cores with a decision that comes at once. */
 const IDLE_MS = 1_000;
-/** How long a process stays with a batch that has no workflow. */
-const LONGEST_MS = 4 * 60_000;
 /** Landed batches that are remembered, for their workflow, which comes after them. */
 const KEPT = 200;
 
 /** Stays with what this process claims until its workflow does, and tells after each look: it may have made room for what waits. */
 export function openLandings(deps: SettlementDeps, start: StartBatch, onLook: (networkId: string) => void): Landings {
-  const landings = new Map<string, Promise<ConfirmResult>>();
+  const landings = new Map<string, Promise<Look>>();
   const open = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -57,27 +53,26 @@ export function openLandings(deps: SettlementDeps, start: StartBatch, onLook: (n
     return workflow;
   };
   /** Looks until all is decided, its workflow is there, or the time is up. A look that fails decides nothing. */
-  const land = async (rail: Rail, carried: Carried, noted: Promise<void>, workflow: { readonly isThere: boolean }) => {
+  const land = (rail: Rail, carried: Carried, noted: Promise<void>, workflow: { readonly isThere: boolean }) => {
     const { batchId, network } = carried.batch;
-    const until = deps.now() + LONGEST_MS;
     let known: Pick<ConfirmOptions, 'carried'> = { carried };
-    let result: ConfirmResult = { undecided: carried.payments.length };
-    for (let pauseMs: number = PAUSE_MS.first; ; ) {
+    let undecided = carried.payments.length;
+    const look = async (): Promise<Look> => {
+      let isQuick = true;
       try {
-        result = await rail.confirm(deps, batchId, { timeoutMs: LOOK_MS, ...known });
-        pauseMs = PAUSE_MS.first;
+        const result = await rail.confirm(deps, batchId, { timeoutMs: LOOK_MS, ...known });
+        [undecided, isQuick] = [result.undecided, result.isMined];
       } catch (error) {
         deps.log.warn({ batchId, error: String(error) }, 'a batch could not be looked at; it is looked at again');
-        pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest);
       }
       known = {};
       await noted;
       onLook(network);
-      if (result.undecided === 0 || workflow.isThere || closed || deps.now() > until) return result;
-      await sleep(pauseMs);
-    }
+      return { undecided, isQuick };
+    };
+    return stayWith(deps, look, () => workflow.isThere || closed);
   };
-  const keep = (batchId: string, landing: Promise<ConfirmResult>): void => {
+  const keep = (batchId: string, landing: Promise<Look>): void => {
     landings.set(batchId, landing);
     for (const oldest of landings.keys()) {
       if (landings.size <= KEPT) break;

@@ -7,7 +7,8 @@ import type { SafeLag } from '../../rules/finality.ts';
 import { blindWaitMs, safeWaitMs } from '../../rules/finality.ts';
 import type { BatchReport } from '../../store/batchOutcome.ts';
 import { readBatchReport } from '../../store/batchOutcome.ts';
-import { holdBatch } from '../../store/sweep.ts';
+import type { Batch } from '../../store/relayer.ts';
+import { holdBatch } from '../../store/relayer.ts';
 import type { SettlementDeps } from '../deps.ts';
 
 /** How a batch stands. */
@@ -23,16 +24,16 @@ export interface BatchStanding {
 
 /** Tells how batches stand, to whoever stays with them. */
 export interface Standings {
-  /** Holds a batch through one look, however long that takes or fails, and the pause of its workflow before the next try. Again: for longer. */
-  hold(batchId: string): Promise<void>;
-  /** How a batch stands now, by its rows; holds it until a minute after its next look. Again: for longer. Null: it has no row. */
+  /** Holds a batch through one look, however long that takes or fails, and the pause of its workflow before the next try; null: it has no row. */
+  hold(batchId: string): Promise<Batch | null>;
+  /** How a batch stands now, by its rows; holds it for a minute after its next look, at least. Null: it has no row. */
   of(batchId: string): Promise<BatchStanding | null>;
 }
 
 /** A workflow that is so late holds its batch no longer: its worker died, or Temporal is away. */
-const SPARE_MS = 60_000;
-/** Of a look and of the pause after one that failed (`workflows/settlePayments`), together. */
-const LOOK_MS = 120_000;
+const LATE_MS = 60_000;
+/** Of a look and of the pause after one that failed (`workflows/settlePayments`), together and with ten seconds to spare. */
+const LOOK_MS = 100_000;
 /** For so long a distance of the safe block is remembered, and that no node told it: it says when to look, and decides nothing. */
 const REMEMBERED_MS = 30_000;
 /** For so long it is waited for: a first look at a receipt, which asks for it, has three seconds. */
@@ -61,9 +62,10 @@ export function openStandings(deps: SettlementDeps): Standings {
     of: async (batchId) => {
       const report = await readBatchReport(deps.database, batchId);
       if (!report) return null;
-      const { outcome, open, isOver } = report;
+      const { outcome, open, isOver, heldMs } = report;
       const nextInMs = isOver || open > 0 ? 0 : await waitOf(report);
-      if (!isOver) await holdBatch(deps.database, batchId, nextInMs + SPARE_MS);
+      const leastMs = nextInMs + LATE_MS;
+      if (!isOver && heldMs < leastMs) await holdBatch(deps.database, batchId, leastMs);
       return { outcome, open, isOver, nextInMs };
     },
   };

@@ -21,7 +21,7 @@ import { batchItem } from './batchItem.ts';
 import { choose } from './choose.ts';
 import type { Carried } from './confirm.ts';
 
-/** What a flight came to in this process, which signed it: enough to confirm it without reading anything again. */
+/** What a flight came to in this process. */
 export interface Sent {
   /** `sent`: the batch exists and its bytes went out. `busy`: something waits and cannot go now. `idle`: nothing to send. */
   readonly kind: 'sent' | 'busy' | 'idle';
@@ -30,8 +30,6 @@ export interface Sent {
    * at once would find the same.
    */
   readonly others: 'none' | 'now' | 'later';
-  /** Null unless `sent`. */
-  readonly carried: Carried | null;
   /** Resolves when what the node said is stored; never rejects. */
   readonly noted: Promise<void>;
 }
@@ -42,7 +40,7 @@ export interface NewBatch {
   readonly batchId: string;
   /** The workflow that will stay with it. */
   readonly workflowId: string | null;
-  /** Told at once when the claim is committed, before anything leaves the process. */
+  /** Told at once when the claim is committed, before anything leaves the process; with it a batch is confirmed without being read again. */
   readonly onClaimed?: (carried: Carried) => void;
 }
 
@@ -80,12 +78,12 @@ export async function claimNew(deps: SettlementDeps, under: NewBatch): Promise<S
   const [attempt] = carried.attempts;
   const { noted } = await sendSigned(call, { ...carried, attempt }, claimed.pending);
   deps.crashAt('after_broadcast');
-  return { kind: 'sent', others, carried, noted };
+  return { kind: 'sent', others, noted };
 }
 
 /** Nothing was sent. */
 export function nothing(kind: 'busy' | 'idle'): Sent {
-  return { kind, others: kind === 'busy' ? 'later' : 'none', carried: null, noted: Promise.resolve() };
+  return { kind, others: kind === 'busy' ? 'later' : 'none', noted: Promise.resolve() };
 }
 
 /** A claim that succeeded, and the node's count of the queue before it. */

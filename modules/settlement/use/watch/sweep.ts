@@ -2,7 +2,9 @@ import { listUnfollowed } from '../../../licences/store/notices.ts';
 import { readBatchReport } from '../../store/batchOutcome.ts';
 import { sweepHeld } from '../../store/held.ts';
 import type { PaymentRef } from '../../store/payment.ts';
-import { hasUntaken, hasWork, holdBatch, listUnheldBatches, markSwept } from '../../store/sweep.ts';
+import { hasUntaken } from '../../store/queue.ts';
+import { holdBatch } from '../../store/relayer.ts';
+import { hasWork, listUnheldBatches, markSwept } from '../../store/sweep.ts';
 import type { SettlementDeps, StartBatch } from '../deps.ts';
 import { railSweeps } from '../rails/rails.ts';
 import { budgetOf } from './budget.ts';
@@ -22,35 +24,6 @@ export interface Untaken {
   readonly isUntaken: boolean;
   /** A round over the network would find nothing. */
   readonly isIdle: boolean;
-}
-
-/** Until the first look of a workflow that was just started, which holds its batch for longer. */
-const STARTED_MS = 30_000;
-
-/**
- * Starts the workflows of batches that nobody holds, whoever claimed them. One that cannot be started keeps no other from its turn: it is tried
- * again with the next sweep, and so are those that are left after ten seconds. Returns how many it started; again: harmless, since one that runs stays.
- */
-export async function adoptBatches(deps: SettlementDeps, networkId: string, start: StartBatch): Promise<number> {
-  const { database } = deps;
-  const budget = budgetOf(STEP_MS);
-  let started = 0;
-  for (const batchId of await listUnheldBatches(database, networkId)) {
-    if (budget.isSpent()) break;
-    try {
-      const report = await readBatchReport(database, batchId);
-      if (!report) continue;
-      const { network, payments, txHash, nonce } = report;
-      if (await start({ network, batchId, payments, sent: { txHash, nonce } })) started += 1;
-      await holdBatch(database, batchId, STARTED_MS);
-    } catch (error) {
-      deps.log.warn(
-        { batchId, error: String(error) },
-        'the workflow of a batch could not be started; the next sweep tries again',
-      );
-    }
-  }
-  return started;
 }
 
 /**
@@ -91,4 +64,43 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
     }
   }
   if (!hasFailed) await markSwept(deps.database, networkId);
+}
+
+/** Until the first look of a workflow that was just started, which holds its batch for longer. */
+const STARTED_MS = 30_000;
+/** From the beginning of a sweep until it makes batches final: the steps before that have ten seconds each, and end with what they have begun. */
+const UNTIL_FINAL_MS = 30_000;
+
+/**
+ * Sweeps a network, and gives the batches that nobody holds their workflow, whoever claimed them: also those that this sweep ends, so that there is no
+ * batch without one. They are listed before it, since nothing tells afterwards that one never had a workflow, and held after it, since the sweeper
+ * leaves alone what is held, and a workflow may be stuck. Returns how many it started; again: harmless, since one that runs stays.
+ */
+export async function sweepAndAdopt(deps: SettlementDeps, networkId: string, start: StartBatch): Promise<number> {
+  const left = await listUnheldBatches(deps.database, networkId, UNTIL_FINAL_MS);
+  await sweepNetwork(deps, networkId);
+  return adoptBatches(deps, left, start);
+}
+
+/**
+ * Starts the workflows of those batches that nobody holds by now. One that cannot be started keeps no other from its turn: unless it is over, it is
+ * tried again with the next sweep, and so are those that are left after ten seconds.
+ */
+async function adoptBatches(deps: SettlementDeps, batchIds: readonly string[], start: StartBatch): Promise<number> {
+  const { database } = deps;
+  const budget = budgetOf(STEP_MS);
+  let started = 0;
+  for (const batchId of batchIds) {
+    if (budget.isSpent()) break;
+    try {
+      const report = await readBatchReport(database, batchId);
+      if (!report || report.heldMs > 0) continue;
+      const { network, payments, txHash, nonce, isOver } = report;
+      if (await start({ network, batchId, payments, sent: { txHash, nonce } })) started += 1;
+      if (!isOver) await holdBatch(database, batchId, STARTED_MS);
+    } catch (error) {
+      deps.log.warn({ batchId, error: String(error) }, 'the workflow of a batch could not be started');
+    }
+  }
+  return started;
 }

@@ -1,7 +1,7 @@
 import { isChainUnavailable } from '../../../../platform/chain/rpc/rpc.ts';
 import type { Hex } from '../../../kernel/x402/payload.ts';
 import type { Payment } from '../../store/payment.ts';
-import { findBatch } from '../../store/relayer.ts';
+import type { Batch } from '../../store/relayer.ts';
 import type { UnfinalBatch } from '../../store/sweep.ts';
 import {
   finaliseBatches,
@@ -46,11 +46,11 @@ export async function watchSettled(deps: SettlementDeps, networkId: string, budg
         deps.database,
         some.map(({ batchId }) => batchId),
       ),
-    run: (some, payments) =>
-      watchBatches(
+    run: async (some, payments) =>
+      finalise(
         call,
         some.map(({ batchId }) => batchId),
-        payments,
+        await listSafe(call, payments),
       ),
   });
   const alone = chunks(await listUnfinalAlone(deps.database, networkId, SETTLED_LIMIT));
@@ -66,21 +66,25 @@ export async function watchSettled(deps: SettlementDeps, networkId: string, budg
  * One look at a batch whose payments are decided, by whoever holds it: at the safe block it is over and what settled in it final; what a reorganisation
  * took goes back, and its bytes go out again (safety 3, 5). Any number of calls is harmless. Throws `chain_unavailable`.
  */
-export async function finishBatch(deps: SettlementDeps, batchId: string): Promise<void> {
-  const batch = await findBatch(deps.database, batchId);
-  if (!batch) return;
+export async function finishBatch(deps: SettlementDeps, batch: Batch): Promise<void> {
+  const call = chainOf(deps, batch.network);
   await lookByRail(deps, batch);
-  const payments = await listSettledIn(deps.database, [batchId]);
-  await watchBatches(chainOf(deps, batch.network), [batchId], payments);
+  const payments = await listSettledIn(deps.database, [batch.batchId]);
+  const safe = await listSafe(call, payments);
+  if (safe.length > 0 || payments.length === 0) await finalise(call, [batch.batchId], safe);
 }
 
-/** One look at everything that is settled in some batches: what is safe makes its batch final, or itself where another is not. */
-async function watchBatches(call: Chain<SettlementDeps>, ids: readonly string[], payments: readonly Payment[]): Promise<void> {
-  const { database } = call.deps;
+/** One look at settled payments: those that are at the safe block, which is not written. */
+async function listSafe(call: Chain<SettlementDeps>, payments: readonly Payment[]): Promise<readonly Judged[]> {
   const safe: Judged[] = [];
   for (const some of chunks(payments)) safe.push(...(await settledRound(call, some, { leaveSafe: true })).safe);
+  return safe;
+}
+
+/** What is safe makes its batch final, or itself where another payment of that is not. */
+async function finalise(call: Chain<SettlementDeps>, ids: readonly string[], safe: readonly Judged[]): Promise<void> {
   const final = await finaliseBatches(
-    database,
+    call.deps.database,
     ids,
     safe.map(({ lookup }) => provenOf(lookup.payment)),
   );

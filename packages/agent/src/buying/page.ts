@@ -1,5 +1,6 @@
 /** One page, as text, bought when it has a price: what the command and the tools share. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bodyOf } from '../body.ts';
 import { AgentError } from '../errors.ts';
 import type { LedgerPayment } from '../ledger/entries.ts';
 import type { NextStep } from '../nextStep.ts';
@@ -158,15 +159,10 @@ async function toldOf(wallet: Wallet, url: string, response: Response, before: L
 }
 
 async function textOf(response: Response, contentType: string, url: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new AgentError('too_large', 'The page is larger than 8 MB.', { url });
-    chunks.push(chunk);
-  }
+  const body = await bodyOf(response, MAX_BYTES);
+  if (body === null) throw new AgentError('too_large', 'The page is larger than 8 MB.', { url });
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
-  return decoderOf(label).decode(Buffer.concat(chunks));
+  return decoderOf(label).decode(body);
 }
 
 function decoderOf(label: string): TextDecoder {

@@ -2,6 +2,7 @@
 
 import { createSIWxClientHook } from '@x402/extensions/sign-in-with-x';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402HTTPClient } from '@x402/fetch';
+import { bodyOf } from '../body.ts';
 import { AgentError } from '../errors.ts';
 import type { LedgerPayment } from '../ledger/entries.ts';
 import type { Allowance, Wallet } from './client.ts';
@@ -96,15 +97,7 @@ function bounded(send: typeof fetch): typeof fetch {
     const response = await send(input, init);
     if (response.status !== 402 || response.body === null) return response;
     const { status, statusText, headers } = response;
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body) {
-      size += chunk.length;
-      // Whoever leaves the loop cuts the connection.
-      if (size > MAX_REFUSAL_BYTES) return new Response(null, { status, statusText, headers });
-      chunks.push(chunk);
-    }
-    return new Response(Buffer.concat(chunks), { status, statusText, headers });
+    return new Response(await bodyOf(response, MAX_REFUSAL_BYTES), { status, statusText, headers });
   };
 }
 

@@ -1,10 +1,11 @@
 /** Pages by their words: the service's own tool, asked as any client of the Model Context Protocol asks it. */
+import { bodyOf } from '../body.ts';
 import { AgentError } from '../errors.ts';
 import { nextStepOf, saysOf } from '../nextStep.ts';
 import type { Service } from './service.ts';
 
 const TIMEOUT_MS = 15_000;
-const MAX_CHARACTERS = 1_000_000;
+const MAX_BYTES = 1024 * 1024;
 
 /** What find_pages of the service answers. Its titles are texts of strangers. */
 export async function findPages(
@@ -22,8 +23,9 @@ export async function findPages(
     })
     .catch(() => null);
   if (!response) throw new AgentError('service_failed', 'The service does not answer.');
-  const text = (await response.text()).slice(0, MAX_CHARACTERS);
-  const { result } = (messageIn(text) ?? {}) as {
+  const body = await bodyOf(response, MAX_BYTES).catch(() => null);
+  if (body === null) throw new AgentError('service_failed', 'The service breaks off, or answers more than 1 MB.');
+  const { result } = (messageIn(body.toString('utf8')) ?? {}) as {
     result?: { isError?: boolean; content?: readonly { text?: string }[]; structuredContent?: unknown };
   };
   const facts = result?.structuredContent ?? parsed(result?.content?.[0]?.text ?? '');

@@ -47,7 +47,8 @@ export async function buyLicence(
     sentMicro = amountMicro;
   };
   const pay = payingWith(wallet, { send: service.send, ...options, ...once, onSent });
-  const told = await askService(service, '/_svc/licenses', { body: order, token, send: pay, payer: wallet.signer.address });
+  const paying = { address: wallet.signer.address, amountMicro: () => sentMicro };
+  const told = await askService(service, '/_svc/licenses', { body: order, token, send: pay, paying });
   return { how: sentMicro === null ? 'held' : 'bought', usdc: usdcOf(sentMicro ?? 0n), ...told };
 }
 

@@ -1,5 +1,7 @@
 /** The settlement service, by its REST: licences over many pages, and the keys that receipts are signed with. */
+import { bodyOf } from '../body.ts';
 import { AgentError } from '../errors.ts';
+import type { NextStep } from '../nextStep.ts';
 import { nextStepOf, saysOf } from '../nextStep.ts';
 import type { Wallet } from '../paying/client.ts';
 import { addressOf } from '../paying/purchase.ts';
@@ -19,6 +21,12 @@ export function serviceAt(url: string | undefined, send: typeof fetch = fetch): 
   return { url: addressOf(url).href.replace(/\/+$/, ''), send };
 }
 
+/** A wallet, and what it signed to pay in this call; null: nothing. */
+interface Paying {
+  readonly address: string;
+  readonly amountMicro: () => bigint | null;
+}
+
 /** What a call answers, as JSON of at most 1 MB; `service_failed` for anything but 2xx, with the `next` that the service says. */
 export async function askService(
   service: Service,
@@ -27,8 +35,8 @@ export async function askService(
     readonly body?: unknown;
     readonly token?: string;
     readonly send?: typeof fetch;
-    /** The wallet that pays: what a refusal says of money is about it. */
-    readonly payer?: string;
+    /** What the wallet pays with: what a refusal says of money is about that. */
+    readonly paying?: Paying;
   } = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const { body, token, send = service.send } = asked;
@@ -50,22 +58,23 @@ export async function askService(
   if (response.ok) return value;
   const says = typeof value['error'] === 'string' ? value['error'].replace(/[^\x20-\x7e]/g, ' ').slice(0, 300) : '';
   const told = nextStepOf(value);
-  const next =
-    told && asked.payer !== undefined ? { ...told, ...(told.action === 'fund' ? { address: asked.payer } : {}) } : told;
+  const next = told && asked.paying ? fundingOf(told, asked.paying) : told;
   const sentence = `The service answers ${response.status}${says === '' ? '' : `: ${says}`}.${next ? saysOf(next) : ''}`;
   throw new AgentError('service_failed', sentence, { status: response.status, ...(next ? { next } : {}) });
 }
 
+/** What the wallet lacks, by what it signed: whatever the service says is needed, nobody is told to send more than that. */
+function fundingOf({ needsMicro, ...told }: NextStep, { address, amountMicro }: Paying): NextStep {
+  if (told.action !== 'fund') return { ...told, ...(needsMicro === undefined ? {} : { needsMicro }) };
+  const signed = amountMicro();
+  return { ...told, address, ...(signed === null ? {} : { needsMicro: Number(signed) }) };
+}
+
 async function jsonOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new AgentError('service_failed', 'The service answers more than 1 MB.');
-    chunks.push(chunk);
-  }
+  const body = await bodyOf(response, MAX_BYTES);
+  if (body === null) throw new AgentError('service_failed', 'The service answers more than 1 MB.');
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
   } catch {
     // Said below.

@@ -26,7 +26,7 @@ export async function confirmWithFacilitator(
   options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
 ): Promise<ConfirmResult> {
   const batch = await findBatch(deps.database, batchId);
-  if (!batch) return { undecided: 0 };
+  if (!batch) return { undecided: 0, isMined: false };
   const facilitator = deps.facilitatorOf(batch.network);
   const call = chainOf(deps, batch.network);
   const deadline = performance.now() + options.timeoutMs;
@@ -36,11 +36,11 @@ export async function confirmWithFacilitator(
     const left = await listOpenSubmissions(deps.database, batchId);
     if (left.length === 0) {
       await setBatchState(deps.database, batchId, 'safe');
-      return { undecided: 0 };
+      return { undecided: 0, isMined: false };
     }
     const asked = facilitator ? await askDue(deps, facilitator, { ...call, batchId }, left) : [];
     const leftMs = deadline - performance.now();
-    if (leftMs <= 0 || options.signal?.aborted) return { undecided: left.length };
+    if (leftMs <= 0 || options.signal?.aborted) return { undecided: left.length, isMined: false };
     if (asked.length > 0) pauseMs = LOOK_MS;
     await Promise.race([sleep(Math.min(pauseMs, leftMs)), ...asked.map((one) => one.then(() => sleep(1)))]);
   }

@@ -41,9 +41,8 @@ export async function claimForFacilitator(deps: SettlementDeps, under: NewBatch)
   const { batchId, network: networkId } = under;
   const row = { kind: FACILITATOR, nonce: 0n, state: 'open', createdAt: new Date(deps.now()) } as const;
   const batch = { batchId, network: networkId, address: FACILITATOR, ...row };
-  const carried = { batch, attempts: [], payments };
-  under.onClaimed?.(carried);
-  return { kind: 'sent', others, carried, noted: Promise.resolve() };
+  under.onClaimed?.({ batch, attempts: [], payments });
+  return { kind: 'sent', others, noted: Promise.resolve() };
 }
 
 /** Room for so many payments, each as heavy as the other. */
