@@ -176,7 +176,6 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, 'OLDEST');
       return connect(
         pageOf(await rulesOf(deps, site.tenantId), ({ ruleId }) => ruleId, request),
-        request,
       );
     },
   }),
@@ -209,7 +208,6 @@ builder.objectFields(Tenant, (t) => ({
       const { authors } = await listMembers({ ...deps, database: deps.reading }, site.tenantId);
       return connect(
         pageOf(authors, ({ authorId }) => authorId, request),
-        request,
       );
     },
   }),

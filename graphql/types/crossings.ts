@@ -130,6 +130,7 @@ const CrossingFilter = builder.inputType('CrossingFilter', {
     authorId: t.string({ description: 'With a leg that names this author.', validate: filterText }),
     purpose: t.field({ type: CrossingPurposeName, description: 'Of pages or licences alone.' }),
     payer: t.string({ description: 'Paid by this address.', validate: filterHex }),
+    isCorrection: t.boolean({ description: 'True: rows that take a crossing back; false: all others.' }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
   }),

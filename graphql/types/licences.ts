@@ -53,7 +53,6 @@ async function grantedBy(
           licence,
           connect(
             mapPage(page, (row) => ({ ...row, host: licence.host })),
-            request,
           ),
         );
       }

@@ -170,6 +170,7 @@ const PaymentFilter = builder.inputType('PaymentFilter', {
     purpose: t.field({ type: PaymentPurpose, description: 'For pages or licences alone.' }),
     mode: t.field({ type: PaymentMode, description: 'Live or mock alone.' }),
     author: t.string({ description: 'That pay this wallet.', validate: filterHex }),
+    authorId: t.string({ description: 'With a leg that names this author.', validate: filterText }),
     agentUa: t.string({ description: 'By the agent that gave exactly this User-Agent.', validate: filterText }),
     payer: t.string({ description: 'Signed by this address.', validate: filterHex }),
     txHash: t.string({ description: 'Settled by this transaction.', validate: filterHex }),

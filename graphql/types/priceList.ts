@@ -201,7 +201,6 @@ builder.objectFields(Tenant, (t) => ({
       const request = pageRequest(page, 'PATH');
       return connect(
         pageOf(matching(pages, filter?.contains ?? null, filter?.states ?? null), ({ path }) => path, request),
-        request,
       );
     },
   }),

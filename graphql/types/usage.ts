@@ -97,7 +97,6 @@ const UsageType = builder.objectRef<UsageShown>('Usage').implement({
         const found = pageOf(pages, ({ slug }) => slug, request);
         return connect(
           mapPage(found, (row) => ({ ...row, ...named(row.slug) })),
-          request,
         );
       },
     }),

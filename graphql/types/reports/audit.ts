@@ -1,7 +1,14 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import { FAILURE_REASONS } from '../../../modules/kernel/errors.ts';
 import { mapPage, pageOf } from '../../../modules/paging/use/pages.ts';
-import type { AgentRow, Audit, AuditBucket, AuditGroupRow, AuditTotals } from '../../../modules/reports/use/audit.ts';
+import type {
+  AgentRow,
+  Audit,
+  AuditBucket,
+  AuditGroup as AuditGroupName,
+  AuditGroupRow,
+  AuditTotals,
+} from '../../../modules/reports/use/audit.ts';
 import { readAudit } from '../../../modules/reports/use/audit.ts';
 import type { AskedSeries } from '../../../modules/reports/use/calendar.ts';
 import type { AgentSums, AgentTotals } from '../../../modules/reports/use/lists/agents.ts';
@@ -11,6 +18,8 @@ import { REPORT_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../../schema/enums.ts';
+import type { OfQuestion } from '../../schema/groups.ts';
+import { GROUP_ID, GROUP_VALUE, groupId, questionId, REPORT_ID, valueOf } from '../../schema/groups.ts';
 import { filterHex, filterText, hostFilter, lower } from '../../schema/inputs.ts';
 import type { OfPage } from '../../schema/pageNames.ts';
 import { groupNamer, namesPages } from '../../schema/pageNames.ts';
@@ -73,10 +82,14 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
   }),
 });
 
-const AuditGroup = builder.objectRef<AuditGroupRow & OfPage>('AuditGroup').implement({
+type GroupShown = AuditGroupRow & OfPage & OfQuestion & Pick<AuditReport, 'groupBy'>;
+
+const AuditGroup = builder.objectRef<GroupShown>('AuditGroup').implement({
   description: 'One group of the audit.',
   interfaces: [AnsweredType],
   fields: (t) => ({
+    id: t.id({ description: GROUP_ID, resolve: groupId }),
+    value: t.string({ description: GROUP_VALUE, resolve: ({ key, groupBy }) => valueOf(groupBy, shownWallet(key)) }),
     key: t.string({
       description: 'What the group is of: a host, slug, wallet, kind, agent label or verdict; empty where there is none.',
       resolve: ({ key }) => shownWallet(key),
@@ -138,7 +151,8 @@ const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement(
   }),
 });
 
-interface AuditReport extends Audit {
+interface AuditReport extends Audit, OfQuestion {
+  readonly groupBy: AuditGroupName | null;
   readonly pageOf: (slug: string) => OfPage;
   /** What each of `series` is. */
   readonly read: readonly AskedSeries[];
@@ -148,6 +162,7 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
   description: 'What was observed on a site in a window. Every filter applies to every part.',
   interfaces: [Report],
   fields: (t) => ({
+    id: t.id({ description: REPORT_ID, resolve: (report) => report.questionId }),
     totals: t.field({ type: AuditTotalsType, description: 'The whole window.', resolve: ({ totals }) => totals }),
     previous: t.field({
       type: AuditTotalsType,
@@ -175,15 +190,14 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
         ...pageArgs,
         orderBy: t.arg({ type: AuditOrder, defaultValue: 'HITS', description: 'In which order.' }),
       },
-      resolve: ({ breakdown, pageOf: named }, { orderBy, ...page }) => {
+      resolve: ({ breakdown, pageOf: named, groupBy, questionId: of }, { orderBy, ...page }) => {
         const order = orderBy ?? 'HITS';
         const request = pageRequest(page, order);
         const found = breakdown && pageOf(inOrder(breakdown, order), ({ key }) => key, request);
         return (
           found &&
           connect(
-            mapPage(found, (row) => ({ ...row, ...named(row.key) })),
-            request,
+            mapPage(found, (row) => ({ ...row, ...named(row.key), groupBy, questionId: of })),
           )
         );
       },
@@ -197,7 +211,6 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
         const request = pageRequest(page, 'HITS');
         return connect(
           pageOf(byAgent, ({ agent }) => agent, request),
-          request,
         );
       },
     }),
@@ -292,7 +305,8 @@ builder.objectFields(Tenant, (t) => ({
         validate: filterHex,
       }),
     },
-    resolve: async (site, { window, compare, groupBy, host, kind, ...of }, { deps }, info) => {
+    resolve: async (site, args, { deps }, info) => {
+      const { window, compare, groupBy, host, kind, ...of } = args;
       const read = seriesBelow(info);
       const report = await readAudit({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
@@ -309,7 +323,13 @@ builder.objectFields(Tenant, (t) => ({
         cursorMs: null,
         limit: 1,
       });
-      return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
+      return {
+        ...report,
+        read,
+        groupBy: groupBy ?? null,
+        pageOf: groupNamer(site, groupBy === 'slug', host),
+        questionId: questionId('Audit', site, args),
+      };
     },
   }),
   agents: t.field({
@@ -324,7 +344,6 @@ builder.objectFields(Tenant, (t) => ({
       const { agents } = await readAgents(deps, site, asked, order);
       return connect(
         pageOf(agents, ({ agent }) => agent, request),
-        request,
       );
     },
   }),

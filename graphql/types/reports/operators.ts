@@ -111,7 +111,6 @@ builder.objectFields(Tenant, (t) => ({
       const { operators } = await readOperators(deps, site, asked, order);
       return connect(
         pageOf(operators, ({ name }) => name, request),
-        request,
       );
     },
   }),

@@ -145,7 +145,6 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
           .map((leg, index) => ({ ...leg, tenantId, nowMs, key: `${leg.crossingId} ${leg.toAddress} ${index}` }));
         return connect(
           pageOf(wanted, ({ key }) => key, request),
-          request,
         );
       },
     }),
@@ -159,7 +158,6 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
         const found = pageOf(waitingAuthors(exceptions), ({ wallet }) => wallet, request);
         return connect(
           mapPage(found, (author) => ({ ...author, tenantId })),
-          request,
         );
       },
     }),

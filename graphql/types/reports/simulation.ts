@@ -100,7 +100,6 @@ const SimulationType = builder.objectRef<Simulation>('PriceRuleSimulation').impl
         const request = pageRequest(page, 'MOST');
         return connect(
           pageOf(pages, ({ host, path }) => `${host}${path}`, request),
-          request,
         );
       },
     }),
@@ -113,7 +112,6 @@ const SimulationType = builder.objectRef<Simulation>('PriceRuleSimulation').impl
         const request = pageRequest(page, 'MOST');
         return connect(
           pageOf(agents, ({ agent }) => agent, request),
-          request,
         );
       },
     }),

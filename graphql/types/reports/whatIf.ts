@@ -87,7 +87,6 @@ const WhatIfType = builder.objectRef<WhatIf>('WhatIf').implement({
           breakdown &&
           connect(
             pageOf(breakdown, ({ key }) => key, request),
-            request,
           )
         );
       },
