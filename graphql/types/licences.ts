@@ -26,7 +26,8 @@ const LicencePageType = builder.objectRef<Granted>('LicencePage').implement({
   fields: (t) => ({
     slug: t.exposeString('slug', { description: 'Names the page.' }),
     path: t.exposeString('path', { description: 'Its path when the licence was bought, percent-encoded.' }),
-    micro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro }),
+    micro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
   }),
 });
 
@@ -83,7 +84,8 @@ SoldLicenceType.implement({
     }),
     from: t.field({ type: 'EpochMs', description: 'When it begins.', resolve: ({ periodFrom }) => periodFrom }),
     until: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ periodUntil }) => periodUntil }),
-    micro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ priceMicro }) => priceMicro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ priceMicro }) => priceMicro }),
+    micro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ priceMicro }) => priceMicro, deprecationReason: 'Use `amountMicro`.' }),
     holder: t.string({
       nullable: true,
       description: 'The key that must prove itself, where the buyer asked for that.',

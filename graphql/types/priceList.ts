@@ -73,7 +73,8 @@ const PagePayee = builder.objectRef<Leg>('PagePayee').implement({
       resolve: ({ authorId }) => authorId ?? null,
     }),
     wallet: t.string({ description: 'Where it is paid to.', resolve: ({ toAddress }) => shownWallet(toAddress) }),
-    micro: t.field({ type: 'Micro', description: 'How much of one read.', resolve: ({ amountMicro }) => amountMicro }),
+    amountMicro: t.field({ type: 'Micro', description: 'How much of one read.', resolve: ({ amountMicro }) => amountMicro }),
+    micro: t.field({ type: 'Micro', description: 'How much of one read.', resolve: ({ amountMicro }) => amountMicro, deprecationReason: 'Use `amountMicro`.' }),
   }),
 });
 

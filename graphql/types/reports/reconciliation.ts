@@ -42,7 +42,8 @@ const BucketType = builder.objectRef<Bucket>('LegSum').implement({
   description: 'Legs and their money.',
   fields: (t) => ({
     legs: t.exposeInt('legs', { description: 'How many.' }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
   }),
 });
 
@@ -57,7 +58,8 @@ const ExceptionType = builder.objectRef<Exception>('ReconciliationException').im
     kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
     toAddress: t.exposeString('toAddress', { description: 'The wallet that waits.' }),
     authorId: t.loadable({ ...AUTHOR_ID, resolve: (leg) => keyIn(leg, leg.toAddress.toLowerCase()) }),
-    micro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro }),
+    micro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
     reason: t.field({ type: ExceptionReason, description: 'Why.', resolve: ({ reason }) => reason }),
     txHash: t.exposeString('txHash', { nullable: true, description: 'The transaction that should have settled it.' }),
     recordedAt: t.field({ type: 'EpochMs', description: 'Since when.', resolve: ({ recordedAt }) => recordedAt.getTime() }),
@@ -91,7 +93,8 @@ const WaitingReasonType = builder.objectRef<WaitingReason>('WaitingReason').impl
   fields: (t) => ({
     reason: t.field({ type: ExceptionReason, description: 'Why.', resolve: ({ reason }) => reason }),
     legs: t.exposeInt('legs', { description: 'How many.' }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
   }),
 });
 
@@ -103,7 +106,8 @@ const WaitingAuthorType = builder.objectRef<Waiting>('WaitingAuthor').implement(
     wallet: t.exposeString('wallet', { description: 'The author’s wallet.' }),
     authorId: t.loadable({ ...AUTHOR_ID, resolve: (author) => keyIn(author, author.wallet.toLowerCase()) }),
     legs: t.exposeInt('legs', { description: 'How many legs wait.' }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
     oldestAt: t.field({ type: 'EpochMs', description: 'Since when the oldest waits.', resolve: ({ oldestAtMs }) => oldestAtMs }),
     reasons: t.field({
       type: [WaitingReasonType],
