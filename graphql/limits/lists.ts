@@ -36,6 +36,7 @@ export const MOST_OF = {
   'Earnings.series': MAX_BUCKETS,
   'Audit.series': MAX_BUCKETS,
   'EarningsGroup.series': MAX_BUCKETS,
+  'AuditGroup.series': MAX_BUCKETS,
   'SettlementTimes.series': MAX_BUCKETS,
   'WebhookTimes.endpoints': MOST_ENDPOINTS_SHOWN,
   'AuditTotals.failedByReason': FAILURE_REASONS.length,

@@ -151,7 +151,8 @@ const filled = (groups: readonly Group[], isEmpty: (bucket: Bucket) => boolean):
   groups.flatMap(({ key, series }) =>
     series.filter((one) => !isEmpty(one)).map((one) => ({ key: key.startsWith('0x') ? key.toLowerCase() : key, ...one })),
   );
-const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+const textOf = (row: unknown): string => JSON.stringify(Object.entries(row as object).toSorted());
+const byText = (a: unknown, b: unknown): number => (textOf(a) < textOf(b) ? -1 : 1);
 
 test('1 the pages that earn most, each beside the same time before', async () => {
   const { earnings } = await ask(
@@ -214,6 +215,29 @@ test.each([
   );
   expect(found.toSorted(byText)).toEqual(rows.toSorted(byText));
   expect(rows.length).toBeGreaterThan(10);
+});
+
+test.each([
+  ['AGENT', 'agent', "classified_as = 'agent'"],
+  ['SLUG', 'slug', 'true'],
+  ['VERDICT', 'verdict', 'true'],
+  ['HOST', 'host', 'true'],
+])('requests of each group by %s, day by day, are what SQL says', async (groupBy, key, condition) => {
+  const { audit } = await ask(
+    `audit(window: $w, groupBy: ${groupBy}) { breakdown { nodes { key hits series(timeZone: "${ZONE}") { from totals { observations denied answered } } } } }`,
+  );
+  const rows = await sql(
+    `select ${key} as key, ${bucket('day', 'at')} as "from", jsonb_build_object('observations', ${hitsOf('true')}, 'denied', ${hitsOf("verdict = 'denied'")},
+       'answered', ${hitsOf("verdict = 'paid'")}) as totals
+     from observation where tenant_id = $1 and ${condition} and ${within('at')} group by 1, 2`,
+  );
+  type Totals = { readonly observations: number };
+  const found = filled(audit.breakdown.nodes, ({ totals }) => (totals as Totals).observations === 0);
+  expect(found.toSorted(byText)).toEqual(rows.toSorted(byText));
+  for (const { hits, series } of audit.breakdown.nodes) {
+    expect(series.reduce((sum: number, { totals }: { totals: Totals }) => sum + totals.observations, 0)).toBe(hits);
+  }
+  expect(rows.length).toBeGreaterThan(20);
 });
 
 test('3 who paid and who did not, by operator', async () => {

@@ -14,8 +14,10 @@ import type { AskedSeries } from '../../../modules/reports/use/calendar.ts';
 import type { AgentSums, AgentTotals } from '../../../modules/reports/use/lists/agents.ts';
 import { readAgents } from '../../../modules/reports/use/lists/agents.ts';
 import { shownWallet } from '../../../modules/reports/use/wallet.ts';
-import { REPORT_COST } from '../../limits/limits.ts';
+import { LIST_COST, REPORT_COST } from '../../limits/limits.ts';
+import { pagesBelow } from '../../request/asked.ts';
 import { builder } from '../../schema/builder.ts';
+import type { PageArgs } from '../../schema/connections.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../../schema/enums.ts';
 import type { OfQuestion } from '../../schema/groups.ts';
@@ -23,7 +25,8 @@ import { GROUP_ID, GROUP_VALUE, groupId, questionId, REPORT_ID, valueOf } from '
 import { filterHex, filterText, hostFilter, lower } from '../../schema/inputs.ts';
 import type { OfPage } from '../../schema/pageNames.ts';
 import { groupNamer, namesPages } from '../../schema/pageNames.ts';
-import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
+import type { SeriesArgs } from '../../schema/series.ts';
+import { askedSeries, Bucket, eachOnce, GROUP_SERIES_DESCRIPTION, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
 import { AnsweredType } from './answered.ts';
@@ -82,7 +85,15 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
   }),
 });
 
-type GroupShown = AuditGroupRow & OfPage & OfQuestion & Pick<AuditReport, 'groupBy'>;
+const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement({
+  description: 'What was observed in one stretch of a series.',
+  interfaces: [Bucket],
+  fields: (t) => ({
+    totals: t.field({ type: AuditTotalsType, description: 'Net sums of the stretch.', resolve: ({ totals }) => totals }),
+  }),
+});
+
+type GroupShown = AuditGroupRow & OfPage & OfQuestion & Pick<AuditReport, 'groupBy' | 'seriesOfGroup'>;
 
 const AuditGroup = builder.objectRef<GroupShown>('AuditGroup').implement({
   description: 'One group of the audit.',
@@ -104,6 +115,13 @@ const AuditGroup = builder.objectRef<GroupShown>('AuditGroup').implement({
       type: 'Micro',
       description: VERIFIED_EARNED,
       resolve: ({ verifiedEarnedMicro }) => verifiedEarnedMicro,
+    }),
+    series: t.field({
+      type: [AuditBucketType],
+      description: GROUP_SERIES_DESCRIPTION,
+      complexity: LIST_COST,
+      args: seriesArgs,
+      resolve: ({ key, seriesOfGroup }, args) => [...seriesOfGroup(askedSeries(args), key)],
     }),
   }),
 });
@@ -142,14 +160,6 @@ function inOrder(rows: readonly AuditGroupRow[], orderBy: keyof typeof GROUP_MEA
     return x === y ? (a.key < b.key ? -1 : 1) : x > y ? -1 : 1;
   });
 }
-
-const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement({
-  description: 'What was observed in one stretch of a series.',
-  interfaces: [Bucket],
-  fields: (t) => ({
-    totals: t.field({ type: AuditTotalsType, description: 'Net sums of the stretch.', resolve: ({ totals }) => totals }),
-  }),
-});
 
 interface AuditReport extends Audit, OfQuestion {
   readonly groupBy: AuditGroupName | null;
@@ -190,15 +200,10 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
         ...pageArgs,
         orderBy: t.arg({ type: AuditOrder, defaultValue: 'HITS', description: 'In which order.' }),
       },
-      resolve: ({ breakdown, pageOf: named, groupBy, questionId: of }, { orderBy, ...page }) => {
-        const order = orderBy ?? 'HITS';
-        const request = pageRequest(page, order);
-        const found = breakdown && pageOf(inOrder(breakdown, order), ({ key }) => key, request);
+      resolve: ({ breakdown, pageOf: named, groupBy, seriesOfGroup, questionId: of }, args) => {
+        const found = breakdown && groupPage(breakdown, args);
         return (
-          found &&
-          connect(
-            mapPage(found, (row) => ({ ...row, ...named(row.key), groupBy, questionId: of })),
-          )
+          found && connect(mapPage(found, (row) => ({ ...row, ...named(row.key), groupBy, seriesOfGroup, questionId: of })))
         );
       },
     }),
@@ -216,6 +221,12 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
     }),
   }),
 });
+
+/** A page of a breakdown by its arguments. */
+function groupPage(rows: readonly AuditGroupRow[], { orderBy, ...page }: PageArgs & { readonly orderBy?: unknown }) {
+  const order = (orderBy ?? 'HITS') as keyof typeof GROUP_MEASURES;
+  return pageOf(inOrder(rows, order), ({ key }) => key, pageRequest(page, order));
+}
 
 /** What agents did. */
 export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implement({
@@ -315,6 +326,10 @@ builder.objectFields(Tenant, (t) => ({
         host: hostFilter(host),
         kind: kind ?? null,
         series: read,
+        groupSeries: pagesBelow(info, 'breakdown', 'series').map(({ page, ofRows }) => ({
+          series: eachOnce(ofRows as SeriesArgs[]),
+          keysOf: (rows: readonly AuditGroupRow[]) => groupPage(rows, page).rows.map(({ row }) => row.key),
+        })),
         verdict: of.verdict ?? null,
         agent: of.agent ?? null,
         agentName: of.agentName ?? null,
