@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEngine } from '../../graphql/request/engine.ts';
 import { createGraphqlHandler } from '../../graphql/request/handler.ts';
+import { linkedRows } from '../../modules/reports/use/rowsLinks.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { askedOf, startBusySite } from '../support/busy-site.ts';
 import type { GraphAnswer } from '../support/graphql.ts';
@@ -100,6 +101,9 @@ test('links that ended, were tampered with, or are of something else lead nowher
     const { status } = await fetch(`${world.graph.url}?rows=${wrong}`);
     expect(status).toBe(400);
   }
+  const { deps } = world.graph.api;
+  expect(await linkedRows(deps, token)).toMatchObject({ tenantId: world.site.tenantId });
+  await expect(linkedRows({ ...deps, clock: () => expiresAt }, token)).rejects.toThrow(/this link has ended/);
   const byKey = await world.graph.ask(
     world.site.key,
     `mutation { makeRowsLink(input: { query: "{ tenant { legs { nodes { at } } } }" }) { ... on MakeRowsLinkPayload { url } } }`,
