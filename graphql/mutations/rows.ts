@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { MAX_ROWS_LINK_HOURS, MAX_ROWS_QUERY_CHARS, makeRowsLink, ROWS_LINK_HOURS } from '../../modules/reports/use/rowsLinks.ts';
 import { GRAPHQL_PATH } from '../request/path.ts';
+import { pagedQuery } from '../rows/document.ts';
 import { builder } from '../schema/builder.ts';
 import { optional, ownerMutation, TENANT_ID } from './field.ts';
 
@@ -43,11 +44,9 @@ ownerMutation('makeRowsLink', {
     hours: optional(z.number()),
   }),
   payload: MakeRowsLinkPayload,
-  change: async (deps, call, { query, variables, hours }) => {
-    // The document is checked against the schema, which this file is a part of.
-    const { pagedQuery } = await import('../rows/document.ts');
+  change: async (deps, call, { query, variables, hours }, schema) => {
     const given = variablesOf(variables);
-    pagedQuery(query, given);
+    pagedQuery(schema, query, given);
     const { token, expiresAtMs } = await makeRowsLink(deps, call, {
       query,
       variables: given,

@@ -60,7 +60,9 @@ export function publicError(error: unknown): GraphQLError {
   const place = error instanceof GraphQLError ? error : null;
   const cause = place === null ? error : (place.originalError ?? null);
   if (place !== null && (cause === null || cause instanceof GraphQLError))
-    return OWN_CODES.has(String(place.extensions['code'])) ? short(named(place)) : (documentRefusal(place) ?? named(written(place)));
+    return OWN_CODES.has(String(place.extensions['code']))
+      ? short(named(place))
+      : (documentRefusal(place) ?? named(written(place)));
   const known = outageOf(cause) ?? cause;
   const extensions = extensionsOf(known);
   if (extensions && isServiceError(known)) return said(known.message, extensions, place);

@@ -1,10 +1,9 @@
-import type { DocumentNode, FieldNode, GraphQLObjectType, OperationDefinitionNode, SelectionSetNode } from 'graphql';
+import type { DocumentNode, FieldNode, GraphQLObjectType, GraphQLSchema, OperationDefinitionNode, SelectionSetNode } from 'graphql';
 import { getNamedType, isObjectType, Kind, parse, print, validate } from 'graphql';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { PAGE_LIMIT, TOKEN_LIMIT } from '../limits/limits.ts';
 import { judge } from '../limits/plugins.ts';
 import { publicError } from '../request/errors.ts';
-import { schema } from '../schema/schema.ts';
 
 /** A query that gives a list page by page. */
 export interface PagedQuery {
@@ -23,7 +22,7 @@ const SHAPE = 'a query of one list and its rows, such as `query { tenant { cross
  * Makes a query of one list one of its pages: `first` rows, or as many as a page may have, after the cursor. Throws invalid_parameter for a
  * document that is not valid, asks for anything besides the rows of one list of `tenant`, or costs more than a query may.
  */
-export function pagedQuery(query: string, variables: Readonly<Record<string, unknown>>): PagedQuery {
+export function pagedQuery(schema: GraphQLSchema, query: string, variables: Readonly<Record<string, unknown>>): PagedQuery {
   const document = parsed(query);
   const [operation, ...others] = document.definitions.filter((part) => part.kind === Kind.OPERATION_DEFINITION);
   if (!operation || others.length > 0 || operation.operation !== 'query') refuse(`must be ${SHAPE}`);
@@ -83,9 +82,12 @@ function page(node: FieldNode): FieldNode {
   }
   if (given.some(({ name }) => PAGING.has(name.value))) refuse('must not say after, before or last: all rows are given');
   const hasFirst = given.some(({ name }) => name.value === 'first');
-  const sample = parse(`{ x(${hasFirst ? '' : `first: ${PAGE_LIMIT}, `}after: $${CURSOR}) { pageInfo { hasNextPage endCursor } } }`, {
-    noLocation: true,
-  });
+  const sample = parse(
+    `{ x(${hasFirst ? '' : `first: ${PAGE_LIMIT}, `}after: $${CURSOR}) { pageInfo { hasNextPage endCursor } } }`,
+    {
+      noLocation: true,
+    },
+  );
   const [{ selectionSet }] = sample.definitions as unknown as readonly [OperationDefinitionNode];
   const added = selectionSet.selections[0] as FieldNode;
   return {

@@ -10,6 +10,7 @@ import { siteName } from '../../platform/pacing/heavy.ts';
 import type { GraphqlDeps, Visitor } from '../request/context.ts';
 import { questionsOf } from '../request/context.ts';
 import type { Engine } from '../request/engine.ts';
+import { schema } from '../schema/schema.ts';
 import { CURSOR, pagedQuery } from './document.ts';
 
 /** What one file holds at most, and how long it takes at most; a longer list goes on by the cursor of its last line. */
@@ -32,13 +33,17 @@ export function openRows(deps: GraphqlDeps, ask: Engine) {
     const { status } = await describeTenant(deps, tenantId);
     if (status !== 'active') throw new ServiceError('not_found', 'the site of this link is closed or suspended');
     if (busy.has(tenantId)) {
-      throw new ServiceError('throttled', 'the rows of another link of this site are on their way; ask again when they have come', {
-        retryAfterSeconds: RETRY_SECONDS,
-      });
+      throw new ServiceError(
+        'throttled',
+        'the rows of another link of this site are on their way; ask again when they have come',
+        {
+          retryAfterSeconds: RETRY_SECONDS,
+        },
+      );
     }
     busy.add(tenantId);
     try {
-      const { text, way } = pagedQuery(query, variables);
+      const { text, way } = pagedQuery(schema, query, variables);
       const pages = pagesOf({ deps, ask, gone: goneOf(request) }, { tenantId, text, variables, way, after });
       await send(response, pages);
     } finally {
@@ -98,7 +103,10 @@ async function* pagesOf(
       errors?: readonly { readonly message: string }[];
     };
     if (errors?.[0]) throw new ServiceError('invalid_parameter', errors[0].message);
-    const page = way.reduce<unknown>((value, name) => (value as Record<string, unknown> | null)?.[name] ?? null, data) as Page | null;
+    const page = way.reduce<unknown>(
+      (value, name) => (value as Record<string, unknown> | null)?.[name] ?? null,
+      data,
+    ) as Page | null;
     if (page === null) return;
     yield page;
     ({ hasNextPage: goesOn } = page.pageInfo);

@@ -30,7 +30,9 @@ const LIST_ADVICE = 'to find these rows takes too long: give a shorter window, o
 const PageInfo = builder.objectRef<Connected<unknown>['pageInfo']>('PageInfo').implement({
   description: 'Where a page stands in its list (Relay, Cursor Connections).',
   fields: (t) => ({
-    hasNextPage: t.exposeBoolean('hasNextPage', { description: 'True when there is more after this page; of one asked for with `before`, always.' }),
+    hasNextPage: t.exposeBoolean('hasNextPage', {
+      description: 'True when there is more after this page; of one asked for with `before`, always.',
+    }),
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
       description: 'True when there is more before this page; of one asked for with `after`, always.',
     }),

@@ -35,6 +35,6 @@ export const GROUP_VALUE =
 const OF_ENUMS: ReadonlySet<string> = new Set(['kind', 'purpose', 'payer-history', 'verdict']);
 
 /** A key of a group as filters take it. */
-export function valueOf(groupBy: string | null, key: string): string {
+export function filterValue(groupBy: string | null, key: string): string {
   return groupBy !== null && OF_ENUMS.has(groupBy) ? key.toUpperCase().replaceAll('-', '_') : key;
 }

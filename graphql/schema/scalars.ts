@@ -40,5 +40,6 @@ builder.scalarType('EpochMs', {
     '"2026-11-01T00:00:00+01:00".',
   serialize: (value) => (value instanceof Date ? value.getTime() : value),
   parseValue: (value) => timeOf(value),
-  parseLiteral: (node) => timeOf(node.kind === Kind.INT ? Number(node.value) : node.kind === Kind.STRING ? node.value : null, node),
+  parseLiteral: (node) =>
+    timeOf(node.kind === Kind.INT ? Number(node.value) : node.kind === Kind.STRING ? node.value : null, node),
 });

@@ -66,9 +66,7 @@ export function seriesBelow(info: GraphQLResolveInfo): readonly AskedSeries[] {
 
 /** The series that arguments ask for, each once. */
 export function eachOnce(all: readonly SeriesArgs[]): readonly AskedSeries[] {
-  return all
-    .map(askedSeries)
-    .filter((one, place, series) => series.findIndex((other) => isSame(one, other)) === place);
+  return all.map(askedSeries).filter((one, place, series) => series.findIndex((other) => isSame(one, other)) === place);
 }
 
 /** The series that a field asks for, of those read. */

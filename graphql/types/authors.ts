@@ -79,9 +79,7 @@ const StatementsType = builder.objectRef<StatementsReport>('Statements').impleme
       resolve: ({ authors, tenantId }, page) => {
         const request = pageRequest(page, 'LARGEST');
         const found = pageOf(authors, ({ wallet }) => wallet, request);
-        return connect(
-          mapPage(found, (author) => ({ ...author, tenantId })),
-        );
+        return connect(mapPage(found, (author) => ({ ...author, tenantId })));
       },
     }),
   }),

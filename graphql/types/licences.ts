@@ -27,7 +27,12 @@ const LicencePageType = builder.objectRef<Granted>('LicencePage').implement({
     slug: t.exposeString('slug', { description: 'Names the page.' }),
     path: t.exposeString('path', { description: 'Its path when the licence was bought, percent-encoded.' }),
     amountMicro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro }),
-    micro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its part of the price.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -50,12 +55,7 @@ async function grantedBy(
     for (const licence of members) {
       const page = pages[values.indexOf(licence.jti)];
       if (page) {
-        found.set(
-          licence,
-          connect(
-            mapPage(page, (row) => ({ ...row, host: licence.host })),
-          ),
-        );
+        found.set(licence, connect(mapPage(page, (row) => ({ ...row, host: licence.host }))));
       }
     }
   }
@@ -85,7 +85,12 @@ SoldLicenceType.implement({
     from: t.field({ type: 'EpochMs', description: 'When it begins.', resolve: ({ periodFrom }) => periodFrom }),
     until: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ periodUntil }) => periodUntil }),
     amountMicro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ priceMicro }) => priceMicro }),
-    micro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ priceMicro }) => priceMicro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its price.',
+      resolve: ({ priceMicro }) => priceMicro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     holder: t.string({
       nullable: true,
       description: 'The key that must prove itself, where the buyer asked for that.',

@@ -63,7 +63,13 @@ ObservationType.implement({
     verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),
     sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description: 'True when a signature was presented and failed.' }),
     amountMicro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
-    micro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      nullable: true,
+      description: 'The price asked.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ at }) => at }),
   }),
 });
@@ -138,7 +144,12 @@ builder.objectField(Tenant, 'observations', (t) =>
       const request = { ...pageRequest(page, order), orderBy: order };
       const nowMs = deps.clock();
       const readable = windowOf(site, window, nowMs);
-      const which = { ...rest, reason: lower(reason), host: hostFilter(host), window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
+      const which = {
+        ...rest,
+        reason: lower(reason),
+        host: hostFilter(host),
+        window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS },
+      };
       return findPage(request, () => observationPage(deps, site.tenantId, which, request));
     },
   }),

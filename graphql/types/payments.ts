@@ -65,7 +65,12 @@ PaymentType.implement({
     resource: t.exposeString('resource', { description: 'The full URL of what it buys.' }),
     kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
     amountMicro: t.field({ type: 'Micro', description: 'Its amount.', resolve: ({ amountMicro }) => amountMicro }),
-    micro: t.field({ type: 'Micro', description: 'Its amount.', resolve: ({ amountMicro }) => amountMicro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its amount.',
+      resolve: ({ amountMicro }) => amountMicro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     network: t.exposeString('network', { description: 'The chain (CAIP-2).' }),
     asset: t.string({ description: 'The token.', resolve: ({ asset }) => shownWallet(asset) }),
     payer: t.string({ description: 'Who signed it.', resolve: ({ payer }) => shownWallet(payer) }),

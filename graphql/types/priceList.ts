@@ -74,7 +74,12 @@ const PagePayee = builder.objectRef<Leg>('PagePayee').implement({
     }),
     wallet: t.string({ description: 'Where it is paid to.', resolve: ({ toAddress }) => shownWallet(toAddress) }),
     amountMicro: t.field({ type: 'Micro', description: 'How much of one read.', resolve: ({ amountMicro }) => amountMicro }),
-    micro: t.field({ type: 'Micro', description: 'How much of one read.', resolve: ({ amountMicro }) => amountMicro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'How much of one read.',
+      resolve: ({ amountMicro }) => amountMicro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -200,9 +205,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, { filter, ...page }, { deps }) => {
       const { pages } = await readPriceList(deps, site.tenantId);
       const request = pageRequest(page, 'PATH');
-      return connect(
-        pageOf(matching(pages, filter?.contains ?? null, filter?.states ?? null), ({ path }) => path, request),
-      );
+      return connect(pageOf(matching(pages, filter?.contains ?? null, filter?.states ?? null), ({ path }) => path, request));
     },
   }),
   priceEffect: t.field({

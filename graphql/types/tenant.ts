@@ -170,8 +170,10 @@ builder.queryType({
       description: 'A site of the caller; null for any other.',
       complexity: ROW_COST,
       args: {
-        tenantId: t.arg.id({ description:
-            'Which one. Left out: the site of the key, or the one that an owner’s token was made for; who signed in and has several names one.', }),
+        tenantId: t.arg.id({
+          description:
+            'Which one. Left out: the site of the key, or the one that an owner’s token was made for; who signed in and has several names one.',
+        }),
       },
       resolve: (_root, { tenantId }, context) => findSite(context, tenantId ?? null),
     }),

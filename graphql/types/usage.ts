@@ -96,9 +96,7 @@ const UsageType = builder.objectRef<UsageShown>('Usage').implement({
       resolve: ({ pages, named }, page) => {
         const request = pageRequest(page, 'LARGEST');
         const found = pageOf(pages, ({ slug }) => slug, request);
-        return connect(
-          mapPage(found, (row) => ({ ...row, ...named(row.slug) })),
-        );
+        return connect(mapPage(found, (row) => ({ ...row, ...named(row.slug) })));
       },
     }),
   }),

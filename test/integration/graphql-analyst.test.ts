@@ -35,10 +35,13 @@ beforeAll(async () => {
   receivers = [await startReceiver(), await startReceiver()];
   await sendWebhooks();
   const pages = ['solo', 'trio', 'long/way', ...Array.from({ length: 130 }, (_, n) => `quiet-${String(n).padStart(3, '0')}`)];
-  await importPages({ database: world.graph.api.deps.database }, {
-    tenantId: site.tenantId,
-    pages: pages.map((slug) => ({ slug, path: `/read/${slug}` })),
-  });
+  await importPages(
+    { database: world.graph.api.deps.database },
+    {
+      tenantId: site.tenantId,
+      pages: pages.map((slug) => ({ slug, path: `/read/${slug}` })),
+    },
+  );
 });
 afterAll(async () => {
   for (const receiver of receivers ?? []) await receiver.stop();
@@ -76,6 +79,10 @@ async function sellMore(): Promise<void> {
   const ids = await insertPurchases(
     database,
     Array.from({ length: 90 }, (_, n) => sale(n)),
+  );
+  await sql(
+    `update test.payment p set accepted_at = c.at from crossing c
+     where p.tenant_id = $1 and c.tenant_id = $1 and c.payment_id = p.payment_id and c.sequence = 0 and p.payment_id = any('{${ids.join(',')}}'::uuid[])`,
   );
   await sql(
     `update payment_state s set settled_at = s.accepted_at + n * interval '37 milliseconds',
@@ -139,7 +146,11 @@ async function sendWebhooks(): Promise<void> {
 /** The answer of one query with the window as `$w`, by the owner's token; nothing of it is an error. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
 async function ask(fields: string): Promise<any> {
-  const { data, errors } = await world.graph.ask(owner, `query ($w: WindowInput) { tenant { ${fields} } }`, { w: window });
+  const { data, errors } = await world.graph.ask(
+    owner,
+    `query${fields.includes('$w') ? ' ($w: WindowInput)' : ''} { tenant { ${fields} } }`,
+    { w: window },
+  );
   expect(errors).toEqual([]);
   return data.tenant;
 }
@@ -187,7 +198,10 @@ test('2 each author week by week', async () => {
     rows.filter(({ grossMicro, events }) => grossMicro !== '0' || events !== 0).toSorted(byText),
   );
   for (const { grossMicro, series } of groups) {
-    expect([series.length, String(series.reduce((sum, one) => sum + BigInt(String(one['grossMicro'])), 0n))]).toEqual([3, grossMicro]);
+    expect([series.length, String(series.reduce((sum, one) => sum + BigInt(String(one['grossMicro'])), 0n))]).toEqual([
+      3,
+      grossMicro,
+    ]);
   }
   expect(groups.length).toBeGreaterThan(1);
 });
@@ -241,7 +255,9 @@ test.each([
 });
 
 test('3 who paid and who did not, by operator', async () => {
-  const { operators } = await ask('operators(window: $w, first: 50) { nodes { agents hits paid denied unanswered paymentFailed } }');
+  const { operators } = await ask(
+    'operators(window: $w, first: 50) { nodes { agents hits paid denied unanswered paymentFailed } }',
+  );
   expect(operators.nodes.length).toBe(3);
   for (const { agents, ...sums } of operators.nodes) {
     const [row] = await sql(
@@ -301,7 +317,7 @@ test('6 how long payments take to be settled, day by day', async () => {
          'p50Ms', percentile_disc(0.5) within group (order by ${took('coalesce(settled_at, decided_at)')})::bigint,
          'p95Ms', percentile_disc(0.95) within group (order by ${took('coalesce(settled_at, decided_at)')})::bigint) as settled,
        jsonb_build_object('payments', count(final_at), 'p50Ms', percentile_disc(0.5) within group (order by ${took('final_at')})::bigint) as final
-     from payment where tenant_id = $1 and state in ('settled', 'final') and mode = 'live' and ${within('accepted_at')} group by 1 order by 1`,
+     from payment_state where tenant_id = $1 and state in ('settled', 'final') and mode = 'live' and ${within('accepted_at')} group by 1 order by 1`,
   );
   const { series, settled } = settlementTimes;
   type Day = { readonly settled: { readonly payments: number } };
@@ -309,11 +325,13 @@ test('6 how long payments take to be settled, day by day', async () => {
     rows.filter((row) => (row['settled'] as { payments: number }).payments > 0),
   );
   expect(series.reduce((sum: number, day: Day) => sum + day.settled.payments, 0)).toBe(settled.payments);
-  expect(series).toHaveLength(15);
+  expect([series.length, rows.length]).toEqual([15, 15]);
 });
 
 test('7 what the chain shows of the legs, and what is outstanding', async () => {
-  const { reconciliation } = await ask('reconciliation(window: $w) { recorded { legs micro } settled { legs micro } outstanding { legs micro } }');
+  const { reconciliation } = await ask(
+    'reconciliation(window: $w) { settled { legs amountMicro } outstanding { legs amountMicro } }',
+  );
   const [row] = await sql(
     `with standing as (
        select l.amount_micro as micro, t.amount_micro is not distinct from p.amount_micro as shown
@@ -321,8 +339,8 @@ test('7 what the chain shows of the legs, and what is outstanding', async () => 
          left join chain_transfer t on t.from_address = p.payer and t.nonce = p.nonce
        where l.tenant_id = $1 and c.sequence = 0 and ${within('c.at')}
          and not exists (select from crossing k where k.tenant_id = $1 and k.payment_id = c.payment_id and k.sequence = 1))
-     select jsonb_build_object('legs', count(*) filter (where shown), 'micro', coalesce(sum(micro) filter (where shown), 0)::text) as settled,
-       jsonb_build_object('legs', count(*) filter (where not shown), 'micro', coalesce(sum(micro) filter (where not shown), 0)::text) as outstanding
+     select jsonb_build_object('legs', count(*) filter (where shown), 'amountMicro', coalesce(sum(micro) filter (where shown), 0)::text) as settled,
+       jsonb_build_object('legs', count(*) filter (where not shown), 'amountMicro', coalesce(sum(micro) filter (where not shown), 0)::text) as outstanding
      from standing`,
   );
   expect({ settled: reconciliation.settled, outstanding: reconciliation.outstanding }).toEqual(row);
@@ -394,7 +412,7 @@ test('11 new payers and those who came back, day by day', async () => {
 test('12 what gas a payment takes', async () => {
   const { batches, payments } = await ask(
     `batches(window: $w) { networks { payments gasUsed feeWei ownFeeWei gasAPayment { p50 } } }
-     payments(filter: { window: $w }, first: 30) { nodes { paymentId batch { gasUsed feeWei payments } } }`,
+     payments(filter: { window: $w }, first: 100) { nodes { paymentId batch { gasUsed feeWei payments } } }`,
   );
   const [row] = await sql(
     `select sum(cardinality(payment_ids))::int as payments, sum(gas_used)::text as "gasUsed", sum(gas_wei)::text as "feeWei", sum(gas_wei)::text as "ownFeeWei",
@@ -421,12 +439,17 @@ test('13 how webhooks fare, endpoint by endpoint', async () => {
 });
 
 test('14 failed payments by reason, day by day', async () => {
-  const { audit } = await ask(`audit(window: $w) { series(timeZone: "${ZONE}") { from totals { failedByReason { reason count } } } }`);
+  const { audit } = await ask(
+    `audit(window: $w) { series(timeZone: "${ZONE}") { from totals { failedByReason { reason count } } } }`,
+  );
   const rows = await sql(
     `select ${bucket('day', 'at')} as "from", upper(reason) as reason, ${hitsOf('true')} as count from observation
      where tenant_id = $1 and verdict = 'payment-failed' and ${within('at')} group by 1, 2`,
   );
-  type Day = { readonly from: number; readonly totals: { readonly failedByReason: readonly { reason: string; count: number }[] } };
+  type Day = {
+    readonly from: number;
+    readonly totals: { readonly failedByReason: readonly { reason: string; count: number }[] };
+  };
   const found = audit.series.flatMap(({ from, totals }: Day) =>
     totals.failedByReason.filter(({ count }) => count > 0).map((one) => ({ from, ...one })),
   );
@@ -445,7 +468,9 @@ test('15 what agents paid that proved who they are, and what the others did', as
 });
 
 test('16 citations beside reads', async () => {
-  const { earnings } = await ask('earnings(window: $w, groupBy: KIND) { breakdown(orderBy: KEY) { nodes { key value events grossMicro } } }');
+  const { earnings } = await ask(
+    'earnings(window: $w, groupBy: KIND) { breakdown(orderBy: KEY) { nodes { key value events grossMicro } } }',
+  );
   const rows = await sql(
     `select kind as key, upper(kind) as value, ${net()} as events, sum(micro)::text as "grossMicro" from crossing
      where tenant_id = $1 and ${within('at')} group by kind order by kind`,
@@ -454,7 +479,9 @@ test('16 citations beside reads', async () => {
 });
 
 test('17 the pages of the catalogue that nobody bought', async () => {
-  const { pages } = await ask('pages(filter: { unsoldIn: $w }, first: 100) { totalCount nodes { slug path } pageInfo { hasNextPage } }');
+  const { pages } = await ask(
+    'pages(filter: { unsoldIn: $w }, first: 100) { totalCount nodes { slug path } pageInfo { hasNextPage } }',
+  );
   const rows = await sql(
     `select slug, path from imported_page i where tenant_id = $1 and not exists (
        select from crossing c where c.tenant_id = $1 and c.slug = i.slug and ${within('c.at')} group by c.slug having ${net()} > 0)

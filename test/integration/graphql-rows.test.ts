@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEngine } from '../../graphql/request/engine.ts';
 import { createGraphqlHandler } from '../../graphql/request/handler.ts';
 import { linkedRows } from '../../modules/reports/use/rowsLinks.ts';
+import { openHeavyWork } from '../../platform/pacing/heavy.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { askedOf, startBusySite } from '../support/busy-site.ts';
 import type { GraphAnswer } from '../support/graphql.ts';
@@ -48,19 +49,22 @@ test('a link gives all rows of its query as lines, page by page, and again after
     `select amount_micro::text as micro, (extract(epoch from at) * 1000)::float8 as at, slug, jsonb_build_object('crossingId', crossing_id) as crossing
      from leg where tenant_id = $1`,
   );
-  const sorted = (all: readonly unknown[]): string[] => all.map((one) => JSON.stringify(Object.entries(one as object).toSorted())).toSorted();
+  const sorted = (all: readonly unknown[]): string[] =>
+    all.map((one) => JSON.stringify(Object.entries(one as object).toSorted())).toSorted();
   expect(sorted(lines)).toEqual(sorted(rows));
   expect(lines.length).toBeGreaterThan(300);
 
   const { api, reading, outbound } = world.graph;
-  const deps = { ...api.deps, outbound, secretBox: createSecretBox(Buffer.alloc(32, 1)), oidc: null, heavy: api.deps.heavy };
+  const deps = { ...api.deps, outbound, secretBox: createSecretBox(Buffer.alloc(32, 1)), oidc: null, heavy: openHeavyWork({ connections: { reports: 1, questions: 1 } }) };
   const networkIds = api.deps.networks.ids;
   const engine = openEngine({ ...api.deps, reading, networkIds }, null);
   const again = createGraphqlHandler(deps as never, { ask: engine, change: engine }, null);
   const server = createServer((request, answer) => void again(request, answer));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const restarted = await fetch(here(data.makeRowsLink.url, `http://127.0.0.1:${(server.address() as AddressInfo).port}/_svc/graphql`));
-  expect(await restarted.text()).toBe(text);
+  const restarted = await fetch(
+    here(data.makeRowsLink.url, `http://127.0.0.1:${(server.address() as AddressInfo).port}/_svc/graphql`),
+  );
+  expect((await restarted.text()) === text).toBe(true);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
@@ -86,7 +90,11 @@ test.each([
   ['more than rows', '{ tenant { crossings { totalCount nodes { at } } } }', /^query: must ask the list for its `nodes`/],
   ['a page', '{ tenant { crossings(after: "x") { nodes { at } } } }', /^query: must not say after/],
   ['an unknown field', '{ tenant { crossings { nodes { nothing } } } }', /^query: Cannot query field "nothing"/],
-  ['a page that costs too much', '{ tenant { crossings { nodes { legs { micro at slug host kind role share } } } } }', /^query: this query costs/],
+  [
+    'a page that costs too much',
+    '{ tenant { crossings { nodes { legs { micro at slug host kind role share } } } } }',
+    /^query: this query costs/,
+  ],
 ])('a link to %s is refused in a sentence', async (_what, query, sentence) => {
   const { data } = await make(query);
   expect(data.makeRowsLink.message).toMatch(sentence);
@@ -109,6 +117,7 @@ test('links that ended, were tampered with, or are of something else lead nowher
     `mutation { makeRowsLink(input: { query: "{ tenant { legs { nodes { at } } } }" }) { ... on MakeRowsLinkPayload { url } } }`,
   );
   expect(byKey.errors[0]?.extensions.code).toBe('FORBIDDEN');
-  for (const hours of [0, 169]) expect((await make(LEGS, { hours })).data.makeRowsLink.message).toMatch(/^hours: must be 1 to 168$/);
+  for (const hours of [0, 169])
+    expect((await make(LEGS, { hours })).data.makeRowsLink.message).toMatch(/^hours: must be 1 to 168$/);
   expect((await make(LEGS, { variables: '[1]' })).data.makeRowsLink.parameter).toBe('variables');
 });

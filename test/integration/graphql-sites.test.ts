@@ -25,7 +25,10 @@ beforeAll(async () => {
     ({ tenantId, host, slug: 'solo', kind: 'read', atMs: Date.now() - daysAgo * DAY_MS - 60_000, steps, legs }) as const;
   await insertPurchases(graph.api.deps.database, [
     ...Array.from({ length: 40 }, (_, n) => sale(first, n * 3, n % 7 === 0 ? 2 : 1)),
-    ...Array.from({ length: 60 }, (_, n) => ({ ...sale(second, n), kind: n % 5 === 0 ? ('citation' as const) : ('read' as const) })),
+    ...Array.from({ length: 60 }, (_, n) => ({
+      ...sale(second, n),
+      kind: n % 5 === 0 ? ('citation' as const) : ('read' as const),
+    })),
     ...Array.from({ length: 9 }, (_, n) => sale(foreign, n)),
   ]);
 });
@@ -60,9 +63,9 @@ test('`viewer` lists the sites of an owner, and what they earned together is the
   );
   type Shown = { tenantId: string; previous: unknown; window: { retentionClampedTo: number | null } };
   const bySite = (a: { tenantId?: unknown }, b: { tenantId?: unknown }) => (String(a.tenantId) < String(b.tenantId) ? -1 : 1);
-  expect(
-    earnings.sites.map(({ previous: _previous, window: _window, ...sums }: Shown) => sums).toSorted(bySite),
-  ).toEqual(rows.toSorted(bySite));
+  expect(earnings.sites.map(({ previous: _previous, window: _window, ...sums }: Shown) => sums).toSorted(bySite)).toEqual(
+    rows.toSorted(bySite),
+  );
   const total = (name: string): bigint => rows.reduce((sum, row) => sum + BigInt(row[name] ?? 0), 0n);
   expect(earnings.totals).toEqual({
     events: Number(total('events')),

@@ -3,7 +3,16 @@ import { expect, test } from 'vitest';
 import { MAX_BUCKETS, mostBuckets, SERIES_UNITS } from '../../modules/kernel/time/series.ts';
 import { bordersWithin } from '../../platform/calendar.ts';
 
-const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Africa/Casablanca', 'Pacific/Apia', 'America/St_Johns', 'Asia/Tehran'];
+const ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'Asia/Kathmandu',
+  'Australia/Lord_Howe',
+  'Africa/Casablanca',
+  'Pacific/Apia',
+  'America/St_Johns',
+  'Asia/Tehran',
+];
 const FROM = Date.UTC(2005, 0, 1);
 const TO = Date.UTC(2030, 0, 1);
 const YEAR_MS = 366 * 86_400_000;

@@ -88,7 +88,12 @@ const WaitingMoney = builder.objectRef<Waiting['unsettled']>('WaitingMoney').imp
   fields: (t) => ({
     payments: t.exposeInt('payments', { description: 'How many.' }),
     amountMicro: t.field({ type: 'Micro', description: 'What they come to.', resolve: ({ micro }) => micro }),
-    micro: t.field({ type: 'Micro', description: 'What they come to.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'What they come to.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     oldestAt: t.field({
       type: 'EpochMs',
       nullable: true,

@@ -21,12 +21,21 @@ import type { PageArgs } from '../../schema/connections.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../../schema/enums.ts';
 import type { OfQuestion } from '../../schema/groups.ts';
-import { GROUP_ID, GROUP_VALUE, groupId, questionId, REPORT_ID, valueOf } from '../../schema/groups.ts';
+import { filterValue, GROUP_ID, GROUP_VALUE, groupId, questionId, REPORT_ID } from '../../schema/groups.ts';
 import { filterHex, filterText, hostFilter, lower } from '../../schema/inputs.ts';
 import type { OfPage } from '../../schema/pageNames.ts';
 import { groupNamer, namesPages } from '../../schema/pageNames.ts';
 import type { SeriesArgs } from '../../schema/series.ts';
-import { askedSeries, Bucket, eachOnce, GROUP_SERIES_DESCRIPTION, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
+import {
+  askedSeries,
+  Bucket,
+  eachOnce,
+  GROUP_SERIES_DESCRIPTION,
+  SERIES_DESCRIPTION,
+  seriesArgs,
+  seriesBelow,
+  seriesFor,
+} from '../../schema/series.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
 import { AnsweredType } from './answered.ts';
@@ -100,7 +109,7 @@ const AuditGroup = builder.objectRef<GroupShown>('AuditGroup').implement({
   interfaces: [AnsweredType],
   fields: (t) => ({
     id: t.id({ description: GROUP_ID, resolve: groupId }),
-    value: t.string({ description: GROUP_VALUE, resolve: ({ key, groupBy }) => valueOf(groupBy, shownWallet(key)) }),
+    value: t.string({ description: GROUP_VALUE, resolve: ({ key, groupBy }) => filterValue(groupBy, shownWallet(key)) }),
     key: t.string({
       description: 'What the group is of: a host, slug, wallet, kind, agent label or verdict; empty where there is none.',
       resolve: ({ key }) => shownWallet(key),
@@ -202,9 +211,7 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
       },
       resolve: ({ breakdown, pageOf: named, groupBy, seriesOfGroup, questionId: of }, args) => {
         const found = breakdown && groupPage(breakdown, args);
-        return (
-          found && connect(mapPage(found, (row) => ({ ...row, ...named(row.key), groupBy, seriesOfGroup, questionId: of })))
-        );
+        return found && connect(mapPage(found, (row) => ({ ...row, ...named(row.key), groupBy, seriesOfGroup, questionId: of })));
       },
     }),
     byAgent: t.field({
@@ -214,9 +221,7 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
       args: pageArgs,
       resolve: ({ byAgent }, page) => {
         const request = pageRequest(page, 'HITS');
-        return connect(
-          pageOf(byAgent, ({ agent }) => agent, request),
-        );
+        return connect(pageOf(byAgent, ({ agent }) => agent, request));
       },
     }),
   }),
@@ -327,7 +332,7 @@ builder.objectFields(Tenant, (t) => ({
         kind: kind ?? null,
         series: read,
         groupSeries: pagesBelow(info, 'breakdown', 'series').map(({ page, ofRows }) => ({
-          series: eachOnce(ofRows as SeriesArgs[]),
+          series: eachOnce(ofRows as readonly SeriesArgs[]),
           keysOf: (rows: readonly AuditGroupRow[]) => groupPage(rows, page).rows.map(({ row }) => row.key),
         })),
         verdict: of.verdict ?? null,
@@ -357,9 +362,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, args, { deps }) => {
       const { asked, order, request } = askedAgents(args, deps.clock());
       const { agents } = await readAgents(deps, site, asked, order);
-      return connect(
-        pageOf(agents, ({ agent }) => agent, request),
-      );
+      return connect(pageOf(agents, ({ agent }) => agent, request));
     },
   }),
 }));

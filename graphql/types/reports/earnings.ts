@@ -20,12 +20,21 @@ import type { PageArgs } from '../../schema/connections.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
 import { CrossingKind, CrossingPurposeName, EarningsGroupBy, EarningsOrder, PayerHistoryName } from '../../schema/enums.ts';
 import type { OfQuestion } from '../../schema/groups.ts';
-import { GROUP_ID, GROUP_VALUE, groupId, questionId, REPORT_ID, valueOf } from '../../schema/groups.ts';
+import { filterValue, GROUP_ID, GROUP_VALUE, groupId, questionId, REPORT_ID } from '../../schema/groups.ts';
 import { filterHex, filterText, hostFilter, lower } from '../../schema/inputs.ts';
 import type { OfPage } from '../../schema/pageNames.ts';
 import { groupNamer, namesPages } from '../../schema/pageNames.ts';
 import type { SeriesArgs } from '../../schema/series.ts';
-import { askedSeries, Bucket, eachOnce, GROUP_SERIES_DESCRIPTION, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
+import {
+  askedSeries,
+  Bucket,
+  eachOnce,
+  GROUP_SERIES_DESCRIPTION,
+  SERIES_DESCRIPTION,
+  seriesArgs,
+  seriesBelow,
+  seriesFor,
+} from '../../schema/series.ts';
 import { Tenant } from '../../schema/site.ts';
 import type { GivenWindow } from '../../schema/windows.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
@@ -70,7 +79,7 @@ const EarningsGroup = builder.objectRef<GroupShown>('EarningsGroup').implement({
     }),
     value: t.string({
       description: GROUP_VALUE,
-      resolve: ({ key, groupBy }) => valueOf(groupBy, shownWallet(key)),
+      resolve: ({ key, groupBy }) => filterValue(groupBy, shownWallet(key)),
     }),
     authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where one is known.' }),
     payerHistory: t.field({
@@ -275,7 +284,7 @@ builder.objectField(Tenant, 'earnings', (t) =>
       const { window, compare, groupBy, host, author, payer, ...filters } = args;
       const read = seriesBelow(info);
       const groupSeries = pagesBelow(info, 'breakdown', 'series').map(({ page, ofRows }) => ({
-        series: eachOnce(ofRows as SeriesArgs[]),
+        series: eachOnce(ofRows as readonly SeriesArgs[]),
         keysOf: (rows: readonly BreakdownRow[]) => groupPage(rows, page).rows.map(({ row }) => row.key),
       }));
       const report = await readEarnings({ database: deps.reading, clock: deps.clock }, site, {

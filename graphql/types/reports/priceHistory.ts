@@ -24,7 +24,11 @@ const SalesType = builder.objectRef<SalesOf>('SalesOfStretch').implement({
 const AroundType = builder.objectRef<SalesAround>('SalesAround').implement({
   description: 'What was sold before a price was set, and as long after it. Other changes may lie in that time.',
   fields: (t) => ({
-    before: t.field({ type: SalesType, description: 'Before it, as far back as the plan reads.', resolve: ({ before }) => before }),
+    before: t.field({
+      type: SalesType,
+      description: 'Before it, as far back as the plan reads.',
+      resolve: ({ before }) => before,
+    }),
     after: t.field({ type: SalesType, description: 'Since then, up to now at most.', resolve: ({ after }) => after }),
   }),
 });

@@ -43,7 +43,12 @@ const BucketType = builder.objectRef<Bucket>('LegSum').implement({
   fields: (t) => ({
     legs: t.exposeInt('legs', { description: 'How many.' }),
     amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Their money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -59,7 +64,12 @@ const ExceptionType = builder.objectRef<Exception>('ReconciliationException').im
     toAddress: t.exposeString('toAddress', { description: 'The wallet that waits.' }),
     authorId: t.loadable({ ...AUTHOR_ID, resolve: (leg) => keyIn(leg, leg.toAddress.toLowerCase()) }),
     amountMicro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro }),
-    micro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     reason: t.field({ type: ExceptionReason, description: 'Why.', resolve: ({ reason }) => reason }),
     txHash: t.exposeString('txHash', { nullable: true, description: 'The transaction that should have settled it.' }),
     recordedAt: t.field({ type: 'EpochMs', description: 'Since when.', resolve: ({ recordedAt }) => recordedAt.getTime() }),
@@ -94,7 +104,12 @@ const WaitingReasonType = builder.objectRef<WaitingReason>('WaitingReason').impl
     reason: t.field({ type: ExceptionReason, description: 'Why.', resolve: ({ reason }) => reason }),
     legs: t.exposeInt('legs', { description: 'How many.' }),
     amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Their money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -107,7 +122,12 @@ const WaitingAuthorType = builder.objectRef<Waiting>('WaitingAuthor').implement(
     authorId: t.loadable({ ...AUTHOR_ID, resolve: (author) => keyIn(author, author.wallet.toLowerCase()) }),
     legs: t.exposeInt('legs', { description: 'How many legs wait.' }),
     amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro, deprecationReason: 'Use `amountMicro`.' }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Their money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     oldestAt: t.field({ type: 'EpochMs', description: 'Since when the oldest waits.', resolve: ({ oldestAtMs }) => oldestAtMs }),
     reasons: t.field({
       type: [WaitingReasonType],
@@ -147,9 +167,7 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
         const wanted = exceptions
           .filter((leg) => (!reason || leg.reason === reason) && (wallet === null || leg.toAddress === wallet))
           .map((leg, index) => ({ ...leg, tenantId, nowMs, key: `${leg.crossingId} ${leg.toAddress} ${index}` }));
-        return connect(
-          pageOf(wanted, ({ key }) => key, request),
-        );
+        return connect(pageOf(wanted, ({ key }) => key, request));
       },
     }),
     waiting: t.field({
@@ -160,9 +178,7 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
       resolve: ({ exceptions, tenantId }, page) => {
         const request = pageRequest(page, 'LARGEST');
         const found = pageOf(waitingAuthors(exceptions), ({ wallet }) => wallet, request);
-        return connect(
-          mapPage(found, (author) => ({ ...author, tenantId })),
-        );
+        return connect(mapPage(found, (author) => ({ ...author, tenantId })));
       },
     }),
   }),

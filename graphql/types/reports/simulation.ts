@@ -98,9 +98,7 @@ const SimulationType = builder.objectRef<Simulation>('PriceRuleSimulation').impl
       args: pageArgs,
       resolve: ({ pages }, page) => {
         const request = pageRequest(page, 'MOST');
-        return connect(
-          pageOf(pages, ({ host, path }) => `${host}${path}`, request),
-        );
+        return connect(pageOf(pages, ({ host, path }) => `${host}${path}`, request));
       },
     }),
     agents: t.field({
@@ -110,9 +108,7 @@ const SimulationType = builder.objectRef<Simulation>('PriceRuleSimulation').impl
       args: pageArgs,
       resolve: ({ agents }, page) => {
         const request = pageRequest(page, 'MOST');
-        return connect(
-          pageOf(agents, ({ agent }) => agent, request),
-        );
+        return connect(pageOf(agents, ({ agent }) => agent, request));
       },
     }),
   }),

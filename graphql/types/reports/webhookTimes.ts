@@ -23,7 +23,8 @@ const Times = builder.objectRef<WebhookTimes['delivered']>('DeliveryTimes').impl
 });
 
 const EndpointTimesType = builder.objectRef<EndpointTimes>('EndpointTimes').implement({
-  description: 'What became of the deliveries to one endpoint that were made with the events of a window; redeliveries are left out.',
+  description:
+    'What became of the deliveries to one endpoint that were made with the events of a window; redeliveries are left out.',
   fields: (t) => ({
     endpointId: t.exposeID('endpointId', { description: 'The endpoint’s id.' }),
     endpoint: t.loadable({

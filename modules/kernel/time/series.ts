@@ -10,7 +10,10 @@ export const MAX_BUCKETS = 750;
 
 const HOUR_MS = 3_600_000;
 /** How long a unit is at least; a day is an hour shorter once a year, which the others make up for. */
-const UNIT_MS = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 168 * HOUR_MS, month: 672 * HOUR_MS } as const satisfies Record<SeriesUnit, number>;
+const UNIT_MS = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 168 * HOUR_MS, month: 672 * HOUR_MS } as const satisfies Record<
+  SeriesUnit,
+  number
+>;
 /** What is cut off at the ends of a window, and changes of the clock that are not of whole hours. */
 const RAGGED = 3;
 

@@ -177,7 +177,8 @@ function cursorOf(orderBy: string, { value, id }: Position): string {
 function positionOf(cursor: string, orderBy: string, isBackward = false): Position {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string')) throw badCursor(isBackward);
+    if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string'))
+      throw badCursor(isBackward);
     const [order, value, id] = parts as [string, string, string];
     if (order !== orderBy) throw badCursor(isBackward);
     return { value, id };

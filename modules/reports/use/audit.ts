@@ -11,7 +11,14 @@ import { readAuditOverview } from '../store/audit/auditOverview.ts';
 import type { StandingObservation } from '../store/audit/observationList.ts';
 import { knowsAgentLabel } from '../store/audit/observationList.ts';
 import type { ObservationScope, ObservationSum } from '../store/audit/observations.ts';
-import { sumByAgent, sumByAuthor, sumBySlug, sumEachWindow, sumGroupsEachWindow, sumObservations } from '../store/audit/observations.ts';
+import {
+  sumByAgent,
+  sumByAuthor,
+  sumBySlug,
+  sumEachWindow,
+  sumGroupsEachWindow,
+  sumObservations,
+} from '../store/audit/observations.ts';
 import { listAuthorIds } from '../store/earnings/authors.ts';
 import { cursorFromNumber, cursorToNumber, spanFrom } from '../store/earnings/pages.ts';
 import { isWholeTenant } from '../store/scope.ts';
@@ -123,7 +130,11 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
   const { groupBy, series = [], groupSeries = [], compare, host, kind, verdict, agent: label, agentName, slug, author } = query;
   const asked = { tenantId: site.tenantId, host, kind, verdict, label, agentName, slug, author };
   // Of a whole site the newest day fills a page, as a rule; a filter may leave less of it, and then the list takes a second statement.
-  const mayBeOne = isWholeTenant(asked) && !compare && series.length + groupSeries.length === 0 && (groupBy === null || !(groupBy in GROUP_READERS));
+  const mayBeOne =
+    isWholeTenant(asked) &&
+    !compare &&
+    series.length + groupSeries.length === 0 &&
+    (groupBy === null || !(groupBy in GROUP_READERS));
   return (mayBeOne ? readShortReport : readReport)(deps, site, query, async (sql, frame) => {
     const { window } = frame;
     const cut = series.map((asked) => bucketsOf(window, asked, frame.generatedAtMs));
@@ -167,7 +178,11 @@ async function seriesOf(sql: Sql, scope: ObservationScope, series: readonly (rea
 async function seriesOfGroups(
   sql: Sql,
   { groupBy, groupSeries = [] }: AuditQuery,
-  { scope, frame, groups }: { readonly scope: ObservationScope; readonly frame: ReportFrame; readonly groups: readonly AuditGroupRow[] },
+  {
+    scope,
+    frame,
+    groups,
+  }: { readonly scope: ObservationScope; readonly frame: ReportFrame; readonly groups: readonly AuditGroupRow[] },
 ): Promise<Audit['seriesOfGroup']> {
   const nameOf = ({ every, timeZone }: AskedSeries, key: string): string => `${every} ${timeZone} ${key}`;
   const known = new Map<string, readonly AuditBucket[]>();

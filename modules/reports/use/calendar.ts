@@ -53,9 +53,12 @@ export function bucketsOf(window: Span, { every, timeZone }: AskedSeries, nowMs:
 
 const DAY_MS = 86_400_000;
 /** Which border after its beginning ends a running window: so many units later. */
-const ENDS = { today: ['day', 1], thisWeek: ['week', 1], thisMonth: ['month', 1], thisYear: ['month', 12] } as const satisfies Partial<
-  Record<NamedWindow, readonly [unit: SeriesUnit, units: number]>
->;
+const ENDS = {
+  today: ['day', 1],
+  thisWeek: ['week', 1],
+  thisMonth: ['month', 1],
+  thisYear: ['month', 12],
+} as const satisfies Partial<Record<NamedWindow, readonly [unit: SeriesUnit, units: number]>>;
 
 /** Where the day, week, month or year ends that began at `fromMs` and still runs; null for other windows. Throws as `calendarWindow`. */
 export function endOf(name: NamedWindow, timeZone: string | null | undefined, fromMs: number): number | null {

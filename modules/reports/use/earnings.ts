@@ -127,7 +127,13 @@ const MAX_GROUPS = MAX_READ_GROUPS - 1;
  */
 export function readEarnings(deps: ReportDeps, site: ReportSite, query: EarningsQuery): Promise<Earnings> {
   const { groupBy, series = [], groupSeries = [], compare, limit, cursorMs, countsAuthors = true } = query;
-  const mayBeOne = !compare && cursorMs === null && series.length + groupSeries.length === 0 && !query.authorId && !query.withPrices && !query.withCorrections;
+  const mayBeOne =
+    !compare &&
+    cursorMs === null &&
+    series.length + groupSeries.length === 0 &&
+    !query.authorId &&
+    !query.withPrices &&
+    !query.withCorrections;
   const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
     const { window, generatedAtMs } = frame;
     const cut = series.map((asked) => bucketsOf(window, asked, generatedAtMs));
@@ -232,7 +238,11 @@ async function seriesOf(sql: Sql, scope: CrossingScope, series: readonly (readon
 async function seriesOfGroups(
   sql: Sql,
   query: EarningsQuery,
-  { scope, frame, groups }: { readonly scope: CrossingScope; readonly frame: ReportFrame; readonly groups: readonly BreakdownRow[] },
+  {
+    scope,
+    frame,
+    groups,
+  }: { readonly scope: CrossingScope; readonly frame: ReportFrame; readonly groups: readonly BreakdownRow[] },
 ): Promise<Earnings['seriesOfGroup']> {
   const nameOf = ({ every, timeZone }: AskedSeries, key: string): string => `${every} ${timeZone} ${key}`;
   const known = new Map<string, readonly EarningsBucket[]>();
@@ -257,7 +267,11 @@ async function seriesOfGroups(
 async function sumsInBuckets(
   sql: Sql,
   query: EarningsQuery,
-  { scope, buckets, keys }: { readonly scope: CrossingScope; readonly buckets: readonly Span[]; readonly keys: readonly string[] },
+  {
+    scope,
+    buckets,
+    keys,
+  }: { readonly scope: CrossingScope; readonly buckets: readonly Span[]; readonly keys: readonly string[] },
 ): Promise<readonly GroupInWindow[]> {
   const { groupBy } = query;
   if (groupBy === 'host' || groupBy === 'kind') return await sumGroupsEach(sql, scope, buckets, { by: groupBy, keys });
@@ -284,7 +298,13 @@ async function sumByHistory(
     if (scope.payers && scope.payers.history !== history) continue;
     for (const { place, kind, events, micro } of await sumEach(sql, { ...scope, payers: { history, beforeMs } }, buckets)) {
       const isCitation = kind === 'citation';
-      all.push({ place, key: history, reads: isCitation ? 0 : Number(events), citations: isCitation ? Number(events) : 0, micro });
+      all.push({
+        place,
+        key: history,
+        reads: isCitation ? 0 : Number(events),
+        citations: isCitation ? Number(events) : 0,
+        micro,
+      });
     }
   }
   return all;

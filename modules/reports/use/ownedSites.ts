@@ -39,9 +39,13 @@ export async function readSitesEarnings(
   { compare, ...asked }: AskedWindow & { readonly compare: boolean },
 ): Promise<SitesEarnings> {
   if (tenantIds.length > MAX_SUMMED_SITES) {
-    throw new ServiceError('invalid_parameter', `tenantIds: you have ${tenantIds.length} sites; name at most ${MAX_SUMMED_SITES}`, {
-      parameter: 'tenantIds',
-    });
+    throw new ServiceError(
+      'invalid_parameter',
+      `tenantIds: you have ${tenantIds.length} sites; name at most ${MAX_SUMMED_SITES}`,
+      {
+        parameter: 'tenantIds',
+      },
+    );
   }
   return await atDatabase(() =>
     deps.database.transaction(async (sql) => {

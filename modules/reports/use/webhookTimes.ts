@@ -1,6 +1,6 @@
 import { countFailing } from '../store/lists/webhooks.ts';
-import type { EndpointTimes as TimesOfEndpoint, WebhookTimes as Times } from '../store/webhookTimes.ts';
-import { readTimesByEndpoint, readWebhookTimes as readTimes } from '../store/webhookTimes.ts';
+import type { WebhookTimes as Times, EndpointTimes as TimesOfEndpoint } from '../store/webhookTimes.ts';
+import { readWebhookTimes as readTimes, readTimesByEndpoint } from '../store/webhookTimes.ts';
 import type { AskedWindow, ReportDeps, ReportFrame, ReportSite } from './request.ts';
 import { readReport } from './request.ts';
 
@@ -25,14 +25,21 @@ export const MAX_FAILING = 1_000;
 export function readWebhookTimes(
   deps: ReportDeps,
   site: ReportSite,
-  { endpointId, byEndpoint = false, ...asked }: AskedWindow & { readonly endpointId: string | null; readonly byEndpoint?: boolean },
+  {
+    endpointId,
+    byEndpoint = false,
+    ...asked
+  }: AskedWindow & { readonly endpointId: string | null; readonly byEndpoint?: boolean },
 ): Promise<WebhookTimes> {
   const { tenantId } = site;
   return readReport(deps, site, asked, async (sql, frame) => ({
     ...frame,
     ...(await readTimes(sql, { tenantId, endpointId }, frame.window)),
     endpoints: byEndpoint
-      ? (await readTimesByEndpoint(sql, { tenantId, endpointId }, frame.window, MOST_ENDPOINTS_SHOWN)).map((one) => ({ ...one, tenantId }))
+      ? (await readTimesByEndpoint(sql, { tenantId, endpointId }, frame.window, MOST_ENDPOINTS_SHOWN)).map((one) => ({
+          ...one,
+          tenantId,
+        }))
       : [],
     failing: await countFailing(sql, { tenantId, endpointId }, MAX_FAILING),
   }));

@@ -7,15 +7,7 @@ import { isEmpty } from '../../../kernel/time/window.ts';
 import { isWholeTenant } from '../scope.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
 import type { CrossingDimension, CrossingScope, PayerHistory, SiteWindow } from './crossings.ts';
-import {
-  authorGroups,
-  crossingConditions,
-  crossingSource,
-  hadPaid,
-  isRolledByAuthor,
-  sitesSource,
-  within,
-} from './crossings.ts';
+import { authorGroups, crossingConditions, crossingSource, hadPaid, isRolledByAuthor, sitesSource, within } from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -204,10 +196,7 @@ export async function sumGroupsEach(
 }
 
 /** Net sums of each site in its own window by kind, in one statement; `place` is the site's in the list. Sites without any are left out. */
-export async function sumSites(
-  sql: Sql,
-  sites: readonly SiteWindow[],
-): Promise<(CrossingSum & { readonly place: number })[]> {
+export async function sumSites(sql: Sql, sites: readonly SiteWindow[]): Promise<(CrossingSum & { readonly place: number })[]> {
   if (sites.length === 0) return [];
   const binder = new Binder();
   const rows = await sql.query<SumRow & { readonly place: number } & Record<string, string>>(

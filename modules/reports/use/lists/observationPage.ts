@@ -22,10 +22,9 @@ export async function observationPage(
   const { after, orderBy, isBackward = false } = request;
   const atMs = after === null ? null : cursorTimeMs(after, orderBy, isBackward);
   const goesBackInTime = (orderBy === 'NEWEST') !== isBackward;
-  const near =
-    goesBackInTime
-      ? { fromMs: Math.max(fromMs, (atMs ?? toMs) - NEAR_MS), toMs: Math.min(toMs, (atMs ?? toMs) + 1) }
-      : { fromMs: Math.max(fromMs, atMs ?? fromMs), toMs: Math.min(toMs, (atMs ?? fromMs) + NEAR_MS) };
+  const near = goesBackInTime
+    ? { fromMs: Math.max(fromMs, (atMs ?? toMs) - NEAR_MS), toMs: Math.min(toMs, (atMs ?? toMs) + 1) }
+    : { fromMs: Math.max(fromMs, atMs ?? fromMs), toMs: Math.min(toMs, (atMs ?? fromMs) + NEAR_MS) };
   if (near.fromMs > fromMs || near.toMs < toMs) {
     const page = await observations.page(deps, tenantId, { ...filter, window: near }, request);
     if (isBackward ? page.hasPrevious : page.hasNext) return { ...page, count: () => observations.count(deps, tenantId, filter) };
