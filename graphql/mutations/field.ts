@@ -1,6 +1,6 @@
 import type { InputObjectRef, ObjectRef } from '@pothos/core';
-import type { ZodType } from 'zod';
 import type { GraphQLSchema } from 'graphql';
+import type { ZodType } from 'zod';
 import { z } from 'zod';
 import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';

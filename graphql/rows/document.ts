@@ -1,4 +1,11 @@
-import type { DocumentNode, FieldNode, GraphQLObjectType, GraphQLSchema, OperationDefinitionNode, SelectionSetNode } from 'graphql';
+import type {
+  DocumentNode,
+  FieldNode,
+  GraphQLObjectType,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql';
 import { getNamedType, isObjectType, Kind, parse, print, validate } from 'graphql';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { PAGE_LIMIT, TOKEN_LIMIT } from '../limits/limits.ts';

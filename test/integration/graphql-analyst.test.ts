@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../db/database.ts';
 import { changePricing } from '../../modules/quotes/use/managePrices.ts';
 import { importPages } from '../../modules/storefront/use/licences/offering.ts';
 import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
@@ -80,10 +81,13 @@ async function sellMore(): Promise<void> {
     database,
     Array.from({ length: 90 }, (_, n) => sale(n)),
   );
-  await sql(
-    `update test.payment p set accepted_at = c.at from crossing c
-     where p.tenant_id = $1 and c.tenant_id = $1 and c.payment_id = p.payment_id and c.sequence = 0 and p.payment_id = any('{${ids.join(',')}}'::uuid[])`,
+  const tables = await openDatabase({ url: graph.api.urls.ownerUrl });
+  await tables.query('update payment_intake set accepted_at = at where payment_id = any($1)', [ids]);
+  await tables.query(
+    'update payment_state as s set accepted_at = i.at from payment_intake as i where i.payment_id = s.payment_id and s.payment_id = any($1)',
+    [ids],
   );
+  await tables.close();
   await sql(
     `update payment_state s set settled_at = s.accepted_at + n * interval '37 milliseconds',
        final_at = case when n % 4 > 0 then s.accepted_at + n * interval '1 second' end

@@ -55,7 +55,13 @@ test('a link gives all rows of its query as lines, page by page, and again after
   expect(lines.length).toBeGreaterThan(300);
 
   const { api, reading, outbound } = world.graph;
-  const deps = { ...api.deps, outbound, secretBox: createSecretBox(Buffer.alloc(32, 1)), oidc: null, heavy: openHeavyWork({ connections: { reports: 1, questions: 1 } }) };
+  const deps = {
+    ...api.deps,
+    outbound,
+    secretBox: createSecretBox(Buffer.alloc(32, 1)),
+    oidc: null,
+    heavy: openHeavyWork({ connections: { reports: 1, questions: 1 } }),
+  };
   const networkIds = api.deps.networks.ids;
   const engine = openEngine({ ...api.deps, reading, networkIds }, null);
   const again = createGraphqlHandler(deps as never, { ask: engine, change: engine }, null);
