@@ -12,6 +12,8 @@ import { MAX_STEP_PATHS } from '../../modules/pricing/rules/priceList.ts';
 import { AGENT_CATEGORIES, MAX_OPERATORS, MAX_RULES as MAX_PRICE_RULES } from '../../modules/pricing/rules/rule.ts';
 import { MAX_AGENTS_OF_ONE } from '../../modules/reports/use/lists/operators.ts';
 import { MAX_OTHERS } from '../../modules/reports/use/lists/otherAgents.ts';
+import { MAX_SUMMED_SITES } from '../../modules/reports/use/ownedSites.ts';
+import { MOST_ENDPOINTS_SHOWN } from '../../modules/reports/use/webhookTimes.ts';
 import { MAX_RULES } from '../../modules/webhooks/rules/anomalyRule.ts';
 import { MAX_ENDPOINTS } from '../../modules/webhooks/rules/endpoint.ts';
 import { EVENT_TYPES } from '../../modules/webhooks/rules/event.ts';
@@ -33,6 +35,10 @@ export const MOST_OF = {
   'UsedPage.reportedUse': TERMS.length,
   'Earnings.series': MAX_BUCKETS,
   'Audit.series': MAX_BUCKETS,
+  'EarningsGroup.series': MAX_BUCKETS,
+  'AuditGroup.series': MAX_BUCKETS,
+  'SettlementTimes.series': MAX_BUCKETS,
+  'WebhookTimes.endpoints': MOST_ENDPOINTS_SHOWN,
   'AuditTotals.failedByReason': FAILURE_REASONS.length,
   'WaitingAuthor.reasons': 6,
   'EnforcementStatus.basedOn': 6,
@@ -46,6 +52,7 @@ export const MOST_OF = {
   'PublisherKey.scopes': SCOPES.length,
   'Viewer.scopes': SCOPES.length,
   'Viewer.tenantIds': 1_000,
+  'SitesEarnings.sites': MAX_SUMMED_SITES,
   'Tenant.articlePrefixes': 1_000,
   'Tenant.freeSlugs': 5_000,
   'Gate.excludePrefixes': MAX_LIST,

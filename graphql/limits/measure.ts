@@ -9,6 +9,10 @@ import {
   isObjectType,
   Kind,
 } from 'graphql';
+import type { SeriesUnit } from '../../modules/kernel/time/series.ts';
+import { mostBuckets } from '../../modules/kernel/time/series.ts';
+import type { GivenWindow } from '../schema/windows.ts';
+import { askedWindow } from '../schema/windows.ts';
 import { LIST_COST } from './limits.ts';
 import { mostOf } from './lists.ts';
 
@@ -44,13 +48,19 @@ export interface Measured {
   readonly variables: Readonly<Record<string, unknown>>;
   /** True for changes: a list of texts costs one, and `list` is the first page or report that is asked for. */
   readonly isChange: boolean;
+  /** Epoch milliseconds: where a window without an end ends. */
+  readonly nowMs: number;
 }
+
+/** How long the window of the report is that a selection stands in, in milliseconds; null where nobody can know before it is read. */
+type Length = number | null;
 
 const NOTHING: Measure = { cost: 0, depth: 0, below: new Set(), belowLists: new Set() };
 
 /**
  * Measures a valid selection on a type: each field of each row costs one, a list as much as it can hold at most, a page as much as it
- * asks for. Each selection is looked at once for each type, so fragments that spread one another cost no more than they are long.
+ * asks for, a series as many buckets as the window of its report can have. Each selection is looked at once for each type and length of
+ * window, so fragments that spread one another cost no more than they are long.
  * `wayBack` is the first field found that a query may not be asked by; null where it only goes down.
  */
 export function measure(
@@ -59,14 +69,14 @@ export function measure(
   type: GraphQLNamedType,
 ): Measure & { readonly wayBack: WayBack | null; readonly list: FieldNode | null; readonly dearest: readonly Part[] } {
   const walk = new Walk(measured);
-  const whole = walk.selection(selection, type);
+  const whole = walk.selection(selection, type, null);
   const dearest = [...walk.parts(selection, type)].sort((a, b) => b.cost - a.cost).slice(0, MOST_PARTS);
   return { ...whole, wayBack: walk.wayBack, list: walk.list, dearest };
 }
 
 class Walk {
   readonly #measured: Measured;
-  readonly #known = new Map<SelectionSetNode, Map<GraphQLNamedType, Measure>>();
+  readonly #known = new Map<SelectionSetNode, Map<string, Measure>>();
   wayBack: WayBack | null = null;
   list: FieldNode | null = null;
 
@@ -74,17 +84,19 @@ class Walk {
     this.#measured = measured;
   }
 
-  selection(selections: SelectionSetNode, type: GraphQLNamedType): Measure {
-    const byType = this.#known.get(selections) ?? new Map<GraphQLNamedType, Measure>();
-    this.#known.set(selections, byType);
-    const known = byType.get(type);
-    if (known) return known;
-    byType.set(type, NOTHING); // a circle of fragments is refused by validation; here it ends
+  selection(selections: SelectionSetNode, type: GraphQLNamedType, length: Length): Measure {
+    const known = this.#known.get(selections) ?? new Map<string, Measure>();
+    this.#known.set(selections, known);
+    const key = `${type.name} ${length}`;
+    const before = known.get(key);
+    if (before) return before;
+    known.set(key, NOTHING); // a circle of fragments is refused by validation; here it ends
     const parts = selections.selections.map((part) => {
-      if (part.kind === Kind.FIELD) return this.#field(part, type);
-      if (part.kind === Kind.INLINE_FRAGMENT) return this.#fragment(part.typeCondition?.name.value, part.selectionSet, type);
+      if (part.kind === Kind.FIELD) return this.#field(part, type, length);
+      if (part.kind === Kind.INLINE_FRAGMENT)
+        return this.#fragment(part.typeCondition?.name.value, part.selectionSet, type, length);
       const fragment = this.#measured.fragments[part.name.value];
-      return fragment ? this.#fragment(fragment.typeCondition.name.value, fragment.selectionSet, type) : NOTHING;
+      return fragment ? this.#fragment(fragment.typeCondition.name.value, fragment.selectionSet, type, length) : NOTHING;
     });
     const sum = {
       cost: parts.reduce((total, { cost }) => total + cost, 0),
@@ -92,7 +104,7 @@ class Walk {
       below: new Set(parts.flatMap(({ below }) => [...below])),
       belowLists: new Set(parts.flatMap(({ belowLists }) => [...belowLists])),
     };
-    byType.set(type, sum);
+    known.set(key, sum);
     return sum;
   }
 
@@ -106,7 +118,7 @@ class Walk {
         const field = isObjectType(type) ? type.getFields()[part.name.value] : undefined;
         const inside = path.length < 2 && field && !isListType(getNullableType(field.type)) ? part.selectionSet : undefined;
         if (field && inside) yield* this.parts(inside, getNamedType(field.type), path, seen);
-        else yield { path: path.join('.'), cost: this.#field(part, type).cost };
+        else yield { path: path.join('.'), cost: this.#field(part, type, null).cost };
       } else {
         const fragment = part.kind === Kind.INLINE_FRAGMENT ? part : this.#measured.fragments[part.name.value];
         const condition = fragment?.typeCondition && this.#measured.schema.getType(fragment.typeCondition.name.value);
@@ -115,11 +127,12 @@ class Walk {
     }
   }
 
-  #fragment(condition: string | undefined, selections: SelectionSetNode, type: GraphQLNamedType): Measure {
-    return this.selection(selections, condition === undefined ? type : (this.#measured.schema.getType(condition) ?? type));
+  #fragment(condition: string | undefined, selections: SelectionSetNode, type: GraphQLNamedType, length: Length): Measure {
+    const on = condition === undefined ? type : (this.#measured.schema.getType(condition) ?? type);
+    return this.selection(selections, on, length);
   }
 
-  #field(node: FieldNode, parent: GraphQLNamedType): Measure {
+  #field(node: FieldNode, parent: GraphQLNamedType, around: Length = null): Measure {
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
     // What is asked of the schema itself has a limit of its own (introspection.ts).
     if (!field) return { ...NOTHING, cost: 1, depth: 1 };
@@ -129,8 +142,10 @@ class Walk {
     const { isChange } = this.#measured;
     if (isChange && own >= LIST_COST) this.list ??= node;
     const isOfTexts = isList && !isCompositeType(type);
-    const times = isList ? (isChange && isOfTexts ? 1 : mostOf(parent.name, field.name)) : rows;
-    const inside = node.selectionSet ? this.selection(node.selectionSet, type) : NOTHING;
+    const length = takes(field, 'WindowInput') ? this.#lengthOf(node, field) : around;
+    const most = isList ? Math.min(mostOf(parent.name, field.name), this.#bucketsOf(node, field, around)) : rows;
+    const times = isList && isChange && isOfTexts ? 1 : most;
+    const inside = node.selectionSet ? this.selection(node.selectionSet, type, length) : NOTHING;
     if (inside.belowLists.has(type.name)) this.wayBack ??= { type: type.name, node };
     const names = isCompositeType(type) ? [type.name] : [];
     return {
@@ -139,6 +154,23 @@ class Walk {
       below: new Set([...names, ...inside.below]),
       belowLists: isList ? new Set([...names, ...inside.below]) : inside.belowLists,
     };
+  }
+
+  /** How long the window is that a field is asked for; what cannot be read is refused where it is executed. */
+  #lengthOf(node: FieldNode, field: GraphQLField<unknown, unknown>): Length {
+    const { nowMs } = this.#measured;
+    try {
+      const { fromMs, toMs } = askedWindow(this.#argumentsOf(node, field)['window'] as GivenWindow, nowMs);
+      return fromMs === null ? null : (toMs ?? nowMs) - fromMs;
+    } catch {
+      return null;
+    }
+  }
+
+  /** How many buckets a series has at most; of any other list no bound. */
+  #bucketsOf(node: FieldNode, field: GraphQLField<unknown, unknown>, length: Length): number {
+    if (!takes(field, 'SeriesEvery')) return Number.POSITIVE_INFINITY;
+    return mostBuckets(length, (this.#argumentsOf(node, field)['every'] ?? 'hour') as SeriesUnit);
   }
 
   /** What a field costs itself, and how many rows its arguments ask for (see `complexity` where fields are made). */
@@ -158,4 +190,9 @@ class Walk {
       return {};
     }
   }
+}
+
+/** True of a field with an argument of this type. */
+function takes(field: GraphQLField<unknown, unknown>, typeName: string): boolean {
+  return field.args.some(({ type }) => getNamedType(type).name === typeName);
 }

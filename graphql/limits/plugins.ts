@@ -36,7 +36,8 @@ export function judge({
   document,
   operationName,
   variableValues,
-}: Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>): {
+  contextValue,
+}: Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues' | 'contextValue'>): {
   readonly cost: number;
   readonly most: number;
   readonly dearest: readonly Part[];
@@ -54,8 +55,9 @@ export function judge({
   const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, errorOptions);
   if (coerced === undefined) return { ...UNMEASURED, refusal: publicError(errors[0]) };
   const isChange = operation.operation === 'mutation';
+  const nowMs = (contextValue as GraphqlContext | undefined)?.deps.clock() ?? Date.now();
   const most = isChange ? CHANGE_COST_LIMIT : COST_LIMIT;
-  const measured = measure({ schema, fragments, variables: coerced, isChange }, operation.selectionSet, root);
+  const measured = measure({ schema, fragments, variables: coerced, isChange, nowMs }, operation.selectionSet, root);
   const { cost, depth, wayBack, list, dearest } = measured;
   const isOnlyAsked = operation.directives?.some(({ name }) => name.value === COST_ONLY.name) ?? false;
   const told = { cost, most, dearest, isOnlyAsked };

@@ -1,4 +1,5 @@
 import type { InputObjectRef, ObjectRef } from '@pothos/core';
+import type { GraphQLSchema } from 'graphql';
 import type { ZodType } from 'zod';
 import { z } from 'zod';
 import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
@@ -27,8 +28,8 @@ interface Mutation<Input extends object, Checked, Payload extends object> {
 interface OwnerMutation<Input extends object, Checked, Payload extends object>
   extends Mutation<Input & { tenantId?: string | null | undefined }, Checked, Payload>,
     Changes<Payload, Checked> {
-  /** The service that does it. */
-  readonly change: (deps: GraphqlDeps, call: SiteCall, input: Checked) => Promise<Payload>;
+  /** The service that does it; `schema` is the whole one, which no file of a mutation can import. */
+  readonly change: (deps: GraphqlDeps, call: SiteCall, input: Checked, schema: GraphQLSchema) => Promise<Payload>;
 }
 
 /** What every input says besides what is changed. */
@@ -57,13 +58,13 @@ export function ownerMutation<Input extends object, Checked, Payload extends obj
   { change, ...mutation }: OwnerMutation<Input, Checked, Payload>,
 ): void {
   showChange(mutation.payload, mutation);
-  addMutation(name, mutation, async (context, given: Addressed, read) => {
+  addMutation(name, mutation, async (context, given: Addressed, read, schema) => {
     const { userId, tenantId } = requireOwned(context, given.tenantId);
     const actor = { userId, via: context.owner?.via ?? 'token' } as const;
     const { ifVersion } = given;
     const call = { actor, tenantId, ...(typeof ifVersion === 'number' ? { ifVersion } : {}) };
     const input = read();
-    return about(mutation, tenantId, [await change(changesOf(context), call, input), input]);
+    return about(mutation, tenantId, [await change(changesOf(context), call, input, schema), input]);
   });
 }
 
@@ -109,7 +110,7 @@ function addMutation<Input extends object, Checked, Payload extends object>(
     payload,
     authScopes = { owner: true },
   }: Mutation<Input, Checked, Payload> & { readonly authScopes?: { readonly owner: true } | { readonly accountOwner: true } },
-  make: (context: GraphqlContext, given: Input, read: () => Checked) => Promise<Payload>,
+  make: (context: GraphqlContext, given: Input, read: () => Checked, schema: GraphQLSchema) => Promise<Payload>,
 ): void {
   const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
   builder.mutationField(name, (t) =>
@@ -124,10 +125,10 @@ function addMutation<Input extends object, Checked, Payload extends object>(
         union: { name: `${title}Result`, description: `What became of ${name}: its payload, or why nothing was changed.` },
       },
       args: { input: t.arg({ type: input, required: true, description: `What to do; see ${title}Input.` }) },
-      resolve: (_root, args, context) =>
+      resolve: (_root, args, context, info) =>
         expecting(async () => {
           const given = (args as unknown as { readonly input: Input }).input;
-          return await make(context, given, () => checked(schema, given));
+          return await make(context, given, () => checked(schema, given), info.schema);
         }) as never,
     }),
   );

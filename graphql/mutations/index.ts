@@ -13,6 +13,7 @@ import './pages.ts';
 import './priceRules.ts';
 import './prices.ts';
 import './receipts.ts';
+import './rows.ts';
 import './statements.ts';
 import './anomalyRules.ts';
 import './sites.ts';

@@ -4,6 +4,7 @@ import type { ErrorKind } from '../../modules/kernel/errors.ts';
 import { isServiceError } from '../../modules/kernel/errors.ts';
 import { MESSAGE_LIMIT_CHARS } from '../limits/limits.ts';
 import { documentRefusal } from '../limits/refusal.ts';
+import { argumentAt } from './argumentAt.ts';
 
 /** The code of every kind of error at this surface. */
 const CODE_BY_KIND = {
@@ -59,7 +60,9 @@ export function publicError(error: unknown): GraphQLError {
   const place = error instanceof GraphQLError ? error : null;
   const cause = place === null ? error : (place.originalError ?? null);
   if (place !== null && (cause === null || cause instanceof GraphQLError))
-    return OWN_CODES.has(String(place.extensions['code'])) ? short(place) : (documentRefusal(place) ?? written(place));
+    return OWN_CODES.has(String(place.extensions['code']))
+      ? short(named(place))
+      : (documentRefusal(place) ?? named(written(place)));
   const known = outageOf(cause) ?? cause;
   const extensions = extensionsOf(known);
   if (extensions && isServiceError(known)) return said(known.message, extensions, place);
@@ -81,6 +84,13 @@ export function isDefect(error: unknown): boolean {
 function written(error: GraphQLError): GraphQLError {
   const { http } = error.extensions; // the status of GraphQL over HTTP; not part of the answer
   return said(error.message, { code: 'BAD_USER_INPUT', ...(http === undefined ? {} : { http }) }, error);
+}
+
+/** An error of a value that stands in the document, with the argument it is given for. */
+function named(error: GraphQLError): GraphQLError {
+  const { code, parameter: known } = error.extensions;
+  const parameter = code === 'BAD_USER_INPUT' && known === undefined ? argumentAt(error) : null;
+  return parameter === null ? error : said(`${parameter}: ${error.message}`, { ...error.extensions, parameter }, error);
 }
 
 function short(error: GraphQLError): GraphQLError {

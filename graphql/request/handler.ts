@@ -13,6 +13,7 @@ import { openTurns } from '../../platform/pacing/fairQueue.ts';
 import { accountName } from '../../platform/pacing/heavy.ts';
 import { RateExceeded } from '../../platform/pacing/rates.ts';
 import { CHANGES_OF_ONE, WAIT_LIMIT_MS, WAITING_LIMIT } from '../limits/limits.ts';
+import { openRows } from '../rows/stream.ts';
 import type { Answer } from './answer.ts';
 import { answerOf, refusalAnswer } from './answer.ts';
 import { isChange, readBody } from './body.ts';
@@ -40,7 +41,8 @@ export interface Engines {
  * of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to let its caller in, take
  * its bytes and send those of the answer. What a question was measured at counts afterwards; its caller may then owe points, and is refused
  * until it has them again: that refusal is thrown, for whoever tells refusals by a rate in their time. An `owner` that comes with a request
- * was let in before, by the console's session; its bearer is not looked at then. GET gives the page for people where there is one, else 405.
+ * was let in before, by the console's session; its bearer is not looked at then. GET gives the rows of a link that it carries, or the page for people
+ * where there is one, else 405.
  */
 export function createGraphqlHandler(
   deps: GraphqlDeps,
@@ -54,11 +56,14 @@ export function createGraphqlHandler(
     waitMs: WAIT_LIMIT_MS,
   });
   const sendPage = page && openPage(page.key);
+  const sendRows = openRows(deps, engines.ask);
   return async (request, response, owner) => {
     const letCallerIn = (): ReturnType<typeof letIn> =>
       owner ? Promise.resolve({ key: null, owner, account: null }) : letIn(deps, bearerOf(request));
     try {
-      if (sendPage && !owner && wantsPage(request)) await sendPage(request, response);
+      const rows = owner ? null : askedRows(request);
+      if (rows) await sendRows(request, response, rows.token, rows.after);
+      else if (sendPage && !owner && wantsPage(request)) await sendPage(request, response);
       else if (request.method !== 'POST') refuseMethod(response, sendPage !== null);
       else sendAnswer(response, await answer({ deps, engines, changing, letCallerIn }, request, response));
     } catch (error) {
@@ -140,6 +145,14 @@ export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string 
 function acceptOf(request: IncomingMessage): string {
   const asked = request.headers.accept ?? '';
   return asked.includes('application/graphql-response+json') ? 'application/graphql-response+json' : 'application/json';
+}
+
+/** The link that a GET follows; null: it is none. */
+function askedRows({ method, url }: IncomingMessage): { readonly token: string; readonly after: string | null } | null {
+  if (method !== 'GET') return null;
+  const search = new URLSearchParams((url ?? '').split('?', 2)[1] ?? '');
+  const token = search.get('rows');
+  return token === null ? null : { token, after: search.get('after') };
 }
 
 function wantsPage(request: IncomingMessage): boolean {

@@ -1,5 +1,6 @@
 import type { ObjectRef } from '@pothos/core';
 import { z } from 'zod';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import type { ListPage, PageRequest } from '../../modules/paging/use/pages.ts';
 import { COUNT_COST, DEFAULT_PAGE, LIST_COST, PAGE_LIMIT } from '../limits/limits.ts';
 import { advising } from '../request/errors.ts';
@@ -29,9 +30,16 @@ const LIST_ADVICE = 'to find these rows takes too long: give a shorter window, o
 const PageInfo = builder.objectRef<Connected<unknown>['pageInfo']>('PageInfo').implement({
   description: 'Where a page stands in its list (Relay, Cursor Connections).',
   fields: (t) => ({
-    hasNextPage: t.exposeBoolean('hasNextPage', { description: 'True when there is more after this page.' }),
-    hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'True when the page was asked for with `after`.' }),
-    startCursor: t.exposeString('startCursor', { nullable: true, description: 'Cursor of the first row of the page.' }),
+    hasNextPage: t.exposeBoolean('hasNextPage', {
+      description: 'True when there is more after this page; of one asked for with `before`, always.',
+    }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+      description: 'True when there is more before this page; of one asked for with `after`, always.',
+    }),
+    startCursor: t.exposeString('startCursor', {
+      nullable: true,
+      description: 'Cursor of the first row of the page: give it as `before` for the page before.',
+    }),
     endCursor: t.exposeString('endCursor', {
       nullable: true,
       description: 'Cursor of the last row of the page: give it as `after` for the next page.',
@@ -79,36 +87,58 @@ export const pageArgs = builder.args((t) => ({
     description: 'The `endCursor` of the page before.',
     validate: z.string().max(2_000, 'is no cursor of this list').nullish(),
   }),
+  last: t.int({
+    description: `In place of \`first\`: so many rows of the end of the list, or before \`before\`; ${PAGE_LIMIT} at most.`,
+    validate: z.int().min(1, 'must be at least 1').max(PAGE_LIMIT, `must be at most ${PAGE_LIMIT}`).nullish(),
+  }),
+  before: t.string({
+    description: 'In place of `after`: the `startCursor` of the page that follows.',
+    validate: z.string().max(2_000, 'is no cursor of this list').nullish(),
+  }),
 }));
 
-interface PageArgs {
+/** A page as arguments have it. */
+export interface PageArgs {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
 }
 
 /** What a page costs: its rows, and a little for itself. A length that is out of bounds is refused where the page is read. */
-export function listCost({ first }: PageArgs) {
-  return { field: LIST_COST, multiplier: Math.min(Math.max(first ?? DEFAULT_PAGE, 1), PAGE_LIMIT) };
+export function listCost({ first, last }: PageArgs) {
+  const rows = Math.max(first ?? 0, last ?? 0) || DEFAULT_PAGE;
+  return { field: LIST_COST, multiplier: Math.min(Math.max(rows, 1), PAGE_LIMIT) };
 }
 
-/** A page as its arguments ask for it. */
-export function pageRequest({ first, after }: PageArgs, orderBy: string): PageRequest {
+/** A page as its arguments ask for it. Throws invalid_parameter where it would be read both ways. */
+export function pageRequest({ first, after, last, before }: PageArgs, orderBy: string): PageRequest {
+  const isBackward = isGiven(last) || isGiven(before);
+  if (isBackward && (isGiven(first) || isGiven(after))) {
+    const parameter = isGiven(last) ? 'last' : 'before';
+    throw new ServiceError('invalid_parameter', `${parameter}: give first and after, or last and before`, { parameter });
+  }
+  if (isBackward) return { first: last ?? DEFAULT_PAGE, after: before ?? null, orderBy, isBackward };
   return { first: first ?? DEFAULT_PAGE, after: after ?? null, orderBy };
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== null && value !== undefined;
 }
 
 /** Reads a page whose filter and order may need many rows to be looked at; says what to narrow when that takes too long. */
 export async function findPage<Row>(request: PageRequest, read: (request: PageRequest) => Promise<ListPage<Row>>) {
   const isByAmount = request.orderBy === 'LARGEST' || request.orderBy === 'SMALLEST';
-  return connect(await advising(isByAmount ? ORDER_ADVICE : LIST_ADVICE, () => read(request)), request);
+  return connect(await advising(isByAmount ? ORDER_ADVICE : LIST_ADVICE, () => read(request)));
 }
 
 /** A page of rows as a connection. */
-export function connect<Row>(page: ListPage<Row>, request: PageRequest): Connected<Row> {
+export function connect<Row>(page: ListPage<Row>): Connected<Row> {
   return {
     edges: page.rows.map(({ row, cursor }) => ({ node: row, cursor })),
     pageInfo: {
       hasNextPage: page.hasNext,
-      hasPreviousPage: request.after !== null,
+      hasPreviousPage: page.hasPrevious,
       startCursor: page.rows[0]?.cursor ?? null,
       endCursor: page.rows.at(-1)?.cursor ?? null,
     },

@@ -71,6 +71,20 @@ export const EarningsGroupBy = builder.enumType('EarningsGroupBy', {
   }),
 });
 
+/** Orders of groups of earnings. */
+export const EarningsOrder = builder.enumType('EarningsOrder', {
+  description: 'How the groups of earnings are ordered, the most first.',
+  values: named<'EARNED' | 'EVENTS' | 'READS' | 'CITATIONS' | 'GAIN' | 'LOSS' | 'KEY'>({
+    EARNED: 'Money.',
+    EVENTS: 'Reads and citations.',
+    READS: 'Reads.',
+    CITATIONS: 'Citations.',
+    GAIN: 'What it earned more than in the window before; with `compare`.',
+    LOSS: 'What it earned less than in the window before; with `compare`.',
+    KEY: 'Its key, from the first letter on.',
+  }),
+});
+
 /** What a crossing bought. */
 export const CrossingPurposeName = builder.enumType('CrossingPurpose', {
   description: 'What was bought.',

@@ -21,9 +21,9 @@ const list: Record<string, { question: string; query: string }> = {
     query: `query authorsWaiting {
   tenant {
     reconciliation(window: { lastDays: 30 }) {
-      outstanding { legs micro }
+      outstanding { legs amountMicro }
       waiting(first: 20) {
-        nodes { wallet micro legs oldestAt reasons { reason legs micro } }
+        nodes { wallet amountMicro legs oldestAt reasons { reason legs amountMicro } }
       }
     }
   }
@@ -74,7 +74,7 @@ const list: Record<string, { question: string; query: string }> = {
       statements(first: 5) {
         nodes {
           wallet authorId grossMicro
-          lines(first: 3) { nodes { slug kind micro share at } }
+          lines(first: 3) { nodes { slug kind amountMicro share at } }
         }
       }
     }
@@ -87,10 +87,10 @@ const list: Record<string, { question: string; query: string }> = {
   tenant {
     audit(window: { lastDays: 7 }) { totals { paymentFailed failedMicro failedByReason { reason count } } }
     observations(filter: { verdicts: [PAYMENT_FAILED], window: { lastDays: 7 } }, first: 10) {
-      nodes { reason agent slug micro at }
+      nodes { reason agent slug amountMicro at }
     }
     payments(filter: { states: [FAILED], window: { lastDays: 7 } }, first: 10) {
-      nodes { paymentId reason sentence payer slug micro acceptedAt }
+      nodes { paymentId reason sentence payer slug amountMicro acceptedAt }
     }
   }
 }`,
@@ -101,10 +101,10 @@ const list: Record<string, { question: string; query: string }> = {
   tenant {
     payments(first: 5) {
       nodes {
-        paymentId state micro
+        paymentId state amountMicro
         evidence { txHash blockNumber finalAt }
         batch { workflowId state }
-        crossings { micro legs { toAddress micro role } }
+        crossings { amountMicro legs { toAddress amountMicro role } }
       }
     }
   }
@@ -179,7 +179,7 @@ const list: Record<string, { question: string; query: string }> = {
   tenant {
     licencesSold(filter: { endsWithinDays: 14 }, orderBy: ENDING) {
       totalCount
-      nodes { jti host until micro }
+      nodes { jti host until amountMicro }
     }
   }
 }`,

@@ -9,6 +9,7 @@ import '../types/settings.ts';
 import '../types/discovery.ts';
 import '../types/reports/settlementTimes.ts';
 import '../types/reports/earnings.ts';
+import '../types/sites.ts';
 import '../types/crossings.ts';
 import '../types/authors.ts';
 import '../types/reports/reconciliation.ts';

@@ -26,10 +26,18 @@ export const Bucket = builder.interfaceRef<Span>('Bucket').implement({
   }),
 });
 
-/** What a series costs Postgres is its report's; its buckets are priced as the longest there can be (limits/lists.ts). */
+/** What a series costs Postgres is its report's; as many buckets are priced as its window can have (limits/measure.ts). */
 export const SERIES_DESCRIPTION =
   'The window cut at the borders of a calendar, empty buckets included; they add up to `totals`, and are of the same moment. ' +
   `${MAX_BUCKETS} buckets at most, more are refused.`;
+
+/** What a series of durations is. */
+export const TIMES_SERIES_DESCRIPTION = `The window cut at the borders of a calendar, empty stretches included; ${MAX_BUCKETS} at most, more are refused.`;
+
+/** What the series of one group is. */
+export const GROUP_SERIES_DESCRIPTION =
+  'The group in each stretch of the window, empty ones included; they add up to the group, and are of the same moment. Give the report a ' +
+  '`window`: so many buckets are priced as it can have, for each row of the page.';
 
 /** Arguments of a series. */
 export const seriesArgs = builder.args((t) => ({
@@ -40,20 +48,25 @@ export const seriesArgs = builder.args((t) => ({
   }),
 }));
 
-interface SeriesArgs {
+/** A series as arguments have it. */
+export interface SeriesArgs {
   readonly every?: SeriesUnit | null | undefined;
   readonly timeZone?: string | null | undefined;
 }
 
-function asked({ every, timeZone }: SeriesArgs): AskedSeries {
+/** The series that arguments ask for. */
+export function askedSeries({ every, timeZone }: SeriesArgs): AskedSeries {
   return { every: every ?? 'day', timeZone: timeZone ?? 'UTC' };
 }
 
 /** Each series that is asked of the report that is being resolved, once. */
 export function seriesBelow(info: GraphQLResolveInfo): readonly AskedSeries[] {
-  return argumentsBelow(info, 'series')
-    .map((args) => asked(args as SeriesArgs))
-    .filter((one, place, all) => all.findIndex((other) => isSame(one, other)) === place);
+  return eachOnce(argumentsBelow(info, 'series'));
+}
+
+/** The series that arguments ask for, each once. */
+export function eachOnce(all: readonly SeriesArgs[]): readonly AskedSeries[] {
+  return all.map(askedSeries).filter((one, place, series) => series.findIndex((other) => isSame(one, other)) === place);
 }
 
 /** The series that a field asks for, of those read. */
@@ -62,7 +75,7 @@ export function seriesFor<Row>(
   series: readonly (readonly Row[])[],
   args: SeriesArgs,
 ): readonly Row[] {
-  return series[read.findIndex((one) => isSame(one, asked(args)))] ?? [];
+  return series[read.findIndex((one) => isSame(one, askedSeries(args)))] ?? [];
 }
 
 function isSame(one: AskedSeries, other: AskedSeries): boolean {

@@ -38,3 +38,8 @@ export function siteIdOf(
   if (asked !== null && !owner.tenantIds.includes(asked.toLowerCase())) return null;
   return ownedTenant(owner, asked);
 }
+
+/** The sites a caller may ask about, in lower case; none of an account. */
+export function sitesOf({ key, owner }: Pick<GraphqlContext, 'key' | 'owner'>): readonly string[] {
+  return owner?.tenantIds ?? (key ? [key.tenantId] : []);
+}

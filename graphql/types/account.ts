@@ -174,10 +174,7 @@ builder.objectFields(Tenant, (t) => ({
     args: pageArgs,
     resolve: async (site, page, { deps }) => {
       const request = pageRequest(page, 'OLDEST');
-      return connect(
-        pageOf(await rulesOf(deps, site.tenantId), ({ ruleId }) => ruleId, request),
-        request,
-      );
+      return connect(pageOf(await rulesOf(deps, site.tenantId), ({ ruleId }) => ruleId, request));
     },
   }),
   keys: t.field({
@@ -207,10 +204,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, page, { deps }) => {
       const request = pageRequest(page, 'OLDEST');
       const { authors } = await listMembers({ ...deps, database: deps.reading }, site.tenantId);
-      return connect(
-        pageOf(authors, ({ authorId }) => authorId, request),
-        request,
-      );
+      return connect(pageOf(authors, ({ authorId }) => authorId, request));
     },
   }),
   auditLog: t.field({

@@ -51,7 +51,7 @@ async function linesOf(deps: ReadingDeps, authors: readonly Author[], request: P
     const pages = await legsOfAuthor.pages(deps, of, request);
     for (const author of members) {
       const page = pages[wallets.indexOf(author.wallet)] as ListPage<Leg>;
-      found.set(author, connect(page, request));
+      found.set(author, connect(page));
     }
   }
   return authors.map((author) => found.get(author) as Connected<Leg>);
@@ -79,10 +79,7 @@ const StatementsType = builder.objectRef<StatementsReport>('Statements').impleme
       resolve: ({ authors, tenantId }, page) => {
         const request = pageRequest(page, 'LARGEST');
         const found = pageOf(authors, ({ wallet }) => wallet, request);
-        return connect(
-          mapPage(found, (author) => ({ ...author, tenantId })),
-          request,
-        );
+        return connect(mapPage(found, (author) => ({ ...author, tenantId })));
       },
     }),
   }),

@@ -35,7 +35,17 @@ CrossingType.implement({
       description: 'What was bought; a licence’s slug is no page.',
       resolve: ({ purpose }) => purpose,
     }),
-    micro: t.field({ type: 'Micro', description: 'What was paid; negative in a correction.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({
+      type: 'Micro',
+      description: 'What was paid; negative in a correction.',
+      resolve: ({ micro }) => micro,
+    }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'What was paid; negative in a correction.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     payer: t.string({ description: 'The address that signed the payment.', resolve: ({ payer }) => shownWallet(payer) }),
     agent: t.exposeString('agent', { description: 'The agent’s label, as in the audit.' }),
     at: t.field({ type: 'EpochMs', description: IN_TIME, resolve: ({ at }) => at }),
@@ -66,10 +76,16 @@ LegType.implement({
   description: 'One author’s share of one crossing: a line of a statement.',
   fields: (t) => ({
     toAddress: t.string({ description: 'The wallet that is paid.', resolve: ({ toAddress }) => shownWallet(toAddress) }),
+    amountMicro: t.field({
+      type: 'Micro',
+      description: 'Its amount; negative in a correction.',
+      resolve: ({ amountMicro }) => amountMicro,
+    }),
     micro: t.field({
       type: 'Micro',
       description: 'Its amount; negative in a correction.',
       resolve: ({ amountMicro }) => amountMicro,
+      deprecationReason: 'Use `amountMicro`.',
     }),
     role: t.field({ type: LegRole, description: 'Whose it is.', resolve: ({ role }) => role }),
     authorId: t.exposeString('authorId', { nullable: true, description: 'The author’s id, where the credits named one.' }),
@@ -130,6 +146,7 @@ const CrossingFilter = builder.inputType('CrossingFilter', {
     authorId: t.string({ description: 'With a leg that names this author.', validate: filterText }),
     purpose: t.field({ type: CrossingPurposeName, description: 'Of pages or licences alone.' }),
     payer: t.string({ description: 'Paid by this address.', validate: filterHex }),
+    isCorrection: t.boolean({ description: 'True: rows that take a crossing back; false: all others.' }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this amount.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this amount.' }),
   }),

@@ -26,7 +26,13 @@ const LicencePageType = builder.objectRef<Granted>('LicencePage').implement({
   fields: (t) => ({
     slug: t.exposeString('slug', { description: 'Names the page.' }),
     path: t.exposeString('path', { description: 'Its path when the licence was bought, percent-encoded.' }),
-    micro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Its part of the price.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its part of the price.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -49,13 +55,7 @@ async function grantedBy(
     for (const licence of members) {
       const page = pages[values.indexOf(licence.jti)];
       if (page) {
-        found.set(
-          licence,
-          connect(
-            mapPage(page, (row) => ({ ...row, host: licence.host })),
-            request,
-          ),
-        );
+        found.set(licence, connect(mapPage(page, (row) => ({ ...row, host: licence.host }))));
       }
     }
   }
@@ -84,7 +84,13 @@ SoldLicenceType.implement({
     }),
     from: t.field({ type: 'EpochMs', description: 'When it begins.', resolve: ({ periodFrom }) => periodFrom }),
     until: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ periodUntil }) => periodUntil }),
-    micro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ priceMicro }) => priceMicro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Its price.', resolve: ({ priceMicro }) => priceMicro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its price.',
+      resolve: ({ priceMicro }) => priceMicro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     holder: t.string({
       nullable: true,
       description: 'The key that must prove itself, where the buyer asked for that.',

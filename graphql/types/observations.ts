@@ -1,4 +1,8 @@
+import { z } from 'zod';
 import { robotClassOf } from '../../modules/gate/rules/visitors.ts';
+import { FAILURE_REASONS } from '../../modules/kernel/errors.ts';
+import { WITHOUT_402 } from '../../modules/kernel/payment/answered.ts';
+import { NO_CREDITS } from '../../modules/pricing/rules/pricing.ts';
 import type { Observation } from '../../modules/reports/use/lists/lists.ts';
 import { observations } from '../../modules/reports/use/lists/lists.ts';
 import { observationPage } from '../../modules/reports/use/lists/observationPage.ts';
@@ -6,7 +10,7 @@ import type { GraphqlContext } from '../request/context.ts';
 import { builder } from '../schema/builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
 import { Classification, CrossingKind, TimeOrder, Verdict, VisitorClassName } from '../schema/enums.ts';
-import { filterText, hostFilter, rowId } from '../schema/inputs.ts';
+import { filterText, hostFilter, lower, rowId } from '../schema/inputs.ts';
 import { identified, Node } from '../schema/node.ts';
 import { namesPages } from '../schema/pageNames.ts';
 import type { Site } from '../schema/site.ts';
@@ -58,7 +62,14 @@ ObservationType.implement({
     verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),
     verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),
     sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description: 'True when a signature was presented and failed.' }),
-    micro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      nullable: true,
+      description: 'The price asked.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     at: t.field({ type: 'EpochMs', description: 'When.', resolve: ({ at }) => at }),
   }),
 });
@@ -80,6 +91,9 @@ async function findObservation({ deps }: Pick<GraphqlContext, 'deps'>, site: Sit
   return await observations.find(deps, site.tenantId, { id: key, window: { fromMs: atMs, toMs: atMs + 1 } });
 }
 
+/** Why a payment failed, a page was free, or a sale answers no 402. */
+const REASONS = [...FAILURE_REASONS, NO_CREDITS, WITHOUT_402] as const;
+
 const ObservationFilter = builder.inputType('ObservationFilter', {
   description: 'Which observations; everything given must hold.',
   fields: (t) => ({
@@ -98,7 +112,13 @@ const ObservationFilter = builder.inputType('ObservationFilter', {
     sigInvalid: t.boolean({
       description: 'With, or without, a signature that failed: an agent that sends one impersonates another.',
     }),
-    reason: t.string({ description: 'Failed for this reason.', validate: filterText }),
+    reason: t.string({
+      description: `With this reason, in either case: one of ${REASONS.join(', ')}.`,
+      validate: z
+        .string()
+        .refine((text) => REASONS.some((reason) => reason === text.toLowerCase()), `must be one of ${REASONS.join(', ')}`)
+        .nullish(),
+    }),
     minMicro: t.field({ type: 'Micro', description: 'Of at least this price.' }),
     maxMicro: t.field({ type: 'Micro', description: 'Of at most this price.' }),
   }),
@@ -119,12 +139,17 @@ builder.objectField(Tenant, 'observations', (t) =>
       orderBy: t.arg({ type: TimeOrder, defaultValue: 'NEWEST', description: 'In which order.' }),
     },
     resolve: async (site, { filter, orderBy, ...page }, { deps }) => {
-      const { window, host, ...rest } = filter ?? {};
+      const { window, host, reason, ...rest } = filter ?? {};
       const order = orderBy ?? 'NEWEST';
       const request = { ...pageRequest(page, order), orderBy: order };
       const nowMs = deps.clock();
       const readable = windowOf(site, window, nowMs);
-      const which = { ...rest, host: hostFilter(host), window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS } };
+      const which = {
+        ...rest,
+        reason: lower(reason),
+        host: hostFilter(host),
+        window: { ...readable, toMs: readable.toMs ?? nowMs + AHEAD_MS },
+      };
       return findPage(request, () => observationPage(deps, site.tenantId, which, request));
     },
   }),

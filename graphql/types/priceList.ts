@@ -73,7 +73,13 @@ const PagePayee = builder.objectRef<Leg>('PagePayee').implement({
       resolve: ({ authorId }) => authorId ?? null,
     }),
     wallet: t.string({ description: 'Where it is paid to.', resolve: ({ toAddress }) => shownWallet(toAddress) }),
-    micro: t.field({ type: 'Micro', description: 'How much of one read.', resolve: ({ amountMicro }) => amountMicro }),
+    amountMicro: t.field({ type: 'Micro', description: 'How much of one read.', resolve: ({ amountMicro }) => amountMicro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'How much of one read.',
+      resolve: ({ amountMicro }) => amountMicro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -199,10 +205,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, { filter, ...page }, { deps }) => {
       const { pages } = await readPriceList(deps, site.tenantId);
       const request = pageRequest(page, 'PATH');
-      return connect(
-        pageOf(matching(pages, filter?.contains ?? null, filter?.states ?? null), ({ path }) => path, request),
-        request,
-      );
+      return connect(pageOf(matching(pages, filter?.contains ?? null, filter?.states ?? null), ({ path }) => path, request));
     },
   }),
   priceEffect: t.field({

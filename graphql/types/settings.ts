@@ -10,12 +10,14 @@ import type { LicenceRules } from '../../modules/reports/use/siteSettings.ts';
 import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../modules/reports/use/siteSettings.ts';
 import { choiceOf } from '../../modules/tenants/use/manageNetworks.ts';
 import { ROW_COST } from '../limits/limits.ts';
+import { requireReader } from '../request/access.ts';
 import { builder } from '../schema/builder.ts';
 import { connectionOf, findPage, listCost, pageArgs, pageRequest } from '../schema/connections.ts';
 import { ClassPolicyName, GateMode, VisitorClassName } from '../schema/enums.ts';
 import { filterText } from '../schema/inputs.ts';
 import { identified, Node } from '../schema/node.ts';
 import { Tenant } from '../schema/site.ts';
+import { WindowInput, windowOf } from '../schema/windows.ts';
 import { NetworkChoiceType } from './networks.ts';
 
 const CrawlerPolicyType = builder.objectRef<CrawlerPolicy>('CrawlerPolicy').implement({
@@ -136,6 +138,10 @@ const PageFilter = builder.inputType('PageFilter', {
   fields: (t) => ({
     slug: t.string({ description: 'Of this slug.', validate: filterText }),
     under: t.string({ description: 'Whose path begins so.', validate: filterText }),
+    unsoldIn: t.field({
+      type: WindowInput,
+      description: 'Of which nothing was sold in this window by itself, reversed sales left out. Scope earnings.read.all.',
+    }),
   }),
 });
 
@@ -194,11 +200,16 @@ builder.objectFields(Tenant, (t) => ({
     authScopes: { reads: 'tenant.read' },
     complexity: listCost,
     args: { ...pageArgs, filter: t.arg({ type: PageFilter, description: 'Which ones.' }) },
-    resolve: async (site, { filter, ...page }, { deps }) => {
+    resolve: async (site, { filter, ...page }, context) => {
+      const { deps } = context;
       const request = pageRequest(page, 'PATH');
       const [host = null] = site.hosts;
+      const { unsoldIn, ...rest } = filter ?? {};
+      if (unsoldIn) requireReader(context, 'earnings.read.all');
+      const { tenantId } = site;
+      const which = unsoldIn ? { ...rest, unsold: { tenantId, window: windowOf(site, unsoldIn, deps.clock()) } } : rest;
       return findPage(request, async () =>
-        mapPage(await importedPages.page(deps, site.tenantId, filter ?? {}, request), (row) => ({ ...row, host })),
+        mapPage(await importedPages.page(deps, tenantId, which, request), (row) => ({ ...row, host })),
       );
     },
   }),

@@ -5,7 +5,7 @@ import type { GraphqlContext } from '../request/context.ts';
 import { builder } from '../schema/builder.ts';
 import { KeyScope } from '../schema/enums.ts';
 import { identified, Node } from '../schema/node.ts';
-import { findSite, Tenant } from '../schema/site.ts';
+import { findSite, sitesOf, Tenant } from '../schema/site.ts';
 import { PlanName, TenantStatusName } from '../schema/words.ts';
 
 const DefaultPayee = builder.objectRef<Payee>('DefaultPayee').implement({
@@ -127,7 +127,8 @@ builder.objectFields(Tenant, (t) => ({
   }),
 }));
 
-const Viewer = builder.objectRef<GraphqlContext>('Viewer').implement({
+/** Who asks. */
+export const Viewer = builder.objectRef<GraphqlContext>('Viewer').implement({
   description: 'Who asks.',
   fields: (t) => ({
     isOwner: t.boolean({
@@ -149,7 +150,8 @@ const Viewer = builder.objectRef<GraphqlContext>('Viewer').implement({
     }),
     tenantIds: t.idList({
       description: 'Sites the caller may ask about.',
-      resolve: ({ owner, key }) => owner?.tenantIds ?? (key ? [key.tenantId] : []),
+      deprecationReason: 'Use `tenants`, which says what the sites are.',
+      resolve: (caller) => [...sitesOf(caller)],
     }),
   }),
 });
@@ -168,7 +170,10 @@ builder.queryType({
       description: 'A site of the caller; null for any other.',
       complexity: ROW_COST,
       args: {
-        tenantId: t.arg.id({ description: 'Which one; needed by owners of several.' }),
+        tenantId: t.arg.id({
+          description:
+            'Which one. Left out: the site of the key, or the one that an owner’s token was made for; who signed in and has several names one.',
+        }),
       },
       resolve: (_root, { tenantId }, context) => findSite(context, tenantId ?? null),
     }),

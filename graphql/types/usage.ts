@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { TERMS } from '../../modules/kernel/licence/period.ts';
 import { mapPage, pageOf } from '../../modules/paging/use/pages.ts';
 import type { UsageBesideSales, UsageReportShown, UsedPage, UseSum } from '../../modules/storefront/use/usage/besideSales.ts';
@@ -95,10 +96,7 @@ const UsageType = builder.objectRef<UsageShown>('Usage').implement({
       resolve: ({ pages, named }, page) => {
         const request = pageRequest(page, 'LARGEST');
         const found = pageOf(pages, ({ slug }) => slug, request);
-        return connect(
-          mapPage(found, (row) => ({ ...row, ...named(row.slug) })),
-          request,
-        );
+        return connect(mapPage(found, (row) => ({ ...row, ...named(row.slug) })));
       },
     }),
   }),
@@ -110,7 +108,13 @@ const UsageFilterInput = builder.inputType('UsageFilter', {
     window: t.field({ type: WindowInput, description: 'When the use was.' }),
     host: t.string({ description: 'On this host.', validate: filterText }),
     slug: t.string({ description: 'Of this page.', validate: filterText }),
-    use: t.string({ description: 'For this use.', validate: filterText }),
+    use: t.string({
+      description: `For this use: one of ${TERMS.join(', ')}.`,
+      validate: z
+        .string()
+        .refine((text) => TERMS.some((term) => term === text), `must be one of ${TERMS.join(', ')}`)
+        .nullish(),
+    }),
     licenceJti: t.id({ description: 'Under this licence.' }),
     withinTerms: t.boolean({ description: 'Allowed by the terms of the licence, or not.' }),
   }),

@@ -104,7 +104,7 @@ test('which agents earned us most: the sum over agents is what was sold', async 
 });
 
 test('which authors wait for money: nobody, once the chain shows every leg', async () => {
-  await expect.poll(async () => Number((await ask('authorsWaiting')).reconciliation.outstanding.micro)).toBe(0);
+  await expect.poll(async () => Number((await ask('authorsWaiting')).reconciliation.outstanding.amountMicro)).toBe(0);
   expect((await ask('authorsWaiting')).reconciliation.waiting.nodes).toEqual([]);
 });
 
@@ -156,8 +156,8 @@ test('where the money of the newest payments is: transaction, workflow, legs', a
     expect(payment.evidence.txHash).toMatch(/^0x[0-9a-f]{64}$/);
     expect(payment.batch.workflowId).toMatch(/^settle:/);
     const [crossing] = payment.crossings;
-    const legs = crossing.legs.reduce((sum: number, { micro }: { micro: string }) => sum + Number(micro), 0);
-    expect([crossing.micro, legs]).toEqual([payment.micro, Number(payment.micro)]);
+    const legs = crossing.legs.reduce((sum: number, { amountMicro }: { amountMicro: string }) => sum + Number(amountMicro), 0);
+    expect([crossing.amountMicro, legs]).toEqual([payment.amountMicro, Number(payment.amountMicro)]);
   }
 });
 

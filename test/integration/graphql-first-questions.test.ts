@@ -121,11 +121,11 @@ test('authors wait for the legs that stand and that no transfer of their amount 
       left join chain_transfer t on t.from_address = p.payer and t.nonce = p.nonce
     where l.tenant_id = $1 and c.at >= now() - interval '30 days' and c.sequence = 0 and t.amount_micro is distinct from p.amount_micro
       and not exists (select from crossing k where k.tenant_id = $1 and k.payment_id = c.payment_id and k.sequence = 1)`;
-  const [all] = await sql(`select count(*)::int as legs, sum(micro)::text as micro from (${open}) o`);
+  const [all] = await sql(`select count(*)::int as legs, sum(micro)::text as "amountMicro" from (${open}) o`);
   expect(outstanding).toEqual(all);
   const rows = await sql(
-    `select wallet, sum(micro)::text as micro, sum(legs)::int as legs, ${ms('min(recorded_at)')} as "oldestAt",
-       jsonb_agg(jsonb_build_object('reason', reason, 'legs', legs, 'micro', micro::text) order by micro desc) as reasons
+    `select wallet, sum(micro)::text as "amountMicro", sum(legs)::int as legs, ${ms('min(recorded_at)')} as "oldestAt",
+       jsonb_agg(jsonb_build_object('reason', reason, 'legs', legs, 'amountMicro', micro::text) order by micro desc) as reasons
      from (select wallet, reason, sum(micro) as micro, count(*) as legs, min(recorded_at) as recorded_at from (${open}) o group by 1, 2) g
      group by wallet order by sum(micro) desc`,
   );
@@ -184,7 +184,7 @@ test('what each author was paid, and the newest lines of it', async () => {
   );
   const lines = await sql(
     `select * from (
-       select to_address as wallet, l.slug, upper(l.kind) as kind, amount_micro::text as micro, share, ${ms('l.at')} as at,
+       select to_address as wallet, l.slug, upper(l.kind) as kind, amount_micro::text as "amountMicro", share, ${ms('l.at')} as at,
          row_number() over (partition by to_address order by l.at desc, crossing_id desc) as place
        ${legs} and c.sequence = 0
          and not exists (select from crossing k where k.tenant_id = $1 and k.payment_id = c.payment_id and k.sequence = 1)
@@ -215,7 +215,7 @@ test('why payments fail, counted by reason, and the last ones', async () => {
   expect(totals).toEqual(sums);
   expect(failedByReason.filter(({ count }: { count: number }) => count > 0).sort(byName)).toEqual(reasons);
   const rows = await sql(
-    `select payment_id as "paymentId", upper(reason) as reason, sentence, payer, slug, amount_micro::text as micro, ${ms('accepted_at')} as "acceptedAt"
+    `select payment_id as "paymentId", upper(reason) as reason, sentence, payer, slug, amount_micro::text as "amountMicro", ${ms('accepted_at')} as "acceptedAt"
      from payment where tenant_id = $1 and state = 'failed' and accepted_at >= now() - interval '7 days'
      order by accepted_at desc, payment_id desc limit 10`,
   );
@@ -226,11 +226,11 @@ test('why payments fail, counted by reason, and the last ones', async () => {
 test('where the money of the newest payments is: evidence, batch, crossings and legs', async () => {
   const { nodes } = (await ask('paymentOnChain')).payments;
   const rows = await sql(
-    `select payment_id as "paymentId", upper(p.state) as state, amount_micro::text as micro,
+    `select payment_id as "paymentId", upper(p.state) as state, amount_micro::text as "amountMicro",
        jsonb_build_object('txHash', tx_hash, 'blockNumber', block_number::text, 'finalAt', ${ms('p.final_at')}) as evidence,
        case when b.batch_id is not null then jsonb_build_object('workflowId', workflow_id, 'state', b.state) end as batch,
-       (select jsonb_agg(jsonb_build_object('micro', c.micro::text, 'legs', (
-            select jsonb_agg(jsonb_build_object('toAddress', to_address, 'micro', l.amount_micro::text, 'role', upper(role)) order by ordinal)
+       (select jsonb_agg(jsonb_build_object('amountMicro', c.micro::text, 'legs', (
+            select jsonb_agg(jsonb_build_object('toAddress', to_address, 'amountMicro', l.amount_micro::text, 'role', upper(role)) order by ordinal)
             from leg l where l.tenant_id = $1 and l.crossing_id = c.crossing_id)) order by sequence)
           from crossing c where c.tenant_id = $1 and c.payment_id = p.payment_id) as crossings
      from payment p left join settlement_batch b using (batch_id) where p.tenant_id = $1

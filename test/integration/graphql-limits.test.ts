@@ -88,7 +88,7 @@ test.each<[string, string, RegExp]>([
     /^Cannot spread fragment "a" within itself via "b"\.$/,
   ],
   ['unknown field', '{ tenant { secrets } }', /^Cannot query field "secrets"/],
-  ['wrong type', '{ tenant { crossings(first: "ten") { nodes { slug } } } }', /^Int cannot represent non-integer value/],
+  ['wrong type', '{ tenant { crossings(first: "ten") { nodes { slug } } } }', /^first: Int cannot represent non-integer value/],
   ['wrong scalar', '{ tenant { crossings(filter: { minMicro: 5 }) { nodes { slug } } } }', /Micro is written as a string/],
   ['wrong enum', '{ tenant { crossings(orderBy: PRETTIEST) { nodes { slug } } } }', /does not exist in "AmountOrder" enum/],
   ['syntax', '{ tenant { ', /^Syntax Error/],

@@ -169,3 +169,151 @@ test('an agent is found by exactly the name it is shown under, wherever agents a
     expect([agent, data.tenant.earnings.totals.grossMicro]).toEqual([agent, grossMicro]);
   }
 });
+
+test.each([
+  ['crossings', 'orderBy: LARGEST', 'crossingId'],
+  ['crossings', 'orderBy: OLDEST', 'crossingId'],
+  ['observations', 'orderBy: NEWEST', 'id'],
+  ['observations', 'orderBy: OLDEST', 'id'],
+  ['payments', 'orderBy: SMALLEST', 'paymentId'],
+  ['legs', 'filter: { authorId: "ann" }', 'id'],
+])('%s (%s) read backwards are the same rows in the same order', async (list, args, id) => {
+  const rowsOf = async (isBackward: boolean): Promise<string[]> => {
+    const pages: string[][] = [];
+    for (let cursor: string | null = null, isMore = true; isMore; ) {
+      const page: string = isBackward ? 'last: 61, before: $at' : 'first: 61, after: $at';
+      const { data, errors } = await graph.ask(
+        site.key,
+        `query ($at: String) { tenant { ${list}(${args}, ${page}) { nodes { row: ${id} } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`,
+        { at: cursor },
+      );
+      expect(errors).toEqual([]);
+      const { nodes, pageInfo } = data.tenant[list];
+      pages.push(nodes.map(({ row }: { row: string }) => row));
+      const [behind, ahead] = isBackward ? ['hasNextPage', 'hasPreviousPage'] : ['hasPreviousPage', 'hasNextPage'];
+      expect(pageInfo[behind]).toBe(cursor !== null);
+      isMore = pageInfo[ahead];
+      cursor = isBackward ? pageInfo.startCursor : pageInfo.endCursor;
+    }
+    return (isBackward ? pages.reverse() : pages).flat();
+  };
+  const forwards = await rowsOf(false);
+  expect(await rowsOf(true)).toEqual(forwards);
+  expect(new Set(forwards).size).toBe(forwards.length);
+  expect(forwards.length).toBeGreaterThan(150);
+});
+
+test('pages of a breakdown, backwards too and in any order, are its groups, each with one id whatever page it is on', async () => {
+  const args = 'window: { lastDays: 30 }, compare: true, groupBy: SLUG';
+  const breakdown = async (page: string) => {
+    const query = `{ tenant { earnings(${args}) { id breakdown(${page}) { nodes { id key reads grossMicro previous { grossMicro } } pageInfo { endCursor startCursor } } } } }`;
+    const { data, errors } = await graph.ask(site.key, query);
+    expect(errors).toEqual([]);
+    return data.tenant.earnings;
+  };
+  const whole = await breakdown('first: 100');
+  type Group = { id: string; key: string; reads: number };
+  const all: readonly Group[] = whole.breakdown.nodes;
+  expect(all.length).toBe(3);
+  const tail = await breakdown('last: 2');
+  expect([tail.id, tail.breakdown.nodes]).toEqual([whole.id, all.slice(-2)]);
+  const head = await breakdown(`last: 2, before: "${tail.breakdown.pageInfo.startCursor}"`);
+  expect(head.breakdown.nodes).toEqual(all.slice(0, 1));
+  const byReads = (await breakdown('orderBy: READS')).breakdown.nodes;
+  expect(byReads).toEqual(all.toSorted((a, b) => b.reads - a.reads || (a.key < b.key ? -1 : 1)));
+  const byKey = (await breakdown('orderBy: KEY')).breakdown.nodes;
+  expect(byKey.map(({ key }: Group) => key)).toEqual(all.map(({ key }) => key).toSorted());
+  const other = await graph.ask(
+    site.key,
+    `{ tenant { earnings(${args.replace('30', '29')}) { id breakdown { nodes { id } } } } }`,
+  );
+  expect(other.data.tenant.earnings.id).not.toBe(whole.id);
+  expect(other.data.tenant.earnings.breakdown.nodes.map(({ id }: Group) => id)).not.toContain(all[0]?.id);
+});
+
+test.each([
+  ['crossings(first: 2, last: 2) { nodes { slug } }', 'last', /^last: give first and after, or last and before$/],
+  ['crossings(first: 2, before: "x") { nodes { slug } }', 'before', /^before: give first and after/],
+  ['crossings(last: 2, before: "x") { nodes { slug } }', 'before', /^before: not a cursor of this list/],
+  ['crossings(last: 101) { nodes { slug } }', null, /last: must be at most 100/],
+  ['earnings(groupBy: SLUG) { breakdown(orderBy: GAIN) { nodes { key } } }', 'orderBy', /^orderBy: GAIN needs `compare: true`$/],
+  ['earnings(window: { from: "2026-11-02" }) { totals { events } }', 'window.from', /^window\.from: EpochMs is a whole number/],
+  ['crossings(filter: { minMicro: 5 }) { nodes { slug } }', 'filter.minMicro', /^filter\.minMicro: Micro is written as a string/],
+  ['earnings(window: { lastDays: "x" }) { totals { events } }', 'window.lastDays', /^window\.lastDays: Int cannot represent/],
+  ['earnings(groupBy: slug) { totals { events } }', 'groupBy', /^groupBy: Value "slug" does not exist/],
+])('%s is refused by the name of its argument', async (fields, parameter, sentence) => {
+  const { errors, status } = await graph.ask(site.key, `{ tenant { ${fields} } }`);
+  expect(status).toBeLessThan(500);
+  expect(errors[0]?.message).toMatch(sentence);
+  expect((errors[0]?.extensions as { parameter?: string } | undefined)?.parameter ?? null).toBe(parameter);
+});
+
+test('the key of a group, as `value`, is taken by the filter of the same name, and the rows behind it are the group', async () => {
+  const filters = {
+    KIND: 'kind',
+    PURPOSE: 'purpose',
+    PAYER_HISTORY: 'payerHistory',
+    AGENT: 'agent',
+    HOST: 'host',
+    SLUG: 'slug',
+    AUTHOR: 'author',
+  };
+  for (const [groupBy, name] of Object.entries(filters)) {
+    const type = { kind: 'CrossingKind', purpose: 'CrossingPurpose', payerHistory: 'PayerHistory' }[name] ?? 'String';
+    const window = 'window: { lastDays: 10 }';
+    const { data } = await graph.ask(
+      site.key,
+      `{ tenant { earnings(${window}, groupBy: ${groupBy}) { breakdown { nodes { value grossMicro events } } } } }`,
+    );
+    const groups = data.tenant.earnings.breakdown.nodes;
+    expect(groups.length, groupBy).toBeGreaterThan(0);
+    for (const { value, ...sums } of groups) {
+      const one = await graph.ask(
+        site.key,
+        `query ($of: ${type}) { tenant { earnings(${window}, ${name}: $of) { totals { grossMicro events } } } }`,
+        { of: value },
+      );
+      expect([groupBy, one.errors, one.data.tenant.earnings.totals]).toEqual([groupBy, [], sums]);
+    }
+  }
+  const verdicts = await graph.ask(site.key, '{ tenant { audit(groupBy: VERDICT) { breakdown { nodes { value hits } } } } }');
+  for (const { value, hits } of verdicts.data.tenant.audit.breakdown.nodes) {
+    const one = await graph.ask(
+      site.key,
+      'query ($verdict: Verdict) { tenant { audit(verdict: $verdict) { totals { observations } } } }',
+      { verdict: value },
+    );
+    expect([value, one.data?.tenant.audit.totals.observations]).toEqual([value, hits]);
+  }
+});
+
+test.each([
+  [
+    'seven authors by five weeks',
+    'earnings(window: { lastDays: 35 }, groupBy: AUTHOR_ID) { breakdown(first: 7) { nodes { key series(every: WEEK) { from grossMicro } } } }',
+    1_000,
+  ],
+  [
+    'ten pages by 28 days',
+    'earnings(window: { lastDays: 28 }, groupBy: SLUG) { breakdown(first: 10) { nodes { key series { from grossMicro events } } } }',
+    2_500,
+  ],
+  ['28 days of settlement times', 'settlementTimes(window: { lastDays: 28 }) { series { from settled { p50Ms } } }', 1_000],
+  [
+    'a week of failures by hour',
+    'audit(window: { lastDays: 7 }) { series(every: HOUR) { from totals { failedByReason { reason count } } } }',
+    5_000,
+  ],
+])('%s cost what their window can have, not 750 buckets', async (_name, fields, most) => {
+  const { errors, extensions } = await graph.ask(site.key, `{ tenant { ${fields} } }`);
+  expect([errors, extensions.cost.total < most]).toEqual([[], true]);
+});
+
+test('a hundred groups by hour of a month are refused before anything is read', async () => {
+  graph.count();
+  const { errors } = await graph.ask(
+    site.key,
+    '{ tenant { earnings(window: { lastDays: 31 }, groupBy: SLUG) { breakdown(first: 100) { nodes { series(every: HOUR) { grossMicro } } } } } }',
+  );
+  expect([errors[0]?.extensions.limit, graph.count()]).toEqual(['cost', 0]);
+});

@@ -243,8 +243,8 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'graphql/limits/measure.ts',
-        search: 'mostOf(parent.name, field.name)) : rows',
-        replace: '1) : rows',
+        search: 'Math.min(mostOf(parent.name, field.name), this.#bucketsOf(node, field, around)) : rows',
+        replace: '1 : rows',
       },
     ],
     test: {

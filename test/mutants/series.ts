@@ -4,6 +4,8 @@ const calendar = 'platform/calendar.ts';
 const series = 'test/integration/report-series.test.ts';
 const answered = 'test/integration/answered.test.ts';
 const questions = 'test/integration/graphql-questions.test.ts';
+const sites = 'test/integration/graphql-sites.test.ts';
+const rows = 'test/integration/graphql-rows.test.ts';
 
 /** Bugs of reports that are cut by a calendar, and of what they count as a page. */
 export const SERIES_MUTANTS: readonly Mutant[] = [
@@ -137,5 +139,34 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
       file: 'test/integration/report-api.test.ts',
       name: 'the audit counts verdicts, money, reasons, masquerade and agents, net of what was taken back',
     },
+  },
+  {
+    id: 'sums-of-everybody',
+    rule: 23,
+    bug: 'the sums of a caller’s sites hold what all sites of the service earned',
+    edits: [
+      {
+        file: 'modules/reports/store/earnings/crossings.ts',
+        search: "`tenant_id = span.tenant_id and dimension = 'total'",
+        replace: "`dimension = 'total'",
+      },
+    ],
+    test: { file: sites, name: '`viewer` lists the sites of an owner, and what they earned together' },
+  },
+  {
+    id: 'sums-of-whoever-is-named',
+    rule: 23,
+    bug: 'an owner may add up any site whose id he knows',
+    edits: [
+      { file: 'graphql/types/sites.ts', search: 'wanted.every((tenantId) => own.includes(tenantId))', replace: 'own.length > 0' },
+    ],
+    test: { file: sites, name: 'no sum holds anything of a site that is not the caller’s' },
+  },
+  {
+    id: 'links-to-rows-never-end',
+    rule: 23,
+    bug: 'a link to the rows of a query is good for ever',
+    edits: [{ file: 'modules/reports/use/rowsLinks.ts', search: ' || claims.exp * 1000 <= clock()', replace: '' }],
+    test: { file: rows, name: 'links that ended, were tampered with, or are of something else lead nowhere' },
   },
 ];

@@ -38,7 +38,7 @@ export async function expectTenAnswers(place: Place, sales: number): Promise<voi
   await expect
     .poll(async () => (await ask('authorsWaiting')).reconciliation, { timeout: scaled(120_000) }) // it is read once a minute
     .toEqual({
-      outstanding: { legs: 0, micro: '0' },
+      outstanding: { legs: 0, amountMicro: '0' },
       waiting: { nodes: [] },
     });
   const refused = (await ask('pathsRefused')).audit.breakdown.nodes;
@@ -70,7 +70,7 @@ export async function expectTenAnswers(place: Place, sales: number): Promise<voi
   for (const { evidence, batch, crossings } of payments.nodes) {
     expect(evidence.txHash).toMatch(/^0x[0-9a-f]{64}$/);
     expect(batch.workflowId).toMatch(/^settle:/);
-    expect(crossings[0].legs.map((leg: { micro: string }) => leg.micro)).toEqual(['500', '300', '200']);
+    expect(crossings[0].legs.map((leg: { amountMicro: string }) => leg.amountMicro)).toEqual(['500', '300', '200']);
   }
   const { totals } = (await ask('masqueraders')).audit;
   expect(totals.masqueradeAttempts).toBe(0);

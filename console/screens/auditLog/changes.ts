@@ -60,6 +60,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'host.add': 'A host was added',
   'host.remove': 'A host was removed',
   'statement.link': 'A link to a statement was made',
+  'rows.link': 'A link to rows was made',
   'member.invite': 'An author was invited',
   'member.accept': 'An author accepted',
   'member.remove': 'An author was removed',

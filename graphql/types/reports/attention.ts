@@ -87,7 +87,13 @@ const WaitingMoney = builder.objectRef<Waiting['unsettled']>('WaitingMoney').imp
   description: 'Live payments that stand alike.',
   fields: (t) => ({
     payments: t.exposeInt('payments', { description: 'How many.' }),
-    micro: t.field({ type: 'Micro', description: 'What they come to.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'What they come to.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'What they come to.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     oldestAt: t.field({
       type: 'EpochMs',
       nullable: true,

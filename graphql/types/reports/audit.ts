@@ -1,20 +1,41 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import { FAILURE_REASONS } from '../../../modules/kernel/errors.ts';
 import { mapPage, pageOf } from '../../../modules/paging/use/pages.ts';
-import type { AgentRow, Audit, AuditBucket, AuditGroupRow, AuditTotals } from '../../../modules/reports/use/audit.ts';
+import type {
+  AgentRow,
+  Audit,
+  AuditBucket,
+  AuditGroup as AuditGroupName,
+  AuditGroupRow,
+  AuditTotals,
+} from '../../../modules/reports/use/audit.ts';
 import { readAudit } from '../../../modules/reports/use/audit.ts';
 import type { AskedSeries } from '../../../modules/reports/use/calendar.ts';
 import type { AgentSums, AgentTotals } from '../../../modules/reports/use/lists/agents.ts';
 import { readAgents } from '../../../modules/reports/use/lists/agents.ts';
 import { shownWallet } from '../../../modules/reports/use/wallet.ts';
-import { REPORT_COST } from '../../limits/limits.ts';
+import { LIST_COST, REPORT_COST } from '../../limits/limits.ts';
+import { pagesBelow } from '../../request/asked.ts';
 import { builder } from '../../schema/builder.ts';
+import type { PageArgs } from '../../schema/connections.ts';
 import { connect, connectionOf, listCost, pageArgs, pageRequest } from '../../schema/connections.ts';
 import { AgentOrder, AuditGroupBy, AuditOrder, CrossingKind, FailureReason, Verdict } from '../../schema/enums.ts';
+import type { OfQuestion } from '../../schema/groups.ts';
+import { filterValue, GROUP_ID, GROUP_VALUE, groupId, questionId, REPORT_ID } from '../../schema/groups.ts';
 import { filterHex, filterText, hostFilter, lower } from '../../schema/inputs.ts';
 import type { OfPage } from '../../schema/pageNames.ts';
 import { groupNamer, namesPages } from '../../schema/pageNames.ts';
-import { Bucket, SERIES_DESCRIPTION, seriesArgs, seriesBelow, seriesFor } from '../../schema/series.ts';
+import type { SeriesArgs } from '../../schema/series.ts';
+import {
+  askedSeries,
+  Bucket,
+  eachOnce,
+  GROUP_SERIES_DESCRIPTION,
+  SERIES_DESCRIPTION,
+  seriesArgs,
+  seriesBelow,
+  seriesFor,
+} from '../../schema/series.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
 import { AnsweredType } from './answered.ts';
@@ -73,10 +94,22 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
   }),
 });
 
-const AuditGroup = builder.objectRef<AuditGroupRow & OfPage>('AuditGroup').implement({
+const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement({
+  description: 'What was observed in one stretch of a series.',
+  interfaces: [Bucket],
+  fields: (t) => ({
+    totals: t.field({ type: AuditTotalsType, description: 'Net sums of the stretch.', resolve: ({ totals }) => totals }),
+  }),
+});
+
+type GroupShown = AuditGroupRow & OfPage & OfQuestion & Pick<AuditReport, 'groupBy' | 'seriesOfGroup'>;
+
+const AuditGroup = builder.objectRef<GroupShown>('AuditGroup').implement({
   description: 'One group of the audit.',
   interfaces: [AnsweredType],
   fields: (t) => ({
+    id: t.id({ description: GROUP_ID, resolve: groupId }),
+    value: t.string({ description: GROUP_VALUE, resolve: ({ key, groupBy }) => filterValue(groupBy, shownWallet(key)) }),
     key: t.string({
       description: 'What the group is of: a host, slug, wallet, kind, agent label or verdict; empty where there is none.',
       resolve: ({ key }) => shownWallet(key),
@@ -91,6 +124,13 @@ const AuditGroup = builder.objectRef<AuditGroupRow & OfPage>('AuditGroup').imple
       type: 'Micro',
       description: VERIFIED_EARNED,
       resolve: ({ verifiedEarnedMicro }) => verifiedEarnedMicro,
+    }),
+    series: t.field({
+      type: [AuditBucketType],
+      description: GROUP_SERIES_DESCRIPTION,
+      complexity: LIST_COST,
+      args: seriesArgs,
+      resolve: ({ key, seriesOfGroup }, args) => [...seriesOfGroup(askedSeries(args), key)],
     }),
   }),
 });
@@ -130,15 +170,8 @@ function inOrder(rows: readonly AuditGroupRow[], orderBy: keyof typeof GROUP_MEA
   });
 }
 
-const AuditBucketType = builder.objectRef<AuditBucket>('AuditBucket').implement({
-  description: 'What was observed in one stretch of a series.',
-  interfaces: [Bucket],
-  fields: (t) => ({
-    totals: t.field({ type: AuditTotalsType, description: 'Net sums of the stretch.', resolve: ({ totals }) => totals }),
-  }),
-});
-
-interface AuditReport extends Audit {
+interface AuditReport extends Audit, OfQuestion {
+  readonly groupBy: AuditGroupName | null;
   readonly pageOf: (slug: string) => OfPage;
   /** What each of `series` is. */
   readonly read: readonly AskedSeries[];
@@ -148,6 +181,7 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
   description: 'What was observed on a site in a window. Every filter applies to every part.',
   interfaces: [Report],
   fields: (t) => ({
+    id: t.id({ description: REPORT_ID, resolve: (report) => report.questionId }),
     totals: t.field({ type: AuditTotalsType, description: 'The whole window.', resolve: ({ totals }) => totals }),
     previous: t.field({
       type: AuditTotalsType,
@@ -175,17 +209,9 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
         ...pageArgs,
         orderBy: t.arg({ type: AuditOrder, defaultValue: 'HITS', description: 'In which order.' }),
       },
-      resolve: ({ breakdown, pageOf: named }, { orderBy, ...page }) => {
-        const order = orderBy ?? 'HITS';
-        const request = pageRequest(page, order);
-        const found = breakdown && pageOf(inOrder(breakdown, order), ({ key }) => key, request);
-        return (
-          found &&
-          connect(
-            mapPage(found, (row) => ({ ...row, ...named(row.key) })),
-            request,
-          )
-        );
+      resolve: ({ breakdown, pageOf: named, groupBy, seriesOfGroup, questionId: of }, args) => {
+        const found = breakdown && groupPage(breakdown, args);
+        return found && connect(mapPage(found, (row) => ({ ...row, ...named(row.key), groupBy, seriesOfGroup, questionId: of })));
       },
     }),
     byAgent: t.field({
@@ -195,14 +221,17 @@ const AuditType = builder.objectRef<AuditReport>('Audit').implement({
       args: pageArgs,
       resolve: ({ byAgent }, page) => {
         const request = pageRequest(page, 'HITS');
-        return connect(
-          pageOf(byAgent, ({ agent }) => agent, request),
-          request,
-        );
+        return connect(pageOf(byAgent, ({ agent }) => agent, request));
       },
     }),
   }),
 });
+
+/** A page of a breakdown by its arguments. */
+function groupPage(rows: readonly AuditGroupRow[], { orderBy, ...page }: PageArgs & { readonly orderBy?: unknown }) {
+  const order = (orderBy ?? 'HITS') as keyof typeof GROUP_MEASURES;
+  return pageOf(inOrder(rows, order), ({ key }) => key, pageRequest(page, order));
+}
 
 /** What agents did. */
 export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implement({
@@ -292,7 +321,8 @@ builder.objectFields(Tenant, (t) => ({
         validate: filterHex,
       }),
     },
-    resolve: async (site, { window, compare, groupBy, host, kind, ...of }, { deps }, info) => {
+    resolve: async (site, args, { deps }, info) => {
+      const { window, compare, groupBy, host, kind, ...of } = args;
       const read = seriesBelow(info);
       const report = await readAudit({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
@@ -301,6 +331,10 @@ builder.objectFields(Tenant, (t) => ({
         host: hostFilter(host),
         kind: kind ?? null,
         series: read,
+        groupSeries: pagesBelow(info, 'breakdown', 'series').map(({ page, ofRows }) => ({
+          series: eachOnce(ofRows as readonly SeriesArgs[]),
+          keysOf: (rows: readonly AuditGroupRow[]) => groupPage(rows, page).rows.map(({ row }) => row.key),
+        })),
         verdict: of.verdict ?? null,
         agent: of.agent ?? null,
         agentName: of.agentName ?? null,
@@ -309,7 +343,13 @@ builder.objectFields(Tenant, (t) => ({
         cursorMs: null,
         limit: 1,
       });
-      return { ...report, read, pageOf: groupNamer(site, groupBy === 'slug', host) };
+      return {
+        ...report,
+        read,
+        groupBy: groupBy ?? null,
+        pageOf: groupNamer(site, groupBy === 'slug', host),
+        questionId: questionId('Audit', site, args),
+      };
     },
   }),
   agents: t.field({
@@ -322,10 +362,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, args, { deps }) => {
       const { asked, order, request } = askedAgents(args, deps.clock());
       const { agents } = await readAgents(deps, site, asked, order);
-      return connect(
-        pageOf(agents, ({ agent }) => agent, request),
-        request,
-      );
+      return connect(pageOf(agents, ({ agent }) => agent, request));
     },
   }),
 }));

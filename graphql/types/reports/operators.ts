@@ -109,10 +109,7 @@ builder.objectFields(Tenant, (t) => ({
     resolve: async (site, args, { deps }) => {
       const { asked, order, request } = askedAgents(args, deps.clock());
       const { operators } = await readOperators(deps, site, asked, order);
-      return connect(
-        pageOf(operators, ({ name }) => name, request),
-        request,
-      );
+      return connect(pageOf(operators, ({ name }) => name, request));
     },
   }),
   otherAgents: t.field({

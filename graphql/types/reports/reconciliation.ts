@@ -42,7 +42,13 @@ const BucketType = builder.objectRef<Bucket>('LegSum').implement({
   description: 'Legs and their money.',
   fields: (t) => ({
     legs: t.exposeInt('legs', { description: 'How many.' }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Their money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -57,7 +63,13 @@ const ExceptionType = builder.objectRef<Exception>('ReconciliationException').im
     kind: t.field({ type: CrossingKind, description: 'Read or citation.', resolve: ({ kind }) => kind }),
     toAddress: t.exposeString('toAddress', { description: 'The wallet that waits.' }),
     authorId: t.loadable({ ...AUTHOR_ID, resolve: (leg) => keyIn(leg, leg.toAddress.toLowerCase()) }),
-    micro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Its money.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Its money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     reason: t.field({ type: ExceptionReason, description: 'Why.', resolve: ({ reason }) => reason }),
     txHash: t.exposeString('txHash', { nullable: true, description: 'The transaction that should have settled it.' }),
     recordedAt: t.field({ type: 'EpochMs', description: 'Since when.', resolve: ({ recordedAt }) => recordedAt.getTime() }),
@@ -91,7 +103,13 @@ const WaitingReasonType = builder.objectRef<WaitingReason>('WaitingReason').impl
   fields: (t) => ({
     reason: t.field({ type: ExceptionReason, description: 'Why.', resolve: ({ reason }) => reason }),
     legs: t.exposeInt('legs', { description: 'How many.' }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Their money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
   }),
 });
 
@@ -103,7 +121,13 @@ const WaitingAuthorType = builder.objectRef<Waiting>('WaitingAuthor').implement(
     wallet: t.exposeString('wallet', { description: 'The author’s wallet.' }),
     authorId: t.loadable({ ...AUTHOR_ID, resolve: (author) => keyIn(author, author.wallet.toLowerCase()) }),
     legs: t.exposeInt('legs', { description: 'How many legs wait.' }),
-    micro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    amountMicro: t.field({ type: 'Micro', description: 'Their money.', resolve: ({ micro }) => micro }),
+    micro: t.field({
+      type: 'Micro',
+      description: 'Their money.',
+      resolve: ({ micro }) => micro,
+      deprecationReason: 'Use `amountMicro`.',
+    }),
     oldestAt: t.field({ type: 'EpochMs', description: 'Since when the oldest waits.', resolve: ({ oldestAtMs }) => oldestAtMs }),
     reasons: t.field({
       type: [WaitingReasonType],
@@ -143,10 +167,7 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
         const wanted = exceptions
           .filter((leg) => (!reason || leg.reason === reason) && (wallet === null || leg.toAddress === wallet))
           .map((leg, index) => ({ ...leg, tenantId, nowMs, key: `${leg.crossingId} ${leg.toAddress} ${index}` }));
-        return connect(
-          pageOf(wanted, ({ key }) => key, request),
-          request,
-        );
+        return connect(pageOf(wanted, ({ key }) => key, request));
       },
     }),
     waiting: t.field({
@@ -157,10 +178,7 @@ const ReconciliationType = builder.objectRef<ReconciliationReport>('Reconciliati
       resolve: ({ exceptions, tenantId }, page) => {
         const request = pageRequest(page, 'LARGEST');
         const found = pageOf(waitingAuthors(exceptions), ({ wallet }) => wallet, request);
-        return connect(
-          mapPage(found, (author) => ({ ...author, tenantId })),
-          request,
-        );
+        return connect(mapPage(found, (author) => ({ ...author, tenantId })));
       },
     }),
   }),

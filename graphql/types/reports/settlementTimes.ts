@@ -1,9 +1,11 @@
-import type { SettlementTimes } from '../../../modules/reports/use/settlementTimes.ts';
+import type { AskedSeries } from '../../../modules/reports/use/calendar.ts';
+import type { SettlementBucket, SettlementTimes } from '../../../modules/reports/use/settlementTimes.ts';
 import { readSettlementTimes } from '../../../modules/reports/use/settlementTimes.ts';
 import { REPORT_COST } from '../../limits/limits.ts';
 import { builder } from '../../schema/builder.ts';
 import { CrossingKind, PaymentPurpose } from '../../schema/enums.ts';
 import { filterText, hostFilter } from '../../schema/inputs.ts';
+import { Bucket, seriesArgs, seriesBelow, seriesFor, TIMES_SERIES_DESCRIPTION } from '../../schema/series.ts';
 import { Tenant } from '../../schema/site.ts';
 import { askedWindow, Report, WindowInput } from '../../schema/windows.ts';
 
@@ -19,7 +21,25 @@ const Percentiles = builder.objectRef<SettlementTimes['settled']>('Percentiles')
   }),
 });
 
-const SettlementTimesType = builder.objectRef<SettlementTimes>('SettlementTimes').implement({
+const BucketType = builder.objectRef<SettlementBucket>('SettlementBucket').implement({
+  description: 'How long the payments took that were stored in one stretch of a series.',
+  interfaces: [Bucket],
+  fields: (t) => ({
+    settled: t.field({ type: Percentiles, description: 'Until they were settled first.', resolve: ({ settled }) => settled }),
+    final: t.field({
+      type: Percentiles,
+      description: 'Until they were final; of those that are.',
+      resolve: ({ final }) => final,
+    }),
+  }),
+});
+
+interface TimesReport extends SettlementTimes {
+  /** What each of `series` is. */
+  readonly read: readonly AskedSeries[];
+}
+
+const SettlementTimesType = builder.objectRef<TimesReport>('SettlementTimes').implement({
   description: 'How long the live payments of a window took that stand settled.',
   interfaces: [Report],
   fields: (t) => ({
@@ -28,6 +48,13 @@ const SettlementTimesType = builder.objectRef<SettlementTimes>('SettlementTimes'
       type: Percentiles,
       description: 'Until they were final; of those that are.',
       resolve: ({ final }) => final,
+    }),
+    series: t.field({
+      type: [BucketType],
+      description: TIMES_SERIES_DESCRIPTION,
+      complexity: REPORT_COST,
+      args: seriesArgs,
+      resolve: ({ read, series }, args) => [...seriesFor(read, series, args)],
     }),
   }),
 });
@@ -45,12 +72,16 @@ builder.objectField(Tenant, 'settlementTimes', (t) =>
       kind: t.arg({ type: CrossingKind, description: 'Reads or citations alone.' }),
       purpose: t.arg({ type: PaymentPurpose, description: 'Of pages or licences alone.' }),
     },
-    resolve: (site, { window, host, kind, purpose }, { deps }) =>
-      readSettlementTimes({ database: deps.reading, clock: deps.clock }, site, {
+    resolve: async (site, { window, host, kind, purpose }, { deps }, info) => {
+      const read = seriesBelow(info);
+      const times = await readSettlementTimes({ database: deps.reading, clock: deps.clock }, site, {
         ...askedWindow(window, deps.clock()),
         host: hostFilter(host),
         kind: kind ?? null,
         purpose: purpose ?? null,
-      }),
+        series: read,
+      });
+      return { ...times, read };
+    },
   }),
 );

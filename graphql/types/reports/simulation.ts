@@ -98,10 +98,7 @@ const SimulationType = builder.objectRef<Simulation>('PriceRuleSimulation').impl
       args: pageArgs,
       resolve: ({ pages }, page) => {
         const request = pageRequest(page, 'MOST');
-        return connect(
-          pageOf(pages, ({ host, path }) => `${host}${path}`, request),
-          request,
-        );
+        return connect(pageOf(pages, ({ host, path }) => `${host}${path}`, request));
       },
     }),
     agents: t.field({
@@ -111,10 +108,7 @@ const SimulationType = builder.objectRef<Simulation>('PriceRuleSimulation').impl
       args: pageArgs,
       resolve: ({ agents }, page) => {
         const request = pageRequest(page, 'MOST');
-        return connect(
-          pageOf(agents, ({ agent }) => agent, request),
-          request,
-        );
+        return connect(pageOf(agents, ({ agent }) => agent, request));
       },
     }),
   }),

@@ -83,13 +83,7 @@ const WhatIfType = builder.objectRef<WhatIf>('WhatIf').implement({
       args: pageArgs,
       resolve: ({ breakdown }, page) => {
         const request = pageRequest(page, 'MOST');
-        return (
-          breakdown &&
-          connect(
-            pageOf(breakdown, ({ key }) => key, request),
-            request,
-          )
-        );
+        return breakdown && connect(pageOf(breakdown, ({ key }) => key, request));
       },
     }),
   }),

@@ -1,20 +1,26 @@
 import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
-import type { Placed, Position, RowsOfKeys, Source } from '../store/source.ts';
+import type { Ordering, Placed, Position, RowsOfKeys, Source } from '../store/source.ts';
 import { countFrom, listByKeys, listFrom, listPagesByKeys } from '../store/source.ts';
 import type { ReadingDeps } from './deps.ts';
 
-/** A page as asked for; `after` is the cursor of the row before it. */
+/** A page as asked for. */
 export interface PageRequest {
+  /** Rows of the page. */
   readonly first: number;
+  /** The cursor of the row that the page follows, or, backwards, comes before; null: it stands at that end of the list. */
   readonly after: string | null;
   readonly orderBy: string;
+  /** True: the rows before the cursor, or the last of the list; they come in the order of the list all the same. */
+  readonly isBackward?: boolean;
 }
 
 /** A page of a list. Cursors stay valid while rows come and go. */
 export interface ListPage<Row> {
   readonly rows: readonly { readonly row: Row; readonly cursor: string }[];
   readonly hasNext: boolean;
+  /** True when the list has rows before the page, or, read forwards, when it follows a cursor. */
+  readonly hasPrevious: boolean;
   /** How many rows the whole list has; read when called. */
   count(): Promise<number>;
 }
@@ -60,7 +66,7 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
     page: ({ reading }, tenantId, filter, request) =>
       readPage(request, {
         rows: async (after, limit) => {
-          const asked = { ordering: orderingOf(source, request.orderBy), after, limit };
+          const asked = { ordering: orderingOf(source, request), after, limit };
           return (await listFrom(reading, source, { tenantId, filter }, asked)).map((row) => owned(row, tenantId));
         },
         count: () => count({ reading }, tenantId, filter),
@@ -75,14 +81,15 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
       return found ? { ...found.row, tenantId } : null;
     },
     groups,
-    pages: async ({ reading }, of, { first, after, orderBy }) => {
+    pages: async ({ reading }, of, request) => {
       const { tenantId, values, countOf } = of;
-      const position = after === null ? null : positionOf(after, orderBy);
-      const asked = { ordering: orderingOf(source, orderBy), after: position, limit: first + 1 };
-      const found = await ofCursor(position, () => listPagesByKeys(reading, source, of, asked));
+      const { first } = request;
+      const position = startOf(request);
+      const asked = { ordering: orderingOf(source, request), after: position, limit: first + 1 };
+      const found = await ofCursor(request, () => listPagesByKeys(reading, source, of, asked));
       return values.map((value) => {
         const rows = (found.get(value) ?? []).map((row) => owned(row, tenantId));
-        return cutPage(rows, orderBy, first, async () => countOf(value));
+        return cutPage(rows, request, async () => countOf(value));
       });
     },
     each: async (deps, tenantId, key, values) =>
@@ -90,10 +97,14 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
   };
 }
 
-function orderingOf<Row, Filter>(source: Source<Row, Filter>, orderBy: string): Source<Row, Filter>['orderings'][string] {
+/** The order that a page is read in: backwards the other way. */
+function orderingOf<Row, Filter>(
+  source: Source<Row, Filter>,
+  { orderBy, isBackward = false }: Pick<PageRequest, 'orderBy' | 'isBackward'>,
+): Ordering {
   const ordering = source.orderings[orderBy];
   if (!ordering) throw new Error(`this list has no order ${orderBy}`);
-  return ordering;
+  return isBackward ? { ...ordering, direction: ordering.direction === 'asc' ? 'desc' : 'asc' } : ordering;
 }
 
 function owned<Row>({ row, position }: Placed<Row>, tenantId: string): Placed<Owned<Row>> {
@@ -101,33 +112,39 @@ function owned<Row>({ row, position }: Placed<Row>, tenantId: string): Placed<Ow
 }
 
 async function readPage<Row>(
-  { first, after, orderBy }: PageRequest,
+  request: PageRequest,
   list: {
     readonly rows: (position: Position | null, limit: number) => Promise<Placed<Row>[]>;
     readonly count: () => Promise<number>;
   },
 ): Promise<ListPage<Row>> {
-  const position = after === null ? null : positionOf(after, orderBy);
-  return cutPage(await ofCursor(position, () => list.rows(position, first + 1)), orderBy, first, list.count);
+  const position = startOf(request);
+  return cutPage(await ofCursor(request, () => list.rows(position, request.first + 1)), request, list.count);
 }
 
-/** Reads from a position on; one of a form that Postgres cannot take is no cursor of the list. */
-async function ofCursor<T>(position: Position | null, read: () => Promise<T>): Promise<T> {
+/** Where a page is read from; null: from its end of the list. Throws invalid_parameter for a cursor of another list or order. */
+function startOf({ after, orderBy, isBackward }: PageRequest): Position | null {
+  return after === null ? null : positionOf(after, orderBy, isBackward);
+}
+
+/** Reads from a cursor on; one of a form that Postgres cannot take is no cursor of the list. */
+async function ofCursor<T>({ after, isBackward }: PageRequest, read: () => Promise<T>): Promise<T> {
   return await atDatabase(read).catch((error: unknown) => {
-    if (position !== null && /^22/.test(String((error as { code?: unknown }).code))) throw badCursor();
+    if (after !== null && /^22/.test(String((error as { code?: unknown }).code))) throw badCursor(isBackward);
     throw error;
   });
 }
 
-/** The page of what was read: one row more than it shows says that there is more. */
+/** The page of what was read, in the order of the list: one row more than it shows says that there is more that way. */
 function cutPage<Row>(
   found: readonly Placed<Row>[],
-  orderBy: string,
-  first: number,
+  { first, after, orderBy, isBackward = false }: PageRequest,
   count: () => Promise<number>,
 ): ListPage<Row> {
-  const rows = found.slice(0, first).map(({ row, position }) => ({ row, cursor: cursorOf(orderBy, position) }));
-  return { rows, hasNext: found.length > first, count };
+  const read = found.slice(0, first).map(({ row, position }) => ({ row, cursor: cursorOf(orderBy, position) }));
+  const isMore = found.length > first;
+  if (isBackward) return { rows: read.reverse(), hasNext: after !== null, hasPrevious: isMore, count };
+  return { rows: read, hasNext: isMore, hasPrevious: after !== null, count };
 }
 
 /**
@@ -137,13 +154,15 @@ function cutPage<Row>(
 export function pageOf<Row>(
   all: readonly Row[],
   keyOf: (row: Row) => string,
-  { first, after, orderBy }: PageRequest,
+  { first, after, orderBy, isBackward = false }: PageRequest,
 ): ListPage<Row> {
-  const key = after === null ? null : positionOf(after, orderBy).id;
-  const start = key === null ? 0 : all.findIndex((row) => keyOf(row) === key) + 1;
-  if (key !== null && start === 0) throw badCursor();
-  const rows = all.slice(start, start + first).map((row) => ({ row, cursor: cursorOf(orderBy, { value: '', id: keyOf(row) }) }));
-  return { rows, hasNext: start + first < all.length, count: async () => all.length };
+  const key = after === null ? null : positionOf(after, orderBy, isBackward).id;
+  const at = key === null ? null : all.findIndex((row) => keyOf(row) === key);
+  if (at === -1) throw badCursor(isBackward);
+  const end = isBackward ? (at ?? all.length) : Math.min(all.length, (at ?? -1) + 1 + first);
+  const start = isBackward ? Math.max(0, end - first) : (at ?? -1) + 1;
+  const rows = all.slice(start, end).map((row) => ({ row, cursor: cursorOf(orderBy, { value: '', id: keyOf(row) }) }));
+  return { rows, hasNext: end < all.length, hasPrevious: isBackward ? start > 0 : after !== null, count: async () => all.length };
 }
 
 /** The same page with something else in place of each row. */
@@ -155,25 +174,27 @@ function cursorOf(orderBy: string, { value, id }: Position): string {
   return Buffer.from(JSON.stringify([orderBy, value, id])).toString('base64url');
 }
 
-function positionOf(cursor: string, orderBy: string): Position {
+function positionOf(cursor: string, orderBy: string, isBackward = false): Position {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string')) throw badCursor();
+    if (!Array.isArray(parts) || parts.length !== 3 || !parts.every((part) => typeof part === 'string'))
+      throw badCursor(isBackward);
     const [order, value, id] = parts as [string, string, string];
-    if (order !== orderBy) throw badCursor();
+    if (order !== orderBy) throw badCursor(isBackward);
     return { value, id };
   } catch {
-    throw badCursor();
+    throw badCursor(isBackward);
   }
 }
 
 /** The time a cursor of a list in the order of time stands at, epoch milliseconds. Throws invalid_parameter for any other text. */
-export function cursorTimeMs(cursor: string, orderBy: string): number {
-  const atMs = Date.parse(positionOf(cursor, orderBy).value);
-  if (Number.isNaN(atMs)) throw badCursor();
+export function cursorTimeMs(cursor: string, orderBy: string, isBackward = false): number {
+  const atMs = Date.parse(positionOf(cursor, orderBy, isBackward).value);
+  if (Number.isNaN(atMs)) throw badCursor(isBackward);
   return atMs;
 }
 
-function badCursor(): ServiceError {
-  return new ServiceError('invalid_parameter', 'after: not a cursor of this list in this order', { parameter: 'after' });
+function badCursor(isBackward = false): ServiceError {
+  const parameter = isBackward ? 'before' : 'after';
+  return new ServiceError('invalid_parameter', `${parameter}: not a cursor of this list in this order`, { parameter });
 }

@@ -11,7 +11,14 @@ import { readAuditOverview } from '../store/audit/auditOverview.ts';
 import type { StandingObservation } from '../store/audit/observationList.ts';
 import { knowsAgentLabel } from '../store/audit/observationList.ts';
 import type { ObservationScope, ObservationSum } from '../store/audit/observations.ts';
-import { sumByAgent, sumByAuthor, sumBySlug, sumEachWindow, sumObservations } from '../store/audit/observations.ts';
+import {
+  sumByAgent,
+  sumByAuthor,
+  sumBySlug,
+  sumEachWindow,
+  sumGroupsEachWindow,
+  sumObservations,
+} from '../store/audit/observations.ts';
 import { listAuthorIds } from '../store/earnings/authors.ts';
 import { cursorFromNumber, cursorToNumber, spanFrom } from '../store/earnings/pages.ts';
 import { isWholeTenant } from '../store/scope.ts';
@@ -87,6 +94,8 @@ export interface Audit extends ReportFrame {
   readonly isCut: boolean;
   /** One of each asked for, in their order; its buckets add up to the totals. */
   readonly series: readonly (readonly AuditBucket[])[];
+  /** A group of the breakdown in each bucket of a series, as they were asked for; its buckets add up to the group. */
+  readonly seriesOfGroup: (asked: AskedSeries, key: string) => readonly AuditBucket[];
 }
 
 /** Net sums of one bucket of a series. */
@@ -106,6 +115,11 @@ export interface AuditQuery extends ReportQuery {
   /** A wallet, in lower case: what payments stand behind that pay it, with its part of their amounts. */
   readonly author?: string | null;
   readonly series?: readonly AskedSeries[];
+  /** Series of some groups of the breakdown; each takes a statement for each of its series. */
+  readonly groupSeries?: readonly {
+    readonly series: readonly AskedSeries[];
+    readonly keysOf: (groups: readonly AuditGroupRow[]) => readonly string[];
+  }[];
 }
 
 /**
@@ -113,10 +127,14 @@ export interface AuditQuery extends ReportQuery {
  * database_unavailable, and invalid_parameter as `bucketsOf` does.
  */
 export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery): Promise<Audit> {
-  const { groupBy, series = [], compare, host, kind, verdict, agent: label, agentName, slug, author } = query;
+  const { groupBy, series = [], groupSeries = [], compare, host, kind, verdict, agent: label, agentName, slug, author } = query;
   const asked = { tenantId: site.tenantId, host, kind, verdict, label, agentName, slug, author };
   // Of a whole site the newest day fills a page, as a rule; a filter may leave less of it, and then the list takes a second statement.
-  const mayBeOne = isWholeTenant(asked) && !compare && series.length === 0 && (groupBy === null || !(groupBy in GROUP_READERS));
+  const mayBeOne =
+    isWholeTenant(asked) &&
+    !compare &&
+    series.length + groupSeries.length === 0 &&
+    (groupBy === null || !(groupBy in GROUP_READERS));
   return (mayBeOne ? readShortReport : readReport)(deps, site, query, async (sql, frame) => {
     const { window } = frame;
     const cut = series.map((asked) => bucketsOf(window, asked, frame.generatedAtMs));
@@ -129,17 +147,19 @@ export function readAudit(deps: ReportDeps, site: ReportSite, query: AuditQuery)
     const parts = { listed, limit: query.limit, cursor, tellsHosts };
     const { sums, agents, recent } = await readAuditOverview(sql, scope, window, parts);
     const before = compare ? comparedWindow(query, frame, site) : null;
-    const breakdown = groupBy && (await breakDown(sql, { scope, window, groupBy }, sums));
+    const groups = groupBy && (await breakDown(sql, { scope, window, groupBy }, sums));
+    const breakdown = groups?.slice(0, MAX_GROUPS) ?? null;
     const byAgent = agentRows(agents);
     return {
       ...frame,
       totals: totalsOf(sums),
       previous: before && totalsOf(await sumObservations(sql, scope, before)),
-      breakdown: breakdown?.slice(0, MAX_GROUPS) ?? null,
+      breakdown,
       byAgent: byAgent.slice(0, MAX_GROUPS),
       recent: { rows: recent.rows, nextCursor: recent.next && cursorToNumber(recent.next) },
-      isCut: (breakdown?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS || recent.isCut,
+      isCut: (groups?.length ?? 0) > MAX_GROUPS || byAgent.length > MAX_GROUPS || recent.isCut,
       series: await seriesOf(sql, scope, cut),
+      seriesOfGroup: await seriesOfGroups(sql, query, { scope, frame, groups: breakdown ?? [] }),
     };
   });
 }
@@ -152,6 +172,36 @@ async function seriesOf(sql: Sql, scope: ObservationScope, series: readonly (rea
     all.push(buckets.map((bucket, place) => ({ ...bucket, totals: totalsOf(sums.get(place) ?? []) })));
   }
   return all;
+}
+
+/** The series of groups that were asked for: what was observed of each group in each bucket. */
+async function seriesOfGroups(
+  sql: Sql,
+  { groupBy, groupSeries = [] }: AuditQuery,
+  {
+    scope,
+    frame,
+    groups,
+  }: { readonly scope: ObservationScope; readonly frame: ReportFrame; readonly groups: readonly AuditGroupRow[] },
+): Promise<Audit['seriesOfGroup']> {
+  const nameOf = ({ every, timeZone }: AskedSeries, key: string): string => `${every} ${timeZone} ${key}`;
+  const known = new Map<string, readonly AuditBucket[]>();
+  for (const { series, keysOf } of groupBy === null ? [] : groupSeries) {
+    const keys = keysOf(groups);
+    for (const asked of series) {
+      const buckets = bucketsOf(frame.window, asked, frame.generatedAtMs);
+      const by = groupBy as AuditGroup;
+      const sums = Map.groupBy(await sumGroupsEachWindow(sql, scope, buckets, { by, keys }), ({ key }) => key);
+      for (const key of keys) {
+        const places = Map.groupBy(sums.get(key) ?? [], ({ place }) => place);
+        known.set(
+          nameOf(asked, key),
+          buckets.map((bucket, place) => ({ ...bucket, totals: totalsOf(places.get(place) ?? []) })),
+        );
+      }
+    }
+  }
+  return (asked, key) => known.get(nameOf(asked, key)) ?? [];
 }
 
 /** A list's window with an end: nothing is observed later than minutes from now, and days to come need not be opened. */

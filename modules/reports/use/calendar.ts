@@ -50,3 +50,20 @@ export function bucketsOf(window: Span, { every, timeZone }: AskedSeries, nowMs:
   const starts = [window.fromMs, ...borders];
   return starts.map((fromMs, place) => ({ fromMs, toMs: starts[place + 1] ?? window.toMs }));
 }
+
+const DAY_MS = 86_400_000;
+/** Which border after its beginning ends a running window: so many units later. */
+const ENDS = {
+  today: ['day', 1],
+  thisWeek: ['week', 1],
+  thisMonth: ['month', 1],
+  thisYear: ['month', 12],
+} as const satisfies Partial<Record<NamedWindow, readonly [unit: SeriesUnit, units: number]>>;
+
+/** Where the day, week, month or year ends that began at `fromMs` and still runs; null for other windows. Throws as `calendarWindow`. */
+export function endOf(name: NamedWindow, timeZone: string | null | undefined, fromMs: number): number | null {
+  if (!(name in ENDS)) return null;
+  const [unit, units] = ENDS[name as keyof typeof ENDS];
+  const borders = bordersWithin({ fromMs, toMs: fromMs + 400 * DAY_MS }, unit, zoneOf(timeZone), MAX_BUCKETS);
+  return borders?.[units - 1] ?? null;
+}

@@ -1,16 +1,26 @@
 import type { Sql } from '../../../db/database.ts';
 import type { Span } from '../../kernel/time/window.ts';
-import { countAuthors, listWallets } from '../store/earnings/authors.ts';
+import { countAuthors, listWallets, listWalletsOf } from '../store/earnings/authors.ts';
 import type { CrossingPurpose, CrossingScope, PayerHistory } from '../store/earnings/crossings.ts';
-import type { CrossingGroup, CrossingGrouping, CrossingPrices, CrossingSum, LedgerCrossing } from '../store/earnings/earnings.ts';
+import type {
+  Corrections,
+  CrossingGroup,
+  CrossingGrouping,
+  CrossingPrices,
+  CrossingSum,
+  GroupInWindow,
+  LedgerCrossing,
+} from '../store/earnings/earnings.ts';
 import {
   listCrossings,
   MAX_READ_GROUPS,
+  readCorrections,
   readGroups,
   readOverview,
   readPrices,
   sumCrossings,
   sumEach,
+  sumGroupsEach,
 } from '../store/earnings/earnings.ts';
 import type { Page } from '../store/earnings/pages.ts';
 import type { AskedSeries } from './calendar.ts';
@@ -63,11 +73,22 @@ export interface Earnings extends ReportFrame {
   readonly isCut: boolean;
   /** One of each asked for, in their order; its buckets add up to the totals. */
   readonly series: readonly (readonly EarningsBucket[])[];
+  /** A group of the breakdown in each bucket of a series, as they were asked for; its buckets add up to the group. */
+  readonly seriesOfGroup: (asked: AskedSeries, key: string) => readonly EarningsBucket[];
   /** What its crossings cost; null without any, and unless asked for. */
   readonly prices: CrossingPrices | null;
+  /** What was taken back in the window; null unless asked for. */
+  readonly corrections: Corrections | null;
   /** The newest crossing or correction of the window; null without one, and without a list. */
   readonly lastEventAtMs: number | null;
   readonly recent: Page<LedgerCrossing>;
+}
+
+/** Series of some groups of the breakdown. */
+export interface GroupSeries {
+  readonly series: readonly AskedSeries[];
+  /** Which groups, of all in their order, by their keys. */
+  readonly keysOf: (groups: readonly BreakdownRow[]) => readonly string[];
 }
 
 /** What earnings take besides the common parameters. */
@@ -86,7 +107,10 @@ export interface EarningsQuery extends Omit<ReportQuery, 'limit'> {
   readonly payer?: string | null;
   readonly payerHistory?: PayerHistory | null;
   readonly series?: readonly AskedSeries[];
+  /** Each takes a statement for each of its series. */
+  readonly groupSeries?: readonly GroupSeries[];
   readonly withPrices?: boolean;
+  readonly withCorrections?: boolean;
   /** False: `authors` of the totals is 0; to count them takes every leg of the window where no rollup knows the filter. */
   readonly countsAuthors?: boolean;
   /** True: groups of pages hold no licences. */
@@ -102,8 +126,14 @@ const MAX_GROUPS = MAX_READ_GROUPS - 1;
  * have no crossings and count nowhere. Throws database_unavailable, and invalid_parameter as `bucketsOf` does.
  */
 export function readEarnings(deps: ReportDeps, site: ReportSite, query: EarningsQuery): Promise<Earnings> {
-  const { groupBy, series = [], compare, limit, cursorMs, countsAuthors = true } = query;
-  const mayBeOne = !compare && cursorMs === null && series.length === 0 && !query.authorId && !query.withPrices;
+  const { groupBy, series = [], groupSeries = [], compare, limit, cursorMs, countsAuthors = true } = query;
+  const mayBeOne =
+    !compare &&
+    cursorMs === null &&
+    series.length + groupSeries.length === 0 &&
+    !query.authorId &&
+    !query.withPrices &&
+    !query.withCorrections;
   const work = async (sql: Sql, frame: ReportFrame): Promise<Earnings> => {
     const { window, generatedAtMs } = frame;
     const cut = series.map((asked) => bucketsOf(window, asked, generatedAtMs));
@@ -115,15 +145,18 @@ export function readEarnings(deps: ReportDeps, site: ReportSite, query: Earnings
     const before = compare
       ? await readBefore(sql, site, query, { window: comparedWindow(query, frame, site), namedBy: window, rows })
       : null;
-    const breakdown = rows && before?.rows ? beside(rows, before.rows) : rows;
+    const all = rows && before?.rows ? beside(rows, before.rows) : rows;
+    const breakdown = isBounded(groupBy) ? (all?.slice(0, MAX_GROUPS) ?? null) : all;
     return {
       ...frame,
       totals: { ...add(sums), authors },
       previous: before?.totals ?? null,
-      breakdown: (isBounded(groupBy) ? breakdown?.slice(0, MAX_GROUPS) : breakdown) ?? null,
-      isCut: isBounded(groupBy) && (breakdown?.length ?? 0) > MAX_GROUPS,
+      breakdown,
+      isCut: (all?.length ?? 0) > (breakdown?.length ?? 0),
       series: await seriesOf(sql, scope, cut),
+      seriesOfGroup: await seriesOfGroups(sql, query, { scope, frame, groups: breakdown ?? [] }),
       prices: query.withPrices ? await readPrices(sql, scope, window) : null,
+      corrections: query.withCorrections ? await readCorrections(sql, scope, window) : null,
       lastEventAtMs: limit === null ? null : ((await newest(sql, scope, window, cursorMs === null ? recent : null)) ?? null),
       recent,
     };
@@ -212,6 +245,88 @@ async function seriesOf(sql: Sql, scope: CrossingScope, series: readonly (readon
     all.push(buckets.map((bucket, place) => ({ ...bucket, ...add(sums.get(place) ?? []) })));
   }
   return all;
+}
+
+/** The series of groups that were asked for: what each group came to in each bucket. */
+async function seriesOfGroups(
+  sql: Sql,
+  query: EarningsQuery,
+  {
+    scope,
+    frame,
+    groups,
+  }: { readonly scope: CrossingScope; readonly frame: ReportFrame; readonly groups: readonly BreakdownRow[] },
+): Promise<Earnings['seriesOfGroup']> {
+  const nameOf = ({ every, timeZone }: AskedSeries, key: string): string => `${every} ${timeZone} ${key}`;
+  const known = new Map<string, readonly EarningsBucket[]>();
+  for (const { series, keysOf } of query.groupBy === null ? [] : (query.groupSeries ?? [])) {
+    const keys = keysOf(groups);
+    for (const asked of series) {
+      const buckets = bucketsOf(frame.window, asked, frame.generatedAtMs);
+      const sums = Map.groupBy(await sumsInBuckets(sql, query, { scope, buckets, keys }), ({ key }) => key);
+      for (const key of keys) {
+        const places = Map.groupBy(sums.get(key) ?? [], ({ place }) => place);
+        known.set(
+          nameOf(asked, key),
+          buckets.map((bucket, place) => ({ ...bucket, ...addGroups(places.get(place) ?? []) })),
+        );
+      }
+    }
+  }
+  return (asked, key) => known.get(nameOf(asked, key)) ?? [];
+}
+
+/** Sums of the groups of some keys in each bucket, in one statement; in two where payers are told apart by what they did before. */
+async function sumsInBuckets(
+  sql: Sql,
+  query: EarningsQuery,
+  {
+    scope,
+    buckets,
+    keys,
+  }: { readonly scope: CrossingScope; readonly buckets: readonly Span[]; readonly keys: readonly string[] },
+): Promise<readonly GroupInWindow[]> {
+  const { groupBy } = query;
+  if (groupBy === 'host' || groupBy === 'kind') return await sumGroupsEach(sql, scope, buckets, { by: groupBy, keys });
+  if (groupBy === 'payer-history') return await sumByHistory(sql, scope, buckets, keys as readonly PayerHistory[]);
+  const grouping = groupingOf(scope, query);
+  const by = grouping.groupBy;
+  if (by === null || by === 'payer-history') return [];
+  if (groupBy !== 'author-id') return await sumGroupsEach(sql, grouping.groupScope ?? scope, buckets, { by, keys });
+  const authors = await listWalletsOf(sql, scope.tenantId, keys);
+  const wallets = [...authors.keys(), ...keys]; // a wallet of no author is a group by itself
+  const sums = await sumGroupsEach(sql, scope, buckets, { by, keys: wallets });
+  return sums.map((row) => ({ ...row, key: authors.get(row.key) ?? row.key }));
+}
+
+async function sumByHistory(
+  sql: Sql,
+  scope: CrossingScope,
+  buckets: readonly Span[],
+  histories: readonly PayerHistory[],
+): Promise<readonly GroupInWindow[]> {
+  const all: GroupInWindow[] = [];
+  const beforeMs = scope.payers?.beforeMs ?? buckets[0]?.fromMs ?? 0;
+  for (const history of histories) {
+    if (scope.payers && scope.payers.history !== history) continue;
+    for (const { place, kind, events, micro } of await sumEach(sql, { ...scope, payers: { history, beforeMs } }, buckets)) {
+      const isCitation = kind === 'citation';
+      all.push({
+        place,
+        key: history,
+        reads: isCitation ? 0 : Number(events),
+        citations: isCitation ? Number(events) : 0,
+        micro,
+      });
+    }
+  }
+  return all;
+}
+
+function addGroups(rows: readonly GroupInWindow[]): Totals {
+  const reads = rows.reduce((sum, row) => sum + row.reads, 0);
+  const citations = rows.reduce((sum, row) => sum + row.citations, 0);
+  return { events: reads + citations, reads, citations, grossMicro: rows.reduce((sum, { micro }) => sum + micro, 0n) };
 }
 
 /** When the newest crossing was; a first page knows. */

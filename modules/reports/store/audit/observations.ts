@@ -93,8 +93,11 @@ export type ObservationDetail = 'total' | 'full' | 'label';
 
 /** The window's pieces for a scope: what the rollups do not know is read from the rows, months do not tell everything apart. */
 function readablePieces(scope: ObservationScope, window: Span, detail: ObservationDetail): Pieces {
-  if (isInRowsAlone(scope)) return { months: [], days: [], whole: [], hours: [], edges: [{ ...window, sign: 1 }] };
-  return piecesOf(window, { largest: detail === 'full' ? 'day' : 'month' });
+  return isInRowsAlone(scope) ? inRowsAlone(window) : piecesOf(window, { largest: detail === 'full' ? 'day' : 'month' });
+}
+
+function inRowsAlone(window: Span): Pieces {
+  return { months: [], days: [], whole: [], hours: [], edges: [{ ...window, sign: 1 }] };
 }
 
 const KEYS = 'o.host, o.verdict, o.classified_as, o.kind, o.reason, o.agent';
@@ -276,23 +279,50 @@ export function sumByAuthor(sql: Sql, scope: ObservationScope, window: Span): Pr
   );
 }
 
+/** A sum of one of several windows; `place` is the window's in the list. */
+type InWindow = ObservationSum & { readonly place: number };
+
+/** What groups of several windows are told apart by: a column of the rollups, or what stands in the rows alone. */
+export type ObservedBy = 'host' | 'kind' | 'agent' | 'verdict' | 'slug' | 'author';
+
+/** The column of each; of a slug or an author that of the rows. */
+const GROUP_COLUMNS = { host: 'host', kind: 'kind', agent: 'agent', verdict: 'verdict', slug: 'key', author: 'key' } as const;
+
 /**
  * Net sums of each of several windows, one after the other, by verdict, class and reason, in one statement; `place` is the window's in the
  * list. Hours of observations are not kept, so that windows of hours are read from the rows. Windows without any are left out.
  */
-export async function sumEachWindow(
+export function sumEachWindow(sql: Sql, scope: ObservationScope, windows: readonly Span[]): Promise<InWindow[]> {
+  return sumWindows(sql, scope, windows, null);
+}
+
+/** The same of the groups of some keys, `key` being the group's; of agents the requests of agents alone. */
+export function sumGroupsEachWindow(
   sql: Sql,
   scope: ObservationScope,
   windows: readonly Span[],
-): Promise<(ObservationSum & { readonly place: number })[]> {
+  groups: { readonly by: ObservedBy; readonly keys: readonly string[] },
+): Promise<InWindow[]> {
+  return groups.keys.length === 0 ? Promise.resolve([]) : sumWindows(sql, scope, windows, groups);
+}
+
+async function sumWindows(
+  sql: Sql,
+  scope: ObservationScope,
+  windows: readonly Span[],
+  groups: { readonly by: ObservedBy; readonly keys: readonly string[] } | null,
+): Promise<InWindow[]> {
   if (windows.length === 0) return [];
   const binder = new Binder();
-  const detail = scope.agent === null ? 'total' : 'full';
-  const pieces = windows.map((window) => readablePieces(scope, window, detail));
+  const rowKey = groups?.by === 'slug' ? 'slug' : groups?.by === 'author' ? 'wallet' : 'none';
+  const column = groups && GROUP_COLUMNS[groups.by];
+  const detail = scope.agent === null && groups?.by !== 'agent' ? 'total' : 'full';
+  const pieces = windows.map((window) => (rowKey === 'none' ? readablePieces(scope, window, detail) : inRowsAlone(window)));
+  const keys = [...new Set(['verdict', 'classified_as', 'reason', ...(column ? [column] : [])])];
   const add = (unit: keyof Pieces, select: () => string): string[] => {
     const spans = pieces.map((one) => one[unit]);
     if (spans.every(({ length }) => length === 0)) return [];
-    return [eachSpan(binder, spans, { keys: ['verdict', 'classified_as', 'reason'], sums: MEASURES, select: select() })];
+    return [eachSpan(binder, spans, { keys, sums: MEASURES, select: select() })];
   };
   const rolled = (from: string): string => `select o.* from ${from} and ${observationConditions(binder, scope)}
       and o.dimension = '${detail}' and o.bucket >= span.since and o.bucket < span.until`;
@@ -303,12 +333,14 @@ export async function sumEachWindow(
       fromMs: Math.min(...edges.map(({ fromMs }) => fromMs)),
       toMs: edges.some(({ toMs }) => toMs === null) ? null : Math.max(...edges.map(({ toMs }) => toMs ?? 0)),
     });
-    return plainRows(binder, scope, `${around} and o.at >= span.since and o.at < span.until`);
+    return plainRows(binder, scope, `${around} and o.at >= span.since and o.at < span.until`, rowKey);
   };
   const parts = [...unitsOf((unit, from) => add(unit, () => rolled(from))), ...add('edges', near)];
+  const these = groups && column ? ` where ${column} = any(${binder.bind(groups.keys)}::text[])` : '';
+  const ofAgents = groups?.by === 'agent' ? " and classified_as = 'agent'" : '';
   const rows = await sql.query<SumRow & { readonly place: number } & Record<string, string>>(
-    `select place, '' as host, verdict, classified_as, '' as kind, reason, '' as agent, '' as key, ${SUMS}
-       from (${parts.join('\n union all ')}) part group by place, verdict, classified_as, reason`,
+    `select place, '' as host, verdict, classified_as, '' as kind, reason, '' as agent, ${column ?? "''"} as key, ${SUMS}
+       from (${parts.join('\n union all ')}) part${these}${ofAgents} group by place, verdict, classified_as, reason${column ? `, ${column}` : ''}`,
     binder.values,
   );
   return rows.map((row) => ({ ...sumFromRow(row), place: row.place }));

@@ -70,6 +70,17 @@ export async function listWallets(sql: Sql, tenantId: string, authorId: string, 
   return rows.map(({ wallet }) => wallet);
 }
 
+/** The author of each of their wallets, as `listWallets`, in one walk. */
+export async function listWalletsOf(sql: Sql, tenantId: string, authorIds: readonly string[]): Promise<Map<string, string>> {
+  if (authorIds.length === 0) return new Map();
+  const rows = await sql.query<{ wallet: string; author_id: string }>(
+    `${eachWallet('$1')} select wallet, author_id from (select wallet, ${newestAuthorId('$1', 'wallet')} as author_id from author) named
+       where author_id = any($2::text[])`,
+    [tenantId, authorIds],
+  );
+  return new Map(rows.map(({ wallet, author_id: id }) => [wallet, id]));
+}
+
 /**
  * The beginning of a statement that walks the wallets of a site's authors along the index, one step each: `author (wallet, newest)`, with the
  * time of their newest leg.

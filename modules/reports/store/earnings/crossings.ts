@@ -21,6 +21,8 @@ export interface CrossingScope {
   readonly payer?: string | null;
   /** By those who had, or had not, paid the site before a moment. */
   readonly payers?: { readonly history: PayerHistory; readonly beforeMs: number } | null;
+  /** Of what a source is added up by, these keys alone; totals have none. */
+  readonly keys?: readonly string[] | null;
 }
 
 /** What a crossing bought. */
@@ -82,7 +84,7 @@ export function crossingSource(binder: Binder, scope: CrossingScope, windows: re
       pieces.map((one) => one[unit]),
       { keys, sums: SUMS, select: `select ${named}, events, ${citations}, micro from ${from}` },
     );
-  return unitsOf(binder, scope, { rolled, tellsHosts: by === 'total' }, add).join('\n union all ');
+  return unitsOf(binder, scope, { rolled, by }, add).join('\n union all ');
 }
 
 const SUMS = ['events', 'citations', 'micro'];
@@ -94,12 +96,12 @@ const SUMS = ['events', 'citations', 'micro'];
 function unitsOf(
   binder: Binder,
   scope: CrossingScope,
-  { rolled, tellsHosts }: { readonly rolled: Rolled; readonly tellsHosts: boolean },
+  { rolled, by }: { readonly rolled: Rolled; readonly by: CrossingDimension },
   add: (unit: keyof Pieces, from: string, citations: string) => string,
 ): readonly string[] {
-  const where = `${conditions(binder, scope)}${keyConditions(binder, scope)}`;
+  const where = `${conditions(binder, scope)}${keyConditions(binder, scope, by)}`;
   const dimension = `dimension = '${rolled}'`;
-  const isOfAllHosts = !tellsHosts && scope.host === null && scope.kind === null;
+  const isOfAllHosts = by !== 'total' && scope.host === null && scope.kind === null;
   const [gathered, citations] = isOfAllHosts ? [`dimension = 'site-${rolled}'`, 'citations'] : [dimension, CITATIONS];
   const of = (column: string): string => `${where} and ${column} >= span.since and ${column} < span.until`;
   return [
@@ -109,6 +111,39 @@ function unitsOf(
     ...(rolled === 'total' ? [add('hours', `crossing_hour where ${dimension} and ${of('bucket')}`, CITATIONS)] : []),
     add('edges', `ledger.crossing_part where ${dimension} and ${of('at')}`, CITATIONS),
   ];
+}
+
+/** A site, and what of it is read. */
+export interface SiteWindow {
+  readonly tenantId: string;
+  readonly window: Span;
+}
+
+/**
+ * A relation (place, kind, events, citations, micro) that adds up to the totals of each site in its own window: what `crossingSource` is for one
+ * site. Each span is looked up with its own site's id.
+ */
+export function sitesSource(binder: Binder, sites: readonly SiteWindow[]): string {
+  const pieces = sites.map(({ window }) => piecesOf(window, { smallest: 'hour' }));
+  const tenants = sites.map(({ tenantId }) => tenantId);
+  const of = (column: string): string =>
+    `tenant_id = span.tenant_id and dimension = 'total' and ${column} >= span.since and ${column} < span.until`;
+  const from: Partial<Record<keyof Pieces, string>> = {
+    months: `crossing_month where ${of('bucket')}`,
+    days: `crossing_day where ${GATHERED} and ${of('bucket')}`,
+    whole: `crossing_day where ${LIVE} and ${of('bucket')}`,
+    hours: `crossing_hour where ${of('bucket')}`,
+    edges: `ledger.crossing_part where ${of('at')}`,
+  };
+  return Object.entries(from)
+    .map(([unit, rows]) =>
+      eachSpan(
+        binder,
+        pieces.map((one) => one[unit as keyof Pieces]),
+        { tenants, keys: ['kind'], sums: SUMS, select: `select kind, events, ${CITATIONS}, micro from ${rows}` },
+      ),
+    )
+    .join('\n union all ');
 }
 
 /** True of the groups that `authorGroups` knows. */
@@ -129,7 +164,7 @@ export function authorGroups(binder: Binder, scope: CrossingScope, window: Span)
       sums: SUMS,
       select: `select key, ${sums} from (select key, events, ${citations}, micro from ${from}) part group by key`,
     });
-  return unitsOf(binder, scope, { rolled: 'author', tellsHosts: false }, add).join('\n union all ');
+  return unitsOf(binder, scope, { rolled: 'author', by: 'author' }, add).join('\n union all ');
 }
 
 /** What the groups of a rollup's rows are called. */
@@ -137,8 +172,9 @@ function keyOf(by: CrossingDimension, key: string): string {
   return by === 'purpose' ? purposeOf(key) : key;
 }
 
-function keyConditions(binder: Binder, { slug, purpose, wallets }: CrossingScope): string {
+function keyConditions(binder: Binder, { slug, purpose, wallets, keys }: CrossingScope, by: CrossingDimension): string {
   return [
+    ...(isGiven(keys) ? [`${keyOf(by, 'key')} = any(${binder.bind(keys)}::text[])`] : []),
     ...(isGiven(slug) ? [`key = slug_key(${binder.bind(slug)})`] : []),
     ...(isGiven(purpose) ? [isBought('key', purpose)] : []),
     ...(isGiven(wallets) ? [`key = any(${binder.bind(wallets)}::text[])`] : []),
@@ -157,7 +193,8 @@ function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[]
     purpose: purposeOf('c.slug'),
   };
   const isOfWallets = by === 'author' || isGiven(scope.wallets);
-  const { wallets, ...ofCrossings } = scope;
+  const { wallets, keys: wanted, ...ofCrossings } = scope;
+  const isWanted = isGiven(wanted) && by !== 'total' ? ` and ${keys[by]} = any(${binder.bind(wanted)}::text[])` : '';
   const legs = [
     'join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id',
     "and l.role <> 'platform' and l.at >= span.since and l.at < span.until",
@@ -171,7 +208,7 @@ function fromRows(binder: Binder, scope: CrossingScope, windows: readonly Span[]
     select: `select ${by === 'total' ? 'c.host, c.kind' : `${keys[by]} as key`}, ${events} as events,
         case c.kind when 'citation' then ${events} else 0 end as citations, ${isOfWallets ? 'l.amount_micro' : 'c.micro'} as micro
       from ledger.crossing c ${isOfWallets ? legs.join(' ') : ''}
-      where ${crossingConditions(binder, ofCrossings)} and c.at >= span.since and c.at < span.until`,
+      where ${crossingConditions(binder, ofCrossings)} and c.at >= span.since and c.at < span.until${isWanted}`,
   });
 }
 

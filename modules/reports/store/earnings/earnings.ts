@@ -7,8 +7,8 @@ import { isEmpty } from '../../../kernel/time/window.ts';
 import { isWholeTenant } from '../scope.ts';
 import type { NamedBy } from './authors.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
-import type { CrossingDimension, CrossingScope, PayerHistory } from './crossings.ts';
-import { authorGroups, crossingConditions, crossingSource, endOf, hadPaid, isRolledByAuthor, within } from './crossings.ts';
+import type { CrossingDimension, CrossingScope, PayerHistory, SiteWindow } from './crossings.ts';
+import { authorGroups, crossingConditions, crossingSource, endOf, hadPaid, isRolledByAuthor, sitesSource, within } from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
@@ -156,6 +156,60 @@ export async function sumEach(
   return rows.map((row) => ({ ...sumFromRow(row), place: row.place }));
 }
 
+/** Net sums of one group in one of several windows; micro-USDC. */
+export interface GroupInWindow {
+  /** The window's in the list. */
+  readonly place: number;
+  readonly key: string;
+  readonly reads: number;
+  readonly citations: number;
+  readonly micro: bigint;
+}
+
+/** What groups of several windows are told apart by: of a site's totals the host or the kind, or any other dimension. */
+export type GroupedBy = 'host' | 'kind' | Exclude<CrossingDimension, 'total'>;
+
+/** Net sums of each of several windows by group, in one statement, of the groups of these keys. What comes to nothing is left out. */
+export async function sumGroupsEach(
+  sql: Sql,
+  scope: CrossingScope,
+  windows: readonly Span[],
+  { by, keys }: { readonly by: GroupedBy; readonly keys: readonly string[] },
+): Promise<GroupInWindow[]> {
+  if (windows.length === 0 || keys.length === 0) return [];
+  const binder = new Binder();
+  const isOfTotals = by === 'host' || by === 'kind';
+  const source = isOfTotals
+    ? crossingSource(binder, scope, windows, 'total')
+    : crossingSource(binder, { ...scope, keys }, windows, by);
+  const these = isOfTotals ? ` where ${by} = any(${binder.bind(keys)}::text[])` : '';
+  type Row = { readonly place: number } & Readonly<Record<'key' | 'events' | 'citations' | 'micro', string>>;
+  const rows = await sql.query<Row & Record<string, unknown>>(
+    `select place, ${isOfTotals ? by : 'key'} as key, sum(events)::text as events, sum(citations)::text as citations, sum(micro)::text as micro
+       from (${source}) part${these} group by 1, 2 having sum(events) <> 0 or sum(micro) <> 0`,
+    binder.values,
+  );
+  return rows.map(({ place, key, events, citations, micro }) => ({
+    place,
+    key,
+    reads: Number(events) - Number(citations),
+    citations: Number(citations),
+    micro: BigInt(micro),
+  }));
+}
+
+/** Net sums of each site in its own window by kind, in one statement; `place` is the site's in the list. Sites without any are left out. */
+export async function sumSites(sql: Sql, sites: readonly SiteWindow[]): Promise<(CrossingSum & { readonly place: number })[]> {
+  if (sites.length === 0) return [];
+  const binder = new Binder();
+  const rows = await sql.query<SumRow & { readonly place: number } & Record<string, string>>(
+    `select place, '' as host, kind, sum(events)::text as events, sum(micro)::text as micro
+       from (${sitesSource(binder, sites)}) part group by place, kind`,
+    binder.values,
+  );
+  return rows.map((row) => ({ ...sumFromRow(row), place: row.place }));
+}
+
 /** What the crossings of a window cost; micro-USDC. */
 export interface CrossingPrices {
   readonly smallest: bigint;
@@ -176,6 +230,34 @@ export async function readPrices(sql: Sql, scope: CrossingScope, window: Span): 
   const [smallest, p50, p95, largest] = row?.prices?.map(BigInt) ?? [];
   if (smallest === undefined || p50 === undefined || p95 === undefined || largest === undefined) return null;
   return { smallest, p50, p95, largest };
+}
+
+/** What was taken back. */
+export interface Corrections {
+  readonly count: number;
+  /** What the corrected crossings had paid; micro-USDC, not negative. */
+  readonly micro: bigint;
+}
+
+/** The corrections that were recorded in a window, which its sums have taken off already; by the index of corrections, which are few. */
+export async function readCorrections(sql: Sql, scope: CrossingScope, window: Span): Promise<Corrections> {
+  if (isEmpty(window)) return { count: 0, micro: 0n };
+  const binder = new Binder();
+  const { wallets, ...ofCrossings } = scope;
+  const [from, amount] =
+    wallets === undefined || wallets === null
+      ? ['ledger.crossing c', 'c.micro']
+      : [
+          `ledger.crossing c join ledger.leg l on l.tenant_id = c.tenant_id and l.crossing_id = c.crossing_id and l.at = c.at
+             and l.role <> 'platform' and l.to_address = any(${binder.bind(wallets)}::text[])`,
+          'l.amount_micro',
+        ];
+  const [row] = await sql.query<{ count: number; micro: string }>(
+    `select count(distinct c.crossing_id)::int as count, coalesce(-sum(${amount}), 0)::text as micro from ${from}
+      where ${crossingConditions(binder, ofCrossings)} and ${within(binder, 'c.at', window)} and c.sequence % 2 = 1`,
+    binder.values,
+  );
+  return { count: row?.count ?? 0, micro: BigInt(row?.micro ?? 0) };
 }
 
 interface OverviewRow {

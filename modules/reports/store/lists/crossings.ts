@@ -22,6 +22,8 @@ export interface CrossingFilter {
   /** The author's id, as one of the legs names it. */
   readonly authorId?: string | null | undefined;
   readonly purpose?: CrossingPurpose | null | undefined;
+  /** Rows that take one back, or all others. */
+  readonly isCorrection?: boolean | null | undefined;
   readonly minMicro?: bigint | null | undefined;
   readonly maxMicro?: bigint | null | undefined;
   readonly window?: Span;
@@ -71,11 +73,15 @@ export const CROSSINGS: Source<CrossingRow, CrossingFilter> = {
     ...isBetween(binder, 'c.micro', filter.minMicro, filter.maxMicro),
     ...isWithin(binder, 'c.at', filter.window),
     ...(filter.purpose ? [isBought('c.slug', filter.purpose)] : []),
+    ...(filter.isCorrection == null ? [] : [filter.isCorrection ? IS_CORRECTION : `not (${IS_CORRECTION})`]),
     ...hasLeg(binder, 'to_address', filter.author),
     ...hasLeg(binder, 'author_id', filter.authorId),
   ],
   tally: tallyCrossings,
 };
+
+/** A crossing `c` that takes one back, in the words of the index of these. */
+const IS_CORRECTION = 'c.sequence % 2 = 1';
 
 /** True of a crossing `c` with a leg of this value, where one is given. */
 function hasLeg(binder: Binder, column: 'to_address' | 'author_id', value: string | null | undefined): string[] {

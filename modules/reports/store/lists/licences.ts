@@ -1,9 +1,12 @@
+import type { Binder } from '../../../../db/binder.ts';
 import type { RowOf } from '../../../../db/shown.ts';
 import { both, columnsOf, workedOut } from '../../../../db/shown.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { Span } from '../../../kernel/time/window.ts';
 import type { Source } from '../../../paging/store/source.ts';
 import { equals, isBetween, isWithin } from '../../../paging/store/source.ts';
+import type { SiteWindow } from '../earnings/crossings.ts';
+import { crossingSource } from '../earnings/crossings.ts';
 
 /** Which licences. */
 export interface SoldLicenceFilter {
@@ -94,6 +97,8 @@ export interface ImportedPageFilter {
   readonly slug?: string | null | undefined;
   /** How the path begins. */
   readonly under?: string | null | undefined;
+  /** Those of this site that no read or citation was sold of in its window. */
+  readonly unsold?: SiteWindow | undefined;
 }
 
 const IMPORTED_PAGE = both(
@@ -114,5 +119,12 @@ export const IMPORTED_PAGES: Source<ImportedPageShown, ImportedPageFilter> = {
   where: (binder, filter) => [
     ...equals(binder, 'i.slug', filter.slug),
     ...(filter.under === undefined || filter.under === null ? [] : [`starts_with(i.path, ${binder.bind(filter.under)})`]),
+    ...(filter.unsold === undefined ? [] : [`slug_key(i.slug) not in (${soldSlugs(binder, filter.unsold)})`]),
   ],
 };
+
+/** Pages that were sold in a window, corrections taken off: added up once a statement, whatever pages are compared with it. */
+function soldSlugs(binder: Binder, { tenantId, window }: SiteWindow): string {
+  const source = crossingSource(binder, { tenantId, host: null, kind: null }, [window], 'slug');
+  return `select key from (${source}) part group by key having sum(events) > 0`;
+}

@@ -28,6 +28,8 @@ export interface PaymentFilter {
   readonly txHash?: string | null | undefined;
   /** A wallet that one of the legs pays. */
   readonly author?: string | null | undefined;
+  /** The author's id, as one of the legs names it. */
+  readonly authorId?: string | null | undefined;
   /** Exactly the User-Agent it came with. */
   readonly agentUa?: string | null | undefined;
   readonly minMicro?: bigint | null | undefined;
@@ -111,13 +113,18 @@ export const PAYMENTS: Source<PaymentRow, PaymentFilter> = {
     ...equals(binder, 'p.reason', filter.reason),
     ...equals(binder, 'p.tx_hash', filter.txHash),
     ...equals(binder, "p.agent ->> 'ua'", filter.agentUa),
-    ...(filter.author === undefined || filter.author === null
-      ? []
-      : [`p.legs @> ${binder.bind(JSON.stringify([{ toAddress: filter.author }]))}::jsonb`]),
+    ...hasLeg(binder, { toAddress: filter.author }),
+    ...hasLeg(binder, { authorId: filter.authorId }),
     ...isBetween(binder, 'p.amount_micro', filter.minMicro, filter.maxMicro),
     ...isWithin(binder, 'p.accepted_at', filter.window),
   ],
 };
+
+/** True of a payment `p` with a leg that has this value, where one is given. */
+function hasLeg(binder: Binder, leg: Readonly<Record<string, string | null | undefined>>): string[] {
+  const isAsked = Object.values(leg).some((value) => value !== undefined && value !== null);
+  return isAsked ? [`p.legs @> ${binder.bind(JSON.stringify([leg]))}::jsonb`] : [];
+}
 
 /** As constants, which the partial indexes want; what is no state is in no payment. */
 function isInOneOf(states: readonly string[] | null | undefined): string[] {

@@ -19,15 +19,15 @@ export async function observationPage(
   request: PageRequest & { readonly orderBy: 'NEWEST' | 'OLDEST' },
 ): Promise<ListPage<Observation>> {
   const { fromMs, toMs } = filter.window;
-  const { after, orderBy } = request;
-  const atMs = after === null ? null : cursorTimeMs(after, orderBy);
-  const near =
-    orderBy === 'NEWEST'
-      ? { fromMs: Math.max(fromMs, (atMs ?? toMs) - NEAR_MS), toMs: Math.min(toMs, (atMs ?? toMs) + 1) }
-      : { fromMs: Math.max(fromMs, atMs ?? fromMs), toMs: Math.min(toMs, (atMs ?? fromMs) + NEAR_MS) };
+  const { after, orderBy, isBackward = false } = request;
+  const atMs = after === null ? null : cursorTimeMs(after, orderBy, isBackward);
+  const goesBackInTime = (orderBy === 'NEWEST') !== isBackward;
+  const near = goesBackInTime
+    ? { fromMs: Math.max(fromMs, (atMs ?? toMs) - NEAR_MS), toMs: Math.min(toMs, (atMs ?? toMs) + 1) }
+    : { fromMs: Math.max(fromMs, atMs ?? fromMs), toMs: Math.min(toMs, (atMs ?? fromMs) + NEAR_MS) };
   if (near.fromMs > fromMs || near.toMs < toMs) {
     const page = await observations.page(deps, tenantId, { ...filter, window: near }, request);
-    if (page.hasNext) return { ...page, count: () => observations.count(deps, tenantId, filter) };
+    if (isBackward ? page.hasPrevious : page.hasNext) return { ...page, count: () => observations.count(deps, tenantId, filter) };
   }
   return await observations.page(deps, tenantId, filter, request);
 }

@@ -1,0 +1,82 @@
+import type { Database } from '../../../db/database.ts';
+import type { Keyring } from '../../../platform/tokens/jws.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import type { SiteCall } from '../../tenants/use/change.ts';
+import { changeSite } from '../../tenants/use/change.ts';
+
+/** How long a link to rows is valid unless told, and at most, in hours: it stands in logs of whoever it passes. */
+export const ROWS_LINK_HOURS = 24;
+export const MAX_ROWS_LINK_HOURS = 168;
+/** Characters of the query and its variables together, as JSON: they are in the link. */
+export const MAX_ROWS_QUERY_CHARS = 2_000;
+const HOUR_SECONDS = 3_600;
+
+/** What a token is signed as: with a name of its own it passes for nothing else that is signed here, and nothing else for it. */
+const SIGNED_AS = 'rows';
+
+/** A query of one site whose rows a link gives. */
+export interface LinkedRows {
+  readonly tenantId: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** What links are made with. */
+export interface RowsLinkDeps {
+  readonly database: Database;
+  readonly keyring: Pick<Keyring, 'current' | 'sign'>;
+  readonly baseUrl: string;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+}
+
+interface Claims {
+  readonly iss: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly svc: LinkedRows;
+}
+
+/**
+ * The token of a link that gives the rows of one query, and nothing else, until it ends; nothing is stored, so that it lasts through restarts and
+ * at every process. The audit log says who made it. Again: another one, and the former goes on. Throws invalid_parameter for a query that is too
+ * long or hours that are none, signing_key_unavailable, and what `changeSite` throws.
+ */
+export async function makeRowsLink(
+  deps: RowsLinkDeps,
+  call: SiteCall,
+  { query, variables, hours = ROWS_LINK_HOURS }: Omit<LinkedRows, 'tenantId'> & { readonly hours?: number },
+): Promise<{ readonly token: string; readonly expiresAtMs: number }> {
+  if (!Number.isInteger(hours) || hours < 1 || hours > MAX_ROWS_LINK_HOURS) {
+    throw new ServiceError('invalid_parameter', `hours: must be 1 to ${MAX_ROWS_LINK_HOURS}`, { parameter: 'hours' });
+  }
+  if (JSON.stringify([query, variables]).length > MAX_ROWS_QUERY_CHARS) {
+    const sentence = `query: with its variables it must not be longer than ${MAX_ROWS_QUERY_CHARS} characters`;
+    throw new ServiceError('invalid_parameter', sentence, { parameter: 'query' });
+  }
+  const iat = Math.floor(deps.clock() / 1000);
+  const exp = iat + hours * HOUR_SECONDS;
+  const claims: Claims = { iss: deps.baseUrl, iat, exp, svc: { tenantId: call.tenantId, query, variables } };
+  const { kid } = deps.keyring.current();
+  const token = await deps.keyring.sign(kid, claims, { kid: `${SIGNED_AS}#${kid}` });
+  await changeSite(deps, call, {
+    action: 'rows.link',
+    target: null,
+    look: async (_sql, made) => made && { query, expiresAt: new Date(exp * 1000).toISOString() },
+    make: () => Promise.resolve(true),
+  });
+  return { token, expiresAtMs: exp * 1000 };
+}
+
+/** The query that a link's token is for. Throws not_found for one that is not ours, or has ended; looks at nothing but the token. */
+export async function linkedRows(
+  { keyring, baseUrl, clock }: { readonly keyring: Pick<Keyring, 'verifyNamed'> } & Pick<RowsLinkDeps, 'baseUrl' | 'clock'>,
+  token: string,
+): Promise<LinkedRows> {
+  const signed = await keyring.verifyNamed(token);
+  const claims = signed?.did === SIGNED_AS ? (signed.claims as Claims) : null;
+  if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) {
+    throw new ServiceError('not_found', 'this link has ended, or is not complete: make another with `makeRowsLink`');
+  }
+  return claims.svc;
+}
