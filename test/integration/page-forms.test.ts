@@ -111,21 +111,28 @@ test('a form may be named with the slug of its article, and with none of another
   ]);
 });
 
-test('an address that the site names is a page of its own: with authors, free, imported, or by a price rule', async () => {
+test('an address that the site names is a page of its own: with authors, free or imported; a price rule may free or close a form', async () => {
   const contributors = [{ authorId: 'ann', wallet: WALLETS[0] as string }];
   const own = await api.site({
     pricing: {
       ...ALPHA_PRICING,
       creditsInline: { ...ALPHA_PRICING.creditsInline, 'trio.md': { contributors }, 'page.html': { contributors } },
       creditsFreeSlugs: ['free', 'trio.txt'],
-      rules: [ruleOf({ id: 'data', path: '/articles/duo.json$', effect: { price: '0.5' } })],
+      rules: [
+        ruleOf({ id: 'data', path: '/articles/duo.json$', effect: { price: '0.5' } }),
+        ruleOf({ id: 'given', path: '/articles/duo.txt$', effect: 'free' }),
+        ruleOf({ id: 'closed', path: '/articles/duo/amp$', effect: 'refuse' }),
+        ruleOf({ id: 'operator', path: '/articles/duo.md$', operators: ['friend.example'], effect: 'free' }),
+      ],
     },
   });
   expect(await slugOn(own, '/articles/trio.md')).toBe('trio.md');
   expect(await slugOn(own, '/articles/trio.txt')).toBe('free');
   expect(await slugOn(own, '/articles/trio.json')).toBe('trio');
-  // Of this address the rule speaks, and of the article it does not: nobody is named for it, so that it is free.
-  expect([await slugOn(own, '/articles/duo.json'), await slugOn(own, '/articles/duo.txt')]).toEqual(['free', 'duo']);
+  // A rule may give a form away, or to nobody; a price of its own no form of a named article has.
+  expect([await slugOn(own, '/articles/duo.txt'), await slugOn(own, '/articles/duo.md')]).toEqual(['free', 'duo']);
+  expect((await quoteOn(own, '/articles/duo.json')).body).toMatchObject({ slug: 'duo', price: 1_000 });
+  expect((await quoteOn(own, '/articles/duo/amp')).headers.get('x-svc-error-code')).toBe('agent_refused');
   // A site with .html in its addresses has its Markdown beside them.
   expect(await slugOn(own, '/articles/page.md')).toBe('page.html');
   expect(await slugOn(own, '/articles/page.html.md')).toBe('page.html');

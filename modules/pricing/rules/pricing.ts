@@ -109,6 +109,8 @@ export interface CompiledPricing {
   readonly lookedUpAt: CreditsSource | null;
   /** True when one of its rules is for the first path, whoever asks and whenever, and not for the second. Both are canonical. */
   tellsApart(path: string, other: string): boolean;
+  /** What a rule says of a form and not of its article, whose canonical path `article` is: that it is free, or given to nobody; null: nothing. */
+  ofForm(asked: Asked & { readonly slug: string }, article: string): 'free' | 'refused' | null;
   /** Slugs that are free unless a rule of a path as long says otherwise. */
   readonly freeSlugs: readonly string[];
   /** Operators, categories and terms that some rule names; whatever else an asker says changes no price. */
@@ -250,6 +252,11 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint, catalogueVe
     isListed: (slug) => freeSlugs.has(slug) || credits.has(slug),
     lookedUpAt: credits.source,
     tellsApart: (path, other) => rules.ordered.some(({ pattern }) => matches(pattern, path) && !matches(pattern, other)),
+    ofForm: (asked, article) => {
+      const { outcome, ruleId } = decide(asked, asked.slug);
+      const rule = ruleId === null ? undefined : rules.ordered.find((one) => one.rule.id === ruleId);
+      return typeof outcome !== 'string' || !rule || matches(rule.pattern, article) ? null : outcome;
+    },
     namedByRules: rules.named,
     inlineCredits: credits.inline,
     isFree: (slug) => rules.ordered.length === 0 && (isFree || freeSlugs.has(slug)),

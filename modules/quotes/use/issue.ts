@@ -136,8 +136,21 @@ export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits' | 'clock'>
   const asker = namedBy(tenant, request.asker ?? NOBODY);
   const atMs = deps.clock();
   const article = locateArticle(deps, tenant, { pricing, resource, slug });
+  const untilMs = pricing.nextChangeMs(atMs);
+  const said = article.slug === slug ? null : sayingOf(pricing, { ...asker, resource, slug, kind, atMs }, article.resource);
+  if (said !== null) return { host, found: said, isLasting: article.isLasting, untilMs };
   const { found, isLasting } = prepareQuote(deps, site, { pricing, kind, asker, atMs, ...article });
-  return { host, found, isLasting: isLasting && article.isLasting, untilMs: pricing.nextChangeMs(atMs) };
+  return { host, found, isLasting: isLasting && article.isLasting, untilMs };
+}
+
+/** What the owner says of one form of an article in particular, by a rule: free, or refused; null: it costs what the article does. */
+function sayingOf(
+  pricing: CompiledPricing,
+  { resource, ...asked }: Asker & Omit<AskedPage, 'pricing' | 'asker'>,
+  article: ResourceUrl,
+): 'free_rule' | 'refused' | null {
+  const said = pricing.ofForm({ ...asked, path: canonicalPath(resource.path) }, canonicalPath(article.path));
+  return said === 'free' ? 'free_rule' : said;
 }
 
 /** An address of a site, with the slug that its path has. */
@@ -148,8 +161,8 @@ export interface Addressed {
 
 /**
  * The page at an address: the address itself, or the article that it is a form of (`articlesOf`). What the site names is never taken for a form: a slug
- * with authors, one that is free, one of which a price rule speaks and not of the article. Of the articles the first that the site names counts; where
- * it names none of them, the surest. Throws CreditsNeeded where names are looked up and no answer is in memory, and credits_unavailable. `find` as of
+ * with authors, or a free one. Of the articles the first that the site names counts; where it names none of them, the surest, unless a price rule speaks
+ * of the form and not of that. Throws CreditsNeeded where names are looked up and no answer is in memory, and credits_unavailable. `find` as of
  * `prepareQuote`; `isLasting` as of a found page.
  */
 export function locateArticle(
@@ -176,9 +189,9 @@ export function locateArticle(
     slug: article.slug,
     isSure: article.isSure,
   }));
-  const found = all.find(isNamed) ?? all.findLast(({ isSure }) => isSure);
-  const isOwn = found === undefined || pricing.tellsApart(path, canonicalPath(found.resource.path));
-  return isOwn ? { ...asked, isLasting } : { resource: found.resource, slug: found.slug, isLasting };
+  const isApart = (one: Addressed): boolean => pricing.tellsApart(path, canonicalPath(one.resource.path));
+  const found = all.find(isNamed) ?? all.findLast((one) => one.isSure && !isApart(one));
+  return found ? { resource: found.resource, slug: found.slug, isLasting } : { ...asked, isLasting };
 }
 
 /**
