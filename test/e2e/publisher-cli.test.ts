@@ -230,6 +230,7 @@ describe('doctor', () => {
       'another spelling is the same page',
       () => openSite({ inFront: always(/^\/articles\/TRIO$/, (_request, response) => void response.send(pageOf('trio'))) }),
       'spellings',
+      'forms',
       /^problem .*\/articles\/TRIO/,
     ],
     [

@@ -15,7 +15,7 @@ interface Facts {
 /** What sites add to an address for another form of its page, besides what the settings name. */
 const USUAL = ['.md', '.txt', '.json', '.html', '/index.html', '/amp', '/print', '/feed', '/embed', '?amp=1', '?print=1'];
 /** Addresses that a page names itself; more of one page are not asked for. */
-const MOST_NAMED = 6;
+const MOST_NAMED = 4;
 /** Less than this is no text of a page. */
 const TEXT_CHARS = 20;
 
