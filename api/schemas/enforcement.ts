@@ -37,7 +37,9 @@ export const EnforcementConfig = z
       gateScope: GateScope,
       forms: z
         .array(z.string())
-        .meta({ description: 'What other addresses of an article add to its own, such as `.md` and `/amp`; they have its price.' }),
+        .meta({
+          description: 'What other addresses of an article add to its own, such as `.md` and `/amp`; they have its price.',
+        }),
       seoAllowlist: fragments,
       crawlerPolicy: z.object({ allow: fragments, charge: fragments, block: fragments }),
       visitorClasses: z

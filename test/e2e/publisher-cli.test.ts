@@ -230,8 +230,13 @@ describe('doctor', () => {
       'another spelling is the same page',
       () => openSite({ inFront: always(/^\/articles\/TRIO$/, (_request, response) => void response.send(pageOf('trio'))) }),
       'spellings',
-      'forms',
       /^problem .*\/articles\/TRIO/,
+    ],
+    [
+      'a form of the page is the page',
+      () => openSite({ inFront: always(/^\/articles\/trio\.txt$/, (_request, response) => void response.send(pageOf('trio'))) }),
+      'forms',
+      /^problem .*\/articles\/trio\.txt/,
     ],
     [
       'the site is gone',

@@ -36,18 +36,18 @@ const PAGES: Readonly<Record<string, readonly [type: string, body: string]>> = {
 const answerTo = (path: string) => PAGES[path.length > 1 ? path.replace(/\/$/, '') : path];
 
 const MARKDOWN = { accept: 'text/markdown, text/html;q=0.9' };
-const FORMS: readonly (readonly [name: string, path: string, headers?: Readonly<Record<string, string>>])[] = [
-  ['its own address', '/articles/trio'],
-  ['a closing slash', '/articles/trio/'],
-  ['.md', '/articles/trio.md'],
-  ['.txt', '/articles/trio.txt'],
-  ['.json', '/articles/trio.json'],
-  ['.html', '/articles/trio.html'],
-  ['/index.html', '/articles/trio/index.html'],
-  ['/amp', '/articles/trio/amp'],
-  ['/print', '/articles/trio/print'],
-  ['/feed', '/articles/trio/feed'],
-  ['a query', '/articles/trio?amp=1'],
+const FORMS: readonly (readonly [name: string, path: string, headers: Readonly<Record<string, string>>])[] = [
+  ['its own address', '/articles/trio', {}],
+  ['a closing slash', '/articles/trio/', {}],
+  ['.md', '/articles/trio.md', {}],
+  ['.txt', '/articles/trio.txt', {}],
+  ['.json', '/articles/trio.json', {}],
+  ['.html', '/articles/trio.html', {}],
+  ['/index.html', '/articles/trio/index.html', {}],
+  ['/amp', '/articles/trio/amp', {}],
+  ['/print', '/articles/trio/print', {}],
+  ['/feed', '/articles/trio/feed', {}],
+  ['a query', '/articles/trio?amp=1', {}],
   ['Accept: text/markdown', '/articles/trio', MARKDOWN],
 ];
 const isMarkdown = (path: string, headers: object): boolean => path.endsWith('.md') || 'accept' in headers;
@@ -116,7 +116,7 @@ describe.each(Object.entries(servers))('%s', (_name, open) => {
     server?.closeAllConnections();
   });
 
-  test.each(FORMS)('unpaid, %s is offered at the price of the page, and says nothing of it', async (_form, path, headers = {}) => {
+  test.each(FORMS)('unpaid, %s is offered at the price of the page, and says nothing of it', async (_form, path, headers) => {
     const answer = await get(path, headers);
     expect([answer.status, (await answer.text()).includes(TEXT)]).toEqual([402, false]);
     expect(answer.headers.get('vary')).toMatch(/\bAccept\b/);
@@ -124,7 +124,7 @@ describe.each(Object.entries(servers))('%s', (_name, open) => {
     expect([offer.resource?.url, offer.accepts[0]?.amount]).toEqual([`https://${site.host}/articles/trio`, '1000']);
   });
 
-  test.each(FORMS)('paid, %s is given once for the price of the page', async (_form, path, headers = {}) => {
+  test.each(FORMS)('paid, %s is given once for the price of the page', async (_form, path, headers) => {
     const payment = await pay(await offerOf(path, headers), 5_000n);
     const { from } = JSON.parse(Buffer.from(payment, 'base64').toString()).payload.authorization;
     const answer = await get(path, { ...headers, 'payment-signature': payment });
@@ -136,7 +136,7 @@ describe.each(Object.entries(servers))('%s', (_name, open) => {
     expect(await balancesOf(service, [from])).toEqual([4_000n]);
   });
 
-  test.each(FORMS)('a licence of the page opens %s', async (_form, path, headers = {}) => {
+  test.each(FORMS)('a licence of the page opens %s', async (_form, path, headers) => {
     const answer = await get(path, { ...headers, authorization: `License ${licence}` });
     const text = await answer.text();
     expect([answer.status, text.includes(TEXT)]).toEqual([200, true]);
@@ -152,7 +152,8 @@ describe.each(Object.entries(servers))('%s', (_name, open) => {
   test('the licence of another page opens no form of this one', async () => {
     const paid = await get('/articles/duo', { 'payment-signature': await pay(await offerOf('/articles/duo'), 1_000n) });
     const other = { authorization: `License ${paid.headers.get('x-licence')}` };
-    for (const [, path, headers = {}] of FORMS) expect([path, (await get(path, { ...headers, ...other })).status]).toEqual([path, 402]);
+    for (const [, path, headers] of FORMS)
+      expect([path, (await get(path, { ...headers, ...other })).status]).toEqual([path, 402]);
   });
 
   test('a site that has Markdown of its own gives that, and says how many tokens it has', async () => {

@@ -18,8 +18,8 @@ import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import { nextOf } from '../../packages/publisher/src/shapes.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
-import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
 import { ACCEPTS, FORMS } from '../support/forms.ts';
+import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
 import { newWallet } from '../support/payments.ts';
 
 const path = (text: string): string => fileURLToPath(new URL(text, import.meta.url));

@@ -176,7 +176,9 @@ function formsText(before: readonly string[], after: readonly string[]): string 
   const [added, gone] = [after.filter((form) => !before.includes(form)), before.filter((form) => !after.includes(form))];
   const told = [
     ...(added.length > 0 ? [`Addresses of an article that end with ${added.join(', ')} get its price.`] : []),
-    ...(gone.length > 0 ? [`Those that end with ${gone.join(', ')} become pages of their own: free where nobody is named for them.`] : []),
+    ...(gone.length > 0
+      ? [`Those that end with ${gone.join(', ')} become pages of their own: free where nobody is named for them.`]
+      : []),
   ];
   return told.length > 0 ? told.join(' ') : 'Prices do not change.';
 }

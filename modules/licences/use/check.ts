@@ -14,8 +14,8 @@ import { audienceOf, findEntitlement, findLive } from '../../kernel/licence/lice
 import { plainSlug, requireOwned, requireResource, slugOf } from '../../kernel/pages/resource.ts';
 import { canonicalPath } from '../../kernel/pages/scope.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
-import type { PublisherDeps } from '../../quotes/use/deps.ts';
 import { articleAt } from '../../quotes/use/articleAt.ts';
+import type { PublisherDeps } from '../../quotes/use/deps.ts';
 import { presentPricing } from '../../quotes/use/issue.ts';
 import { issuerOf } from '../../tenants/use/tenants.ts';
 import { PROOF_SKEW_SECONDS, parseProof, proofMessage } from '../rules/proof.ts';

@@ -42,18 +42,19 @@ import { mayBeWellKnown, wellKnownRows } from './wellKnown.ts';
 const PATIENCE_MS = 500;
 
 /** What a server has to do with a request. */
-export type Ruling = (
+export type Ruling =
   /** Let the site answer. With headers: put them on its answer, and ask the site for the whole page. */
-  | { readonly act: 'serve'; readonly headers: Readonly<Record<string, string>> | null }
-  | { readonly act: 'answer'; readonly answer: Answer }
-  /** Let the site answer, and look at it: what is no page goes out untouched. */
-  | { readonly act: 'look'; readonly look: Look }
-  /** Have the page made, whole, and hand it over to the sale before anything of it is sent. */
-  | { readonly act: 'sell'; readonly sale: Sale }
-) & {
-  /** The path of the article that the address is the Markdown of: its page is made where the site has nothing at the address itself. */
-  readonly article?: string;
-};
+  (
+    | { readonly act: 'serve'; readonly headers: Readonly<Record<string, string>> | null }
+    | { readonly act: 'answer'; readonly answer: Answer }
+    /** Let the site answer, and look at it: what is no page goes out untouched. */
+    | { readonly act: 'look'; readonly look: Look }
+    /** Have the page made, whole, and hand it over to the sale before anything of it is sent. */
+    | { readonly act: 'sell'; readonly sale: Sale }
+  ) & {
+    /** The path of the article that the address is the Markdown of: its page is made where the site has nothing at the address itself. */
+    readonly article?: string;
+  };
 
 /** A gate. */
 export interface Gate<Request> {

@@ -259,7 +259,8 @@ export async function withCredits<T>(
       if (!(error instanceof CreditsNeeded) || loads >= MAX_LOADS) throw error;
       const load = book.load(error.key, by);
       if (patienceMs === undefined) await load;
-      else if (!(await endsWithin(load, Math.max(0, endsAtMs - performance.now())))) throw new CreditsNeeded(error.key, SOON_SECONDS);
+      else if (!(await endsWithin(load, Math.max(0, endsAtMs - performance.now()))))
+        throw new CreditsNeeded(error.key, SOON_SECONDS);
     }
   }
 }

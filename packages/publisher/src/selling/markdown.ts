@@ -31,7 +31,7 @@ export async function asMarkdown({ type = '', encoding, chunks }: FinishedPage, 
   try {
     const decoded = await decodedPage(chunks, encoding, MAX_HTML_BYTES);
     if (decoded === null) return null;
-    if (!isHtml) return { headers: {}, body: null, ...counted(decoded.reduce((sum, { length }) => sum + length, 0)) };
+    if (!isHtml) return { body: null, ...counted(decoded.reduce((sum, { length }) => sum + length, 0)) };
     const decoder = new TextDecoder(charsetOf(type));
     const html = decoded.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode();
     const text = await convert(html, address);

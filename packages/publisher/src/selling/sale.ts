@@ -102,29 +102,29 @@ export function openSales(deps: SaleDeps): Sales {
   let waiting = 0;
   let heldBytes = 0;
   const openSale = (work: (made: FinishedPage) => Promise<SaleResult>): Sale | null => {
-      if (waiting >= AT_ONCE || heldBytes >= most) return null;
-      waiting += 1;
-      let isOpen = true;
-      let ownBytes = 0;
-      const hold = (bytes: number): boolean => {
-        if (isOpen) ownBytes += bytes;
-        if (isOpen) heldBytes += bytes;
-        return heldBytes <= most;
-      };
-      const close = (): void => {
-        hold(-ownBytes);
-        if (isOpen) waiting -= 1;
-        isOpen = false;
-      };
-      let outcome: Promise<SaleResult> | null = null;
-      return {
-        finish: (page) =>
-          (outcome ??= work(page)
-            .catch((error: unknown) => brokenOff(deps, error))
-            .finally(close)),
-        hold,
-        abandon: () => (outcome === null ? close() : void hold(-ownBytes)),
-      };
+    if (waiting >= AT_ONCE || heldBytes >= most) return null;
+    waiting += 1;
+    let isOpen = true;
+    let ownBytes = 0;
+    const hold = (bytes: number): boolean => {
+      if (isOpen) ownBytes += bytes;
+      if (isOpen) heldBytes += bytes;
+      return heldBytes <= most;
+    };
+    const close = (): void => {
+      hold(-ownBytes);
+      if (isOpen) waiting -= 1;
+      isOpen = false;
+    };
+    let outcome: Promise<SaleResult> | null = null;
+    return {
+      finish: (page) =>
+        (outcome ??= work(page)
+          .catch((error: unknown) => brokenOff(deps, error))
+          .finally(close)),
+      hold,
+      abandon: () => (outcome === null ? close() : void hold(-ownBytes)),
+    };
   };
   return {
     open: (purchase) => openSale((made) => settle(known, purchase, made)),
@@ -158,11 +158,7 @@ function copied(made: FinishedPage): FinishedPage {
   return made.chunks ? { ...made, chunks: [...made.chunks] } : made;
 }
 
-async function settle(
-  deps: Till,
-  purchase: Purchase,
-  made: FinishedPage,
-): Promise<SaleResult> {
+async function settle(deps: Till, purchase: Purchase, made: FinishedPage): Promise<SaleResult> {
   // A filter of the site's may have emptied the page: what it left is a coding of nothing, twenty bytes long.
   const isPage = isServable(made.status, made.bytes) && (!made.chunks || (await hasContent(made.chunks, made.encoding)));
   if (!isPage) {
@@ -186,12 +182,7 @@ async function settle(
     : resultOf(deps, purchase, made, answer);
 }
 
-async function resultOf(
-  deps: Till,
-  purchase: Purchase,
-  made: FinishedPage,
-  answer: Result<Receipt>,
-): Promise<SaleResult> {
+async function resultOf(deps: Till, purchase: Purchase, made: FinishedPage, answer: Result<Receipt>): Promise<SaleResult> {
   const { headers } = answer;
   if (answer.ok) {
     const { licenseJws: licence, chargedMicro, receiptId } = answer.body;
