@@ -273,7 +273,7 @@ const toSite: typeof fetch = async (input, init) => {
 const MARKDOWN = { accept: 'text/markdown, text/html;q=0.9' };
 const FORMS: readonly (readonly [ending: string, headers: Record<string, string>])[] = [
   ['/', {}],
-  ['', {}],
+  ['.htm', {}],
   ['.md', {}],
   ['.txt', {}],
   ['.json', {}],
