@@ -166,6 +166,7 @@ export const enforceExamples: Readonly<Record<string, OperationExamples>> = {
       enforcement: {
         articlePrefixes: ['/articles/'],
         gateScope: { mode: 'prefixes' },
+        forms: ['.md', '.txt', '.json', '.html', '.htm', '/index.html', '/index.md', '/amp', '/print', '/feed'],
         seoAllowlist: ['googlebot', 'bingbot'],
         crawlerPolicy: { allow: [], charge: ['readerbot'], block: ['scraperbot'] },
         visitorClasses: DEFAULT_CLASSES,

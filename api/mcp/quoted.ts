@@ -3,9 +3,14 @@ import type { NextStep } from '../../modules/kernel/errors.ts';
 import type { CrossingKind } from '../../modules/kernel/terms.ts';
 import type { Quote } from '../../modules/pricing/rules/quote.ts';
 import type { FreePage } from '../../modules/storefront/use/pages/page.ts';
+import { tokensOf } from '../../modules/storefront/use/pages/tokens.ts';
 
-/** What of a quote tells a buyer what he pays, to whom, and until when; what only a gate needs is left out. */
+/**
+ * What of a quote tells a buyer what he pays, to whom, for about how many tokens of text (where that is known), and until when; what only a gate needs is
+ * left out.
+ */
 export function quotedBody(quote: Quote, baseUrl: string): Readonly<Record<string, unknown>> {
+  const tokens = tokensOf(quote.resource);
   const { resource, kind, price, currency, title, legs, network, asset, payTo, otherNetworks = [], expiresAt, host } = quote;
   return {
     url: resource,
@@ -13,6 +18,7 @@ export function quotedBody(quote: Quote, baseUrl: string): Readonly<Record<strin
     state: 'priced',
     priceMicro: price,
     currency,
+    ...(tokens === null ? {} : { tokens }),
     ...(title === undefined ? {} : { title }),
     legs,
     networks: [

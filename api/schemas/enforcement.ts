@@ -35,6 +35,9 @@ export const EnforcementConfig = z
     enforcement: z.looseObject({
       articlePrefixes: z.array(z.string()),
       gateScope: GateScope,
+      forms: z.array(z.string()).meta({
+        description: 'What other addresses of an article add to its own, such as `.md` and `/amp`; they have its price.',
+      }),
       seoAllowlist: fragments,
       crawlerPolicy: z.object({ allow: fragments, charge: fragments, block: fragments }),
       visitorClasses: z

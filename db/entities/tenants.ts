@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
-import type { CrawlerPolicy, GateScope } from '../../modules/gate/rules/enforcement.ts';
+import type { CrawlerPolicy, StoredScope } from '../../modules/gate/rules/enforcement.ts';
 import type { ClassPolicies } from '../../modules/gate/rules/visitors.ts';
 import type { Plan, TenantStatus } from '../../modules/kernel/access/key.ts';
 import type { PeriodFactor } from '../../modules/kernel/licence/period.ts';
@@ -130,7 +130,7 @@ export const Tenant = defineEntity({
     proofPublic: p.boolean().default(false),
     receiptsPublic: p.boolean().default(true),
     networks: p.array().$type<readonly string[]>().nullable(),
-    gateScope: p.json().$type<GateScope>().nullable(),
+    gateScope: p.json().$type<StoredScope>().nullable(),
     seoAllowlist: p.array().$type<readonly string[]>().nullable(),
     crawlerPolicy: p.json().$type<CrawlerPolicy & { readonly classes?: Partial<ClassPolicies> }>().nullable(),
     sellsTraining: p.boolean().default(false),

@@ -101,19 +101,24 @@ const SetGateScopePayload = builder.objectRef<EnforcementSettings>('SetGateScope
       description: 'Articles alone, or the whole site.',
       resolve: ({ gateScope }) => gateScope.mode,
     }),
+    forms: t.stringList({ description: 'The forms of articles.', resolve: ({ forms }) => [...forms] }),
   }),
 });
 
 ownerMutation('setGateScope', {
-  description: "Sets what the site's gate looks at.",
+  description: "Sets what the site's gate looks at, and which other addresses of an article have its price.",
   input: builder.inputType('SetGateScopeInput', {
-    description: 'The other members are for the mode `SITE`.',
+    description: 'The prefixes and extensions are for the mode `SITE`.',
     fields: (t) => ({
       tenantId: t.id(TENANT_ID),
       ifVersion: t.int(IF_VERSION),
       mode: t.field({ type: GateMode, required: true, description: 'Articles alone, or the whole site.' }),
       excludePrefixes: t.stringList({ description: 'Paths the gate leaves alone, at most 200.' }),
       includeExtensions: t.stringList({ description: 'Only files with these extensions, each with its dot; null: all.' }),
+      forms: t.stringList({
+        description:
+          'What other addresses of an article add to its own, at most 20, each an ending (`.md`) or a last part of a path (`/amp`); null: as before.',
+      }),
     }),
   }),
   schema: z
@@ -121,12 +126,13 @@ ownerMutation('setGateScope', {
       mode: z.enum(['prefixes', 'site']),
       excludePrefixes: list(512).nullish(),
       includeExtensions: list(16).nullish(),
+      forms: list(33).nullish(),
     })
-    .transform(({ mode, excludePrefixes, includeExtensions }): GateScope => {
-      if (mode === 'prefixes') return { mode };
+    .transform(({ mode, excludePrefixes, includeExtensions, forms }): Partial<EnforcementSettings> => {
       const extensions = includeExtensions ? { includeExtensions } : {};
-      return { mode, excludePrefixes: excludePrefixes ?? [], ...extensions };
+      const site: GateScope = { mode: 'site', excludePrefixes: excludePrefixes ?? [], ...extensions };
+      return { gateScope: mode === 'prefixes' ? { mode } : site, ...(forms ? { forms } : {}) };
     }),
   payload: SetGateScopePayload,
-  change: (deps, call, gateScope) => changeGate(deps, call, 'gate.set_scope', { gateScope }),
+  change: (deps, call, change) => changeGate(deps, call, 'gate.set_scope', change),
 });

@@ -58,6 +58,10 @@ const GateType = builder.objectRef<EnforcementSettings>('Gate').implement({
       resolve: ({ gateScope }) =>
         gateScope.mode === 'site' && gateScope.includeExtensions ? [...gateScope.includeExtensions] : null,
     }),
+    forms: t.stringList({
+      description: 'What other addresses of an article add to its own, such as `.md` and `/amp`; they have its price.',
+      resolve: ({ forms }) => [...forms],
+    }),
     seoAllowlist: t.stringList({
       description: 'Fragments of the User-Agents of search engines that read free.',
       resolve: ({ seoAllowlist }) => [...seoAllowlist],

@@ -233,6 +233,12 @@ describe('doctor', () => {
       /^problem .*\/articles\/TRIO/,
     ],
     [
+      'a form of the page is the page',
+      () => openSite({ inFront: always(/^\/articles\/trio\.txt$/, (_request, response) => void response.send(pageOf('trio'))) }),
+      'forms',
+      /^problem .*\/articles\/trio\.txt/,
+    ],
+    [
       'the site is gone',
       async () => ({ ...(await openSite()), url: 'http://127.0.0.1:1' }),
       'address',

@@ -32,6 +32,7 @@ test('enforce-config holds the five inputs and the manifest, no price, chain or 
   expect(Object.keys(enforcement)).toEqual([
     'articlePrefixes',
     'gateScope',
+    'forms',
     'seoAllowlist',
     'crawlerPolicy',
     'visitorClasses',

@@ -217,10 +217,10 @@ const CASES: readonly Case[] = [
   {
     name: 'setGateScope',
     action: 'gate.set_scope',
-    input: () => ({ mode: 'SITE', excludePrefixes: ['/assets/'] }),
-    fields: 'mode',
-    before: { gateScope: { mode: 'prefixes' } },
-    after: { gateScope: { mode: 'site', excludePrefixes: ['/assets/'] } },
+    input: () => ({ mode: 'SITE', excludePrefixes: ['/assets/'], forms: ['.md'] }),
+    fields: 'mode forms',
+    before: { gateScope: { mode: 'prefixes' }, forms: expect.arrayContaining(['.md', '/amp']) },
+    after: { gateScope: { mode: 'site', excludePrefixes: ['/assets/'] }, forms: ['.md'] },
   },
   {
     name: 'setNetworks',

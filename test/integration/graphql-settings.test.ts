@@ -83,15 +83,16 @@ test('the gate over GraphQL is the gate that enforce-config gives to a site’s 
   const { enforcement } = (await response.json()) as { enforcement: Record<string, unknown> };
   const { data } = await graph.ask(
     site.key,
-    `{ tenant { gate { excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block } visitorClasses { visitorClass policy usual } } } }`,
+    `{ tenant { gate { excludePrefixes includeExtensions forms seoAllowlist crawlerPolicy { allow charge block } visitorClasses { visitorClass policy usual } } } }`,
   );
-  const { seoAllowlist, crawlerPolicy, visitorClasses, ...scope } = data.tenant.gate;
+  const { forms, seoAllowlist, crawlerPolicy, visitorClasses, ...scope } = data.tenant.gate;
   const policies = visitorClasses.map((rule: Record<string, string>) => [rule['visitorClass'], rule['policy']]);
   expect(Object.fromEntries(policies.map((words: string[]) => words.map((word) => word.toLowerCase())))).toEqual(
     enforcement['visitorClasses'],
   );
-  expect({ gateScope: { mode: 'site', ...scope }, seoAllowlist, crawlerPolicy }).toEqual({
+  expect({ gateScope: { mode: 'site', ...scope }, forms, seoAllowlist, crawlerPolicy }).toEqual({
     gateScope: enforcement['gateScope'],
+    forms: enforcement['forms'],
     seoAllowlist: enforcement['seoAllowlist'],
     crawlerPolicy: enforcement['crawlerPolicy'],
   });

@@ -42,6 +42,8 @@ const opens = async (license: string, slug: string) =>
   (await api.post('/_svc/license/check', site.key, { license, resource: urlOf(slug), slug, kind: 'read' })).body.entitled;
 const payments = async () => (await api.deps.database.query('select count(*)::int as n from payment'))[0]?.['n'];
 
+const CALLER = '203.0.113.1';
+
 /** A page bought with an account, by a wallet that is not the account's. */
 async function spend(accountId: string, slug: string, changes: Parameters<typeof buyPage>[2] = {}) {
   const bought = await buyPage(api, { site, slug, payer: addressOf(newAccount()) }, changes);
@@ -58,33 +60,40 @@ test('an account reads again what it bought, by a licence anew that lives no lon
   const { accountId: other } = await createBuyerAccount(api.deps);
   const { jti } = await spend(accountId, 'solo');
   const before = await payments();
-  const answer = await readHeld(deps, { url: urlOf('solo'), by: { accountId } });
+  const answer = await readHeld(deps, { url: urlOf('solo'), by: { accountId, address: CALLER } });
   if (!answer.held) throw new Error('it was bought');
   expect(answer.relay).toMatchObject({ relayed: true, page: { text: 'The page', url: urlOf('solo') } });
   expect(asked.at(-1)?.headers?.['authorization']).toBe(`License ${answer.license}`);
   expect(JSON.parse(Buffer.from(answer.license.split('.')[1] ?? '', 'base64url').toString())).toMatchObject({ jti });
   expect([await opens(answer.license, 'solo'), await opens(answer.license, 'trio')]).toEqual([true, false]);
   expect(answer.expiresAtMs).toBeLessThanOrEqual(Date.now() + 600_000);
-  for (const by of [{ accountId: other }, { accountId: randomUUID() }]) {
+  for (const by of [
+    { accountId: other, address: CALLER },
+    { accountId: randomUUID(), address: CALLER },
+  ]) {
     expect(await readHeld(deps, { url: urlOf('solo'), by })).toEqual({ held: false });
   }
-  expect(await readHeld(deps, { url: urlOf('trio'), by: { accountId } })).toEqual({ held: false });
-  expect(await readHeld(deps, { url: urlOf('solo'), kind: 'citation', by: { accountId } })).toEqual({ held: false });
+  expect(await readHeld(deps, { url: urlOf('trio'), by: { accountId, address: CALLER } })).toEqual({ held: false });
+  expect(await readHeld(deps, { url: urlOf('solo'), kind: 'citation', by: { accountId, address: CALLER } })).toEqual({
+    held: false,
+  });
   expect(await payments(), 'nothing was charged').toBe(before);
   await revokeToken(api.deps, { tenantId: site.tenantId, jti: jti ?? '' });
-  expect(await readHeld(deps, { url: urlOf('solo'), by: { accountId } }), 'what was revoked stays so').toEqual({ held: false });
+  expect(await readHeld(deps, { url: urlOf('solo'), by: { accountId, address: CALLER } }), 'what was revoked stays so').toEqual({
+    held: false,
+  });
 });
 
 test('what its wallet bought at a gate is the account’s too, for the hours that the owner grants', async () => {
   const wallet = newAccount();
   const { accountId } = await createBuyerAccount(api.deps, { wallet: addressOf(wallet) });
   await buyPage(api, { site, slug: 'trio', payer: wallet.address });
-  expect(await readHeld(deps, { url: urlOf('trio'), by: { accountId } })).toMatchObject({ held: true });
+  expect(await readHeld(deps, { url: urlOf('trio'), by: { accountId, address: CALLER } })).toMatchObject({ held: true });
   const later: HeldDeps = { ...deps, clock: () => Date.now() + 3_600_000 };
-  expect(await readHeld(later, { url: urlOf('trio'), by: { accountId } })).toEqual({ held: false });
+  expect(await readHeld(later, { url: urlOf('trio'), by: { accountId, address: CALLER } })).toEqual({ held: false });
   await setPricing(api.deps, { tenantId: site.tenantId, pricing: { readAgainHours: 2 } });
   const seen: HeldDeps = { ...deps, clock: () => Date.now() + 3_603_000 }; // a site is remembered for two seconds
-  expect(await readHeld(seen, { url: urlOf('trio'), by: { accountId } })).toMatchObject({ held: true });
+  expect(await readHeld(seen, { url: urlOf('trio'), by: { accountId, address: CALLER } })).toMatchObject({ held: true });
   await setPricing(api.deps, { tenantId: site.tenantId, pricing: { readAgainHours: null } });
 });
 
@@ -93,11 +102,11 @@ test('a payment that did not settle opens nothing, and neither does one of anoth
   await spend(accountId, 'solo', { event: null });
   await spend(accountId, 'solo', { mode: 'mock' });
   await spend(accountId, 'solo', { purpose: 'licence', accountId, licenceOfferId: null } as never).catch(() => undefined);
-  expect(await readHeld(deps, { url: urlOf('solo'), by: { accountId } })).toEqual({ held: false });
+  expect(await readHeld(deps, { url: urlOf('solo'), by: { accountId, address: CALLER } })).toEqual({ held: false });
   await spend(accountId, 'solo');
   const heir = await api.site();
   const elsewhere = `https://${heir.host}/articles/solo`;
-  expect(await readHeld(deps, { url: elsewhere, by: { accountId } })).toEqual({ held: false });
+  expect(await readHeld(deps, { url: elsewhere, by: { accountId, address: CALLER } })).toEqual({ held: false });
 });
 
 test('a licence of the account over many pages opens each of them, until it is revoked', async () => {
@@ -109,18 +118,18 @@ test('a licence of the account over many pages opens each of them, until it is r
     periodDays: 1,
     kind: 'read' as const,
   });
-  const answer = await readHeld(deps, { url: urlOf('trio'), by: { accountId } });
+  const answer = await readHeld(deps, { url: urlOf('trio'), by: { accountId, address: CALLER } });
   if (!answer.held) throw new Error('it is covered');
   expect([await opens(answer.license, 'trio'), await opens(answer.license, 'solo')]).toEqual([true, false]);
   await revokeLicence(api.deps, { tenantId: site.tenantId, jti: licence.jti });
-  expect(await readHeld(deps, { url: urlOf('trio'), by: { accountId } })).toEqual({ held: false });
+  expect(await readHeld(deps, { url: urlOf('trio'), by: { accountId, address: CALLER } })).toEqual({ held: false });
 });
 
 test('whoever hands a licence in reads its page, and a licence that is bad, of another page or ended is none', async () => {
   const wallet = newAccount();
   const { accountId } = await createBuyerAccount(api.deps, { wallet: addressOf(wallet) });
   await buyPage(api, { site, slug: 'solo', payer: wallet.address });
-  const first = await readHeld(deps, { url: urlOf('solo'), by: { accountId } });
+  const first = await readHeld(deps, { url: urlOf('solo'), by: { accountId, address: CALLER } });
   const licence = first.held ? first.license : '';
   expect(await readHeld(deps, { url: urlOf('solo'), by: { licence, address: '192.0.2.1' } })).toMatchObject({
     held: true,

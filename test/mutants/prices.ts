@@ -240,4 +240,24 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: 'test/integration/price-effect.test.ts', name: 'of two changes decided by one version' },
   },
+  {
+    id: 'a-form-hides-a-page',
+    rule: 17,
+    bug: 'a page that its site names is sold as another one, for the other one’s authors, since its address ends like a form',
+    edits: [
+      {
+        file: 'modules/quotes/use/issue.ts',
+        search: 'articles.length === 0 || isNamed(asked)',
+        replace: 'articles.length === 0',
+      },
+    ],
+    test: { file: 'test/integration/page-forms.test.ts', name: 'an address that the site names is a page of its own' },
+  },
+  {
+    id: 'a-form-is-nobodys',
+    rule: 17,
+    bug: 'a form of a sold article is free, since nobody is named for its address',
+    edits: [{ file: 'modules/quotes/use/issue.ts', search: 'all.find(isNamed) ??', replace: '' }],
+    test: { file: 'test/integration/page-forms.test.ts', name: 'a page is quoted as the article' },
+  },
 ];

@@ -348,4 +348,24 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'modules/quotes/use/issue.ts', search: '  requireSellable(resource);\n', replace: '' }],
     test: { file: budget, name: 'a page whose URL is longer than what fits' },
   },
+  {
+    id: 'gate-feeds-the-article',
+    rule: 15,
+    bug: 'the feed of a sold article goes out unpaid, since a feed is no page',
+    edits: [{ file: `${src}/core/aside.ts`, search: "if (asked === 'form') return true;", replace: '' }],
+    test: { file: 'test/e2e/publisher-forms.test.ts', name: 'unpaid, ' },
+  },
+  {
+    id: 'gate-forgets-the-article',
+    rule: 15,
+    bug: 'who bought the article pays again for its Markdown, since the licence is shown for another address',
+    edits: [
+      {
+        file: `${src}/knowing/pages.ts`,
+        search: 'page.spellings.length === 1 && !page.mayBeForm',
+        replace: 'page.spellings.length === 1',
+      },
+    ],
+    test: { file: 'test/e2e/publisher-forms.test.ts', name: 'a licence of the page opens ' },
+  },
 ];

@@ -51,6 +51,7 @@ const SITE = {
   licenseIssuer: null,
   networks: null,
   hosts: ['a.example'],
+  forms: [],
 };
 
 /** The prepared quote of a page, as GET quote and verify make it. */

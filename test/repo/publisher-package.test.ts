@@ -7,7 +7,7 @@ import type { Tarball } from '../support/tarball.ts';
 import { installTarball } from '../support/tarball.ts';
 
 /** All that it needs. */
-const PACKAGES = ['http-message-sig', 'isbot', 'jose'];
+const PACKAGES = ['@mdream/js', 'http-message-sig', 'isbot', 'jose'];
 const ENTRIES = ['', '/express', '/fetch', '/next'];
 let tarball: Tarball;
 beforeAll(() => {

@@ -7,15 +7,18 @@ import { fileURLToPath } from 'node:url';
 import { keccak256 } from 'viem';
 import { expect, test } from 'vitest';
 import type { Address } from '../../modules/kernel/money/legs.ts';
+import { DEFAULT_FORMS } from '../../modules/kernel/pages/forms.ts';
 import { KNOWN_VISITORS as visitors } from '../../packages/publisher/src/cli/knownVisitors.ts';
 import { crawlerErrorOf } from '../../packages/publisher/src/core/crawlerError.ts';
 import type { Facts } from '../../packages/publisher/src/core/decide.ts';
 import { decide } from '../../packages/publisher/src/core/decide.ts';
 import { clipText, fitOffer } from '../../packages/publisher/src/core/fitOffer.ts';
+import { tokensIn } from '../../packages/publisher/src/core/forms.ts';
 import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import { nextOf } from '../../packages/publisher/src/shapes.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
+import { ACCEPTS, FORMS } from '../support/forms.ts';
 import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
 import { newWallet } from '../support/payments.ts';
 
@@ -290,6 +293,17 @@ test('a licence grants its page to whoever shows it, or is the service’s to ju
   expect(call([['Licence_Proof', 'grant', [mock, { ...page, is_test: true }]]])).toEqual(['plain']);
 });
 
+test('what is a form of what, and who wants Markdown, is told as the service and the JavaScript package tell it', () => {
+  const forms = FORMS.map(([slug]) => ['Forms', 'articles_of', [slug, DEFAULT_FORMS]] as const);
+  expect(call(forms)).toEqual(FORMS.map(([, articles]) => articles));
+  const accepts = ACCEPTS.map(([accept]) => ['Forms', 'prefers_markdown', [accept]] as const);
+  expect(call(accepts)).toEqual(ACCEPTS.map(([, isMarkdown]) => isMarkdown));
+  const texts = ['', 'a', 'four', 'fives', 'слово'];
+  expect(call(texts.map((text) => ['Markdown', 'tokens_in', [text]]))).toEqual(
+    texts.map((text) => tokensIn(Buffer.byteLength(text))),
+  );
+});
+
 test('every file is PHP 7.4: no syntax and no function of PHP 8', () => {
   const paths = files.map((name) => join(PLUGIN, name));
   for (const file of paths) execFileSync('php', ['-l', file]);
@@ -323,7 +337,7 @@ test('the rule against PHP 8 sees what it is for', () => {
 
 test('no file but the first can be called by itself to any effect', () => {
   const open = files.filter(
-    (name) => !/^(content-settlement|uninstall)\.php$/.test(name) && !/includes\/.*class-|generated/.test(name),
+    (name) => !/^(content-settlement|uninstall)\.php$/.test(name) && !/^vendor\/|includes\/.*class-|generated/.test(name),
   );
   expect(open).toEqual([]);
   for (const name of ['content-settlement.php', 'uninstall.php'])

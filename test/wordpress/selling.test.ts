@@ -270,6 +270,60 @@ const toSite: typeof fetch = async (input, init) => {
   return new Response(await answer.arrayBuffer(), { status: answer.status, headers: answer.headers });
 };
 
+const MARKDOWN = { accept: 'text/markdown, text/html;q=0.9' };
+const FORMS: readonly (readonly [ending: string, headers: Record<string, string>])[] = [
+  ['/', {}],
+  ['.htm', {}],
+  ['.md', {}],
+  ['.txt', {}],
+  ['.json', {}],
+  ['.html', {}],
+  ['/index.html', {}],
+  ['/amp', {}],
+  ['/print', {}],
+  ['/?amp=1', {}],
+  ['/?print=1', {}],
+  ['/', MARKDOWN],
+];
+
+test.each(FORMS)(
+  'as /stories/two%s %j a post is offered unpaid, given for its price, and opened by its licence',
+  async (ending, more) => {
+    const at = (headers: Record<string, string>) =>
+      fetch(`${world.wordpress.url}/stories/two${ending}`, {
+        redirect: 'manual',
+        headers: { 'user-agent': AGENT, ...more, ...headers },
+      });
+    const unpaid = await at({});
+    expect([unpaid.status, (await unpaid.text()).includes('The whole text of two')]).toEqual([402, false]);
+    const offer = JSON.parse(Buffer.from(unpaid.headers.get('payment-required') ?? '', 'base64').toString());
+    expect([offer.resource.url, offer.accepts[0].amount]).toEqual([`https://${HOST}/stories/two/`, '3000']);
+    const buyer = await newBuyer();
+    const paid = await at({ 'payment-signature': await payment('two', buyer) });
+    const page = await paid.text();
+    expect([paid.status, page.includes('The whole text of two.')]).toEqual([200, true]);
+    const again = await at({ authorization: `License ${paid.headers.get('x-licence')}` });
+    expect([again.status, (await again.text()).includes('The whole text of two.')]).toEqual([200, true]);
+    expect(await balancesOf(world.service, [buyer.address])).toEqual([97_000n]);
+    if (ending !== '.md' && !('accept' in more)) return;
+    for (const one of [paid, again]) expect(one.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+    expect(page).not.toMatch(/<(p|div|html)\b/);
+    expect(paid.headers.get('x-markdown-tokens')).toBe(String(Math.ceil(Buffer.byteLength(page) / 4)));
+  },
+);
+
+test('a person who asks for a form of a post is sent on to the post, and a post’s own feed stays its comments', async () => {
+  const at = (ending: string) =>
+    fetch(`${world.wordpress.url}/stories/two${ending}`, { redirect: 'manual', headers: { 'user-agent': PERSON } });
+  for (const ending of ['.md', '/amp', '/print']) {
+    const answer = await at(ending);
+    expect([answer.status, answer.headers.get('location')]).toEqual([301, expect.stringMatching(/\/stories\/two\/$/)]);
+  }
+  const feed = await at('/feed/');
+  expect([feed.status, (await feed.text()).includes('The whole text of two')]).toEqual([200, false]);
+  expect((await at('-and-more.md')).status).toBe(404);
+});
+
 test('a wallet that bought reads again by the stock sign-in-with-x client without paying; another wallet gets the offer, what was seen on its way nothing', async () => {
   const buyer = await newBuyer();
   const url = `https://${HOST}/stories/two/`;

@@ -9,12 +9,12 @@ export const quotePageTool = defineTool({
   name: 'quote_page',
   title: 'What a page costs',
   description:
-    'The price of one page in micro-USDC, who gets it, and until when the price holds; or that you hold it, for read_held. Free of charge.',
+    'The price of one page in micro-USDC, who gets it, about how many `tokens` its text has where that is known, and until when the price holds; or that you hold it, for read_held. Free of charge.',
   input: onePage,
   cost: 'light',
   run: async ({ deps, who, address }, ask) => {
     const { url, kind } = ask;
-    const heldUntil = who.kind === 'account' ? await findHeldUntil(deps, { url, kind, accountId: who.accountId }) : null;
+    const heldUntil = who.kind === 'account' ? await findHeldUntil(deps, { url, kind, accountId: who.accountId, address }) : null;
     if (heldUntil !== null) return dataResult({ url, kind, state: 'held', expiresAt: heldUntil });
     const page = await offerPage(deps, { ...ask, address });
     if (page.kind === 'free') return dataResult(unpricedBody(page, kind));

@@ -122,11 +122,13 @@ function ScopeForm({ gate, done }: FormProps): View {
   const [mode, setMode, resetMode] = useTyped<string>(gate.mode);
   const [exclude, setExclude, resetExclude] = useTyped(gate.excludePrefixes.join('\n'));
   const [extensions, setExtensions, resetExtensions] = useTyped((gate.includeExtensions ?? []).join('\n'));
+  const [forms, setForms, resetForms] = useTyped(gate.forms.join('\n'));
   const isSite = mode === 'SITE';
   const after = {
     mode,
     excludePrefixes: isSite ? entriesOf(exclude) : [],
     includeExtensions: isSite && entriesOf(extensions).length > 0 ? entriesOf(extensions) : null,
+    forms: entriesOf(forms),
   };
   const review = useReview({
     title: 'Change what the gate looks at',
@@ -138,13 +140,13 @@ function ScopeForm({ gate, done }: FormProps): View {
       html`<${Effect} lines=${[
         html`Gates look at ${scopeText(after)}; now they look at ${scopeText(before)}.`,
         'What a gate does not look at is served to everybody, and is in no report.',
-        'Prices do not change.',
+        formsText(before.forms, after.forms),
       ]} />`,
     make: ({ version }) => mutate(SET_GATE_SCOPE_DOCUMENT, { ...after, ifVersion: version }),
     confirm: 'Save',
     said: SAID,
     done: () => {
-      for (const reset of [resetMode, resetExclude, resetExtensions]) reset();
+      for (const reset of [resetMode, resetExclude, resetExtensions, resetForms]) reset();
       done();
     },
   });
@@ -160,11 +162,25 @@ function ScopeForm({ gate, done }: FormProps): View {
                 error=${review.errorAt('includeExtensions', 'gateScope.includeExtensions')} />`
           : null
       }
-      ${review.outcome('mode', 'excludePrefixes', 'includeExtensions', 'gateScope.excludePrefixes', 'gateScope.includeExtensions')}
+      <${Field} label="Forms of an article" rows=${5} value=${forms} onInput=${setForms} error=${review.errorAt('forms')}
+        hint="What other addresses of an article add to its own, one a line, such as .md or /amp. They have its price and its licences." />
+      ${review.outcome('mode', 'excludePrefixes', 'includeExtensions', 'forms', 'gateScope.excludePrefixes', 'gateScope.includeExtensions')}
       <div class="actions"><${Button} onClick=${review.start}>Review change<//></div>
     </div>
     ${review.dialog}
   <//>`;
+}
+
+/** What becomes of other addresses of articles, in words. */
+function formsText(before: readonly string[], after: readonly string[]): string {
+  const [added, gone] = [after.filter((form) => !before.includes(form)), before.filter((form) => !after.includes(form))];
+  const told = [
+    ...(added.length > 0 ? [`Addresses of an article that end with ${added.join(', ')} get its price.`] : []),
+    ...(gone.length > 0
+      ? [`Those that end with ${gone.join(', ')} become pages of their own: free where nobody is named for them.`]
+      : []),
+  ];
+  return told.length > 0 ? told.join(' ') : 'Prices do not change.';
 }
 
 /** What a gate looks at, in words. */

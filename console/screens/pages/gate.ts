@@ -15,7 +15,7 @@ export const GATE_DOCUMENT = `query gate($tenantId: ID) {
   tenant(tenantId: $tenantId) {
     version
     gate {
-      mode excludePrefixes includeExtensions seoAllowlist crawlerPolicy { allow charge block }
+      mode excludePrefixes includeExtensions forms seoAllowlist crawlerPolicy { allow charge block }
       visitorClasses { visitorClass policy usual }
     }
     agents(window: { lastDays: 7 }, orderBy: HITS, first: 100) { nodes { agent visitorClass hits earnedMicro } }
@@ -34,6 +34,8 @@ export interface Gate {
   readonly mode: 'PREFIXES' | 'SITE';
   readonly excludePrefixes: readonly string[];
   readonly includeExtensions: readonly string[] | null;
+  /** What other addresses of an article add to its own. */
+  readonly forms: readonly string[];
   readonly seoAllowlist: readonly string[];
   readonly crawlerPolicy: Policy;
   readonly visitorClasses: readonly ClassRule[];

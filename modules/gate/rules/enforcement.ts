@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '../../kernel/errors.ts';
 import { hasControlCharacter } from '../../kernel/hosts/host.ts';
+import { DEFAULT_FORMS, isForm, MAX_FORMS } from '../../kernel/pages/forms.ts';
 import type { ClassPolicies } from './visitors.ts';
 import { DEFAULT_CLASSES } from './visitors.ts';
 
@@ -11,6 +12,9 @@ import { DEFAULT_CLASSES } from './visitors.ts';
 export type GateScope =
   | { readonly mode: 'prefixes' }
   | { readonly mode: 'site'; readonly excludePrefixes: readonly string[]; readonly includeExtensions?: readonly string[] };
+
+/** The scope as it is stored: with the forms of articles, where its owner decided on them. */
+export type StoredScope = GateScope & { readonly forms?: readonly string[] };
 
 /** Fragments of User-Agents, in lower case; `block` wins over `allow`, `allow` over `charge`. */
 export interface CrawlerPolicy {
@@ -22,6 +26,8 @@ export interface CrawlerPolicy {
 /** What the tenant decides. */
 export interface EnforcementSettings {
   readonly gateScope: GateScope;
+  /** What other addresses of an article add to its own; none: each address is a page of its own. */
+  readonly forms: readonly string[];
   /** Fragments of the User-Agents of search engines that read free. */
   readonly seoAllowlist: readonly string[];
   readonly crawlerPolicy: CrawlerPolicy;
@@ -32,6 +38,7 @@ export interface EnforcementSettings {
 /** What holds until a tenant decides otherwise: articles alone, and the search engines read free. */
 export const DEFAULT_ENFORCEMENT: EnforcementSettings = {
   gateScope: { mode: 'prefixes' },
+  forms: DEFAULT_FORMS,
   seoAllowlist: ['googlebot', 'bingbot', 'duckduckbot', 'applebot', 'yandexbot', 'baiduspider'],
   crawlerPolicy: { allow: [], charge: [], block: [] },
   visitorClasses: DEFAULT_CLASSES,
@@ -57,10 +64,10 @@ const BROWSERS = [
 /**
  * The settings in the form that is stored: fragments trimmed to lower case, without repetition. Throws invalid_parameter naming
  * the list: over 200 entries, a fragment over 64 characters, empty, with a control character, found in a browser's User-Agent, or
- * in two lists of the policy; a prefix that is no path.
+ * in two lists of the policy; a prefix that is no path; a form that is no ending and no last part of a path.
  */
 export function normaliseEnforcement(settings: EnforcementSettings): EnforcementSettings {
-  const { gateScope, seoAllowlist, crawlerPolicy, visitorClasses } = settings;
+  const { gateScope, forms, seoAllowlist, crawlerPolicy, visitorClasses } = settings;
   const policy = {
     allow: normaliseList(crawlerPolicy.allow, 'crawlerPolicy.allow'),
     charge: normaliseList(crawlerPolicy.charge, 'crawlerPolicy.charge'),
@@ -71,6 +78,7 @@ export function normaliseEnforcement(settings: EnforcementSettings): Enforcement
   if (twice !== undefined) refuse('crawlerPolicy', `"${twice}" is in two lists`);
   return {
     gateScope: normaliseScope(gateScope),
+    forms: normaliseForms(forms),
     seoAllowlist: normaliseList(seoAllowlist, 'seoAllowlist'),
     crawlerPolicy: policy,
     visitorClasses,
@@ -86,6 +94,13 @@ function normaliseList(list: readonly string[], name: string): readonly string[]
     if (BROWSERS.some((browser) => browser.includes(fragment))) refuse(name, `"${fragment}" is part of a browser's User-Agent`);
   }
   return fragments;
+}
+
+function normaliseForms(given: readonly string[]): readonly string[] {
+  const forms = [...new Set(given.map((form) => form.trim().toLowerCase()))];
+  if (forms.length > MAX_FORMS) refuse('forms', `at most ${MAX_FORMS} entries`);
+  if (!forms.every(isForm)) refuse('forms', 'each entry is an ending such as .md, or a last part of a path such as /amp');
+  return forms;
 }
 
 function normaliseScope(scope: GateScope): GateScope {

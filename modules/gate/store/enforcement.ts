@@ -1,12 +1,14 @@
 /** Rows behind enforce-config and enforce-status. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { NotNull } from 'kysely';
 import type { Sql, Transactional } from '../../../db/database.ts';
 import { json, run, tables } from '../../../db/statement.ts';
 import type { HostFacts } from '../../hosts/rules/enforcementStatus.ts';
 import { hasApiAccess } from '../../kernel/access/key.ts';
+import { DEFAULT_FORMS } from '../../kernel/pages/forms.ts';
 import { changeTenant } from '../../tenants/store/tenants.ts';
-import type { EnforcementSettings } from '../rules/enforcement.ts';
+import type { EnforcementSettings, StoredScope } from '../rules/enforcement.ts';
 import { DEFAULT_CLASSES, VISITOR_CLASSES } from '../rules/visitors.ts';
 
 /** What a tenant decided; null when it never did. */
@@ -16,7 +18,8 @@ export async function findEnforcement(sql: Sql, tenantId: string): Promise<Enfor
   const [row] = await run(sql, decided.$narrowType<{ gateScope: NotNull; seoAllowlist: NotNull; crawlerPolicy: NotNull }>());
   if (!row) return null;
   const { classes, ...crawlerPolicy } = row.crawlerPolicy;
-  return { ...row, crawlerPolicy, visitorClasses: { ...DEFAULT_CLASSES, ...classes } };
+  const { forms = DEFAULT_FORMS, ...gateScope } = row.gateScope;
+  return { ...row, gateScope, forms, crawlerPolicy, visitorClasses: { ...DEFAULT_CLASSES, ...classes } };
 }
 
 /** Stores what a tenant decides and moves its version; false when there is no such tenant. */
@@ -26,9 +29,17 @@ export async function replaceEnforcement(
   settings: EnforcementSettings,
   at: Date,
 ): Promise<boolean> {
-  const { gateScope, seoAllowlist } = settings;
-  const decided = { gateScope: json(gateScope), seoAllowlist, crawlerPolicy: json(policyOf(settings)) };
+  const decided = {
+    gateScope: json(scopeOf(settings)),
+    seoAllowlist: settings.seoAllowlist,
+    crawlerPolicy: json(policyOf(settings)),
+  };
   return database.transaction((sql) => changeTenant(sql, tenantId, decided, at));
+}
+
+/** The column of the scope, with the forms of articles that an owner decided on: the usual ones may change. */
+function scopeOf({ gateScope, forms }: EnforcementSettings): StoredScope {
+  return isDeepStrictEqual(forms, DEFAULT_FORMS) ? gateScope : { ...gateScope, forms };
 }
 
 /** The column of the crawler policy, with the classes of which an owner decided something else than the default: a default may change. */

@@ -54,12 +54,13 @@ export async function enforcementConfig(
     payment: { schemes: ['exact'], quoteUrl: `${deps.baseUrl}/_svc/quote` },
     license: { issuer, jwksUrl: `${deps.baseUrl}/.well-known/jwks.json` },
   };
-  const { gateScope, seoAllowlist, crawlerPolicy, visitorClasses } = settings;
+  const { gateScope, forms, seoAllowlist, crawlerPolicy, visitorClasses } = settings;
   const { allow, charge, block } = crawlerPolicy;
   return {
     enforcement: {
       articlePrefixes,
       gateScope,
+      forms,
       seoAllowlist,
       crawlerPolicy: { allow, charge, block },
       visitorClasses,

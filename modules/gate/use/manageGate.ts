@@ -7,7 +7,7 @@ import { findEnforcement } from '../store/enforcement.ts';
 import { setEnforcement } from './enforcement.ts';
 
 /**
- * Changes what a site's own gate decides by: crawler policy, classes of visitors, search engines, scope; members left out stay. Its
+ * Changes what a site's own gate decides by: crawler policy, classes of visitors, search engines, scope, forms of articles; members left out stay. Its
  * version goes up, so that gates fetch it again. Throws invalid_parameter and what `changeSite` throws; again: changes nothing else.
  */
 export async function changeGate(

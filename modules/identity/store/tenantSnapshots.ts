@@ -16,6 +16,8 @@ export interface TenantSnapshot {
   /** CAIP-2 ids that its owner chose; null: never chosen. */
   readonly networks: readonly string[] | null;
   readonly hosts: readonly string[];
+  /** Forms of articles that its owner decided on; null: never. */
+  readonly forms: readonly string[] | null;
   /** True when some imported page names who is paid for it, or one did lately, so that payments may rest on it. */
   readonly hasImportedCredits: boolean;
   readonly pricings: readonly {
@@ -37,6 +39,7 @@ const snapshotOf = statement<{ readonly tenantId: string; readonly since: Date }
     .selectFrom('tenant')
     .select([
       ...(['tenantId', 'version', 'status', 'plan', 'licenseIssuer', 'networks'] as const),
+      text<readonly string[] | null>`gate_scope -> 'forms'`.as('forms'),
       text<boolean>`(exists (select from imported_page as page where page.tenant_id = tenant.tenant_id and page.credits is not null)
         or exists (select from former_credits as former where former.tenant_id = tenant.tenant_id
           and former.ended_at >= ${place('since')}))`.as('hasImportedCredits'),

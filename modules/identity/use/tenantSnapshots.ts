@@ -4,6 +4,7 @@ import { atDatabase } from '../../../db/outage.ts';
 import type { CredentialHash } from '../../../platform/tokens/pepper.ts';
 import type { KeyState, Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { Log } from '../../kernel/log.ts';
+import { DEFAULT_FORMS } from '../../kernel/pages/forms.ts';
 import type { Destination } from '../../kernel/terms.ts';
 import type { CompiledPricing } from '../../pricing/rules/pricing.ts';
 import { compilePricing, PRICING_GRACE_MS } from '../../pricing/rules/pricing.ts';
@@ -24,6 +25,8 @@ export interface TenantSnapshot {
   readonly networks: readonly string[] | null;
   /** Verified hosts, the default one first. */
   readonly hosts: readonly string[];
+  /** What other addresses of an article add to its own (modules/kernel/pages/forms.ts). */
+  readonly forms: readonly string[];
   /** Newest first; those in force at some moment of the last 10 minutes, and the present one. */
   readonly pricings: readonly PricingVersion[];
 }
@@ -216,7 +219,7 @@ class HeldSnapshots implements Snapshots {
       validFromMs: validFrom.getTime(),
       validUntilMs: validUntil?.getTime() ?? null,
     }));
-    return { ...row, pricings };
+    return { ...row, forms: row.forms ?? DEFAULT_FORMS, pricings };
   }
 
   /** Callers that ask for the same thing at once share one read. */

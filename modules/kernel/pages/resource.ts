@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { ResourceUrl } from '../hosts/host.ts';
 import { buildResource, mergeSlashes, ownsHost, parseResource } from '../hosts/host.ts';
+import { isFormOf } from './forms.ts';
 
 /** Longest slug, in characters. */
 export const MAX_SLUG_CHARS = 512;
@@ -16,6 +17,8 @@ export interface TenantPages {
   readonly hosts: readonly string[];
   /** Null: the whole site is articles. An empty list: nothing is. */
   readonly articlePrefixes: readonly string[] | null;
+  /** What other addresses of an article add to its own; none unless told. */
+  readonly forms?: readonly string[];
 }
 
 /** Parses a resource URL. Throws invalid_resource (400). */
@@ -32,7 +35,7 @@ export function requireOwned(hosts: readonly string[], host: string): void {
 
 /**
  * The page that `resource` and `slug` name together: a slug alone is on the first host, a
- * resource alone has the slug after its article prefix. Throws 400 when neither is given, the resource is unusable or they
+ * resource alone has the slug after its article prefix, and a form of an article may be named with the article's slug. Throws 400 when neither is given, the resource is unusable or they
  * disagree, and 403 when the host is not the tenant's. An empty slug counts as none.
  */
 export function locatePage(tenant: TenantPages, given: { readonly resource?: string; readonly slug?: string }): Page {
@@ -44,7 +47,7 @@ export function locatePage(tenant: TenantPages, given: { readonly resource?: str
   const resource = requireResource(given.resource);
   requireOwned(tenant.hosts, resource.host);
   const found = slugOf(tenant.articlePrefixes, resource.path);
-  if (slug !== undefined && slug !== found) {
+  if (slug !== undefined && slug !== found && !isFormOf(found ?? '', slug, tenant.forms ?? [])) {
     throw new ServiceError('invalid_parameter', 'resource and slug name different pages', { parameter: 'slug' });
   }
   return { resource, slug: found };

@@ -14,6 +14,7 @@ import { audienceOf, findEntitlement, findLive } from '../../kernel/licence/lice
 import { plainSlug, requireOwned, requireResource, slugOf } from '../../kernel/pages/resource.ts';
 import { canonicalPath } from '../../kernel/pages/scope.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
+import { articleAt } from '../../quotes/use/articleAt.ts';
 import type { PublisherDeps } from '../../quotes/use/deps.ts';
 import { presentPricing } from '../../quotes/use/issue.ts';
 import { issuerOf } from '../../tenants/use/tenants.ts';
@@ -37,7 +38,7 @@ export interface Checker extends Pick<Caller, 'tenant' | 'epochRead'> {
 }
 
 /** What checking needs. */
-export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database'> & {
+export type CheckDeps = Pick<PublisherDeps, 'keyring' | 'clock' | 'baseUrl' | 'database' | 'credits'> & {
   readonly codeWallets: CodeWallets;
 };
 
@@ -69,8 +70,8 @@ async function isAlive(database: Database, question: TokenQuestion, epoch: Epoch
 }
 
 /**
- * Whether a licence entitles to a page: a re-read licence or an access token, by the minting keys, its own rules, the
- * deny-list, and the holder's proof where it is bound to one. Anything wrong with the licence is a plain `false`. Throws only
+ * Whether a licence entitles to a page, in whatever form: a re-read licence or an access token, by the minting keys, its own rules, the
+ * deny-list, and the holder's proof where it is bound to one. A form may be named with its own slug or the article's. Anything wrong with the licence is a plain `false`. Throws only
  * about the question: invalid_resource (400), resource_not_owned (403), and in an outage.
  */
 export async function checkLicence(
@@ -78,11 +79,15 @@ export async function checkLicence(
   { tenant, key, epochRead }: Checker,
   question: LicenceQuestion,
 ): Promise<boolean> {
-  const resource = requireResource(question.resource);
-  const slug = plainSlug(question.slug);
-  requireOwned(tenant.hosts, resource.host);
+  const asked = requireResource(question.resource);
+  const named = plainSlug(question.slug);
+  requireOwned(tenant.hosts, asked.host);
   const claims = await deps.keyring.verify(question.license);
   if (!claims) return false;
+  const { resource, slug: found } = await articleAt(deps, tenant, asked);
+  // A token with a scope is about paths, imported pages outside the article prefixes included; the slug must fit all the same.
+  if (found !== null && found !== named && named !== slugOf(presentPricing(tenant).articlePrefixes, asked.path)) return false;
+  const slug = found ?? named;
   const nowSeconds = Math.floor(deps.clock() / 1000);
   const granted = findEntitlement(claims, {
     issuer: issuerOf(deps, tenant),
@@ -95,9 +100,6 @@ export async function checkLicence(
     mode: key.mode,
   });
   if (!granted) return false;
-  // A token with a scope is about paths, imported pages outside the article prefixes included; the slug must fit all the same.
-  const found = slugOf(presentPricing(tenant).articlePrefixes, resource.path);
-  if (found !== null && found !== slug) return false;
   const { tenantId } = tenant;
   const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;

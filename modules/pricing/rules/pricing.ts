@@ -10,7 +10,7 @@ import { flattenCredits } from '../../kernel/money/credits.ts';
 import { formatUsdc, MAX_PRICE_MICRO, parseDecimal, priceToMicro } from '../../kernel/money/money.ts';
 import type { PayeeRule } from '../../kernel/money/wallet.ts';
 import { MAX_SLUG_CHARS, normalisePrefix, plainSlug } from '../../kernel/pages/resource.ts';
-import { exactPattern } from '../../kernel/pages/scope.ts';
+import { exactPattern, matches } from '../../kernel/pages/scope.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 import type { PriceClass } from './classes.ts';
 import { classesOf, nextBoundary } from './classes.ts';
@@ -103,6 +103,14 @@ export interface CompiledPricing {
   inlineCredits(slug: string): PageCredits | null;
   /** True when nobody is ever charged for a page of this slug, no matter who wrote it. */
   isFree(slug: string): boolean;
+  /** True for a slug that this version itself names: with authors, or free. */
+  isListed(slug: string): boolean;
+  /** Where further pages are named; null: nowhere. */
+  readonly lookedUpAt: CreditsSource | null;
+  /** True when one of its rules is for the first path, whoever asks and whenever, and not for the second. Both are canonical. */
+  tellsApart(path: string, other: string): boolean;
+  /** What a rule says of a form and not of its article, whose canonical path `article` is: that it is free, or given to nobody; null: nothing. */
+  ofForm(asked: Asked & { readonly slug: string }, article: string): 'free' | 'refused' | null;
   /** Slugs that are free unless a rule of a path as long says otherwise. */
   readonly freeSlugs: readonly string[];
   /** Operators, categories and terms that some rule names; whatever else an asker says changes no price. */
@@ -241,6 +249,14 @@ export function compilePricing(pricing: Pricing, floorMicro: bigint, catalogueVe
     readAgainSeconds: (pricing.readAgainHours ?? 0) * 3_600,
     inlineSlugs: credits.slugs,
     freeSlugs: [...freeSlugs],
+    isListed: (slug) => freeSlugs.has(slug) || credits.has(slug),
+    lookedUpAt: credits.source,
+    tellsApart: (path, other) => rules.ordered.some(({ pattern }) => matches(pattern, path) && !matches(pattern, other)),
+    ofForm: (asked, article) => {
+      const { outcome, ruleId } = decide(asked, asked.slug);
+      const rule = ruleId === null ? undefined : rules.ordered.find((one) => one.rule.id === ruleId);
+      return typeof outcome !== 'string' || !rule || matches(rule.pattern, article) ? null : outcome;
+    },
     namedByRules: rules.named,
     inlineCredits: credits.inline,
     isFree: (slug) => rules.ordered.length === 0 && (isFree || freeSlugs.has(slug)),
@@ -287,6 +303,8 @@ function openCredits(pricing: Pricing, source: CreditsSource) {
   };
   return {
     slugs: [...inline.keys()],
+    has: (slug: string) => inline.has(slug),
+    source: isLookedUp ? source : null,
     inline: (slug: string) => (inline.has(slug) ? creditsOf(slug) : null),
     ofUnnamed,
     of: (slug: string, micro: bigint) => {

@@ -8,6 +8,7 @@ import { ServiceError } from '../../kernel/errors.ts';
 import type { ResourceUrl } from '../../kernel/hosts/host.ts';
 import { TERMS } from '../../kernel/licence/period.ts';
 import type { PageCredits } from '../../kernel/money/credits.ts';
+import { articlesOf, resourceOfArticle } from '../../kernel/pages/forms.ts';
 import { locatePage } from '../../kernel/pages/resource.ts';
 import { canonicalPath } from '../../kernel/pages/scope.ts';
 import type { CrossingKind, Destination, Terms } from '../../kernel/terms.ts';
@@ -127,14 +128,70 @@ const narrowed = new WeakMap<PreparedQuote, Map<string, PreparedQuote>>();
 export function findPage(deps: Pick<QuoteDeps, 'networks' | 'credits' | 'clock'>, request: PageRequest): FoundPage {
   const { tenant, kind } = request;
   const pricing = presentPricing(tenant);
-  const { resource, slug } = locatePage({ hosts: tenant.hosts, articlePrefixes: pricing.articlePrefixes }, request);
+  const { hosts, forms } = tenant;
+  const { resource, slug } = locatePage({ hosts, forms, articlePrefixes: pricing.articlePrefixes }, request);
   const { host } = resource;
   if (slug === null || tenant.status === 'pending') return { host, found: 'out_of_scope', isLasting: true, untilMs: null };
   const site = { tenantId: tenant.tenantId, networks: siteNetworks(deps, tenant) };
   const asker = namedBy(tenant, request.asker ?? NOBODY);
   const atMs = deps.clock();
-  const { found, isLasting } = prepareQuote(deps, site, { pricing, resource, slug, kind, asker, atMs });
-  return { host, found, isLasting, untilMs: pricing.nextChangeMs(atMs) };
+  const article = locateArticle(deps, tenant, { pricing, resource, slug });
+  const untilMs = pricing.nextChangeMs(atMs);
+  const said = article.slug === slug ? null : sayingOf(pricing, { ...asker, resource, slug, kind, atMs }, article.resource);
+  if (said !== null) return { host, found: said, isLasting: article.isLasting, untilMs };
+  const { found, isLasting } = prepareQuote(deps, site, { pricing, kind, asker, atMs, ...article });
+  return { host, found, isLasting: isLasting && article.isLasting, untilMs };
+}
+
+/** What the owner says of one form of an article in particular, by a rule: free, or refused; null: it costs what the article does. */
+function sayingOf(
+  pricing: CompiledPricing,
+  { resource, ...asked }: Asker & Omit<AskedPage, 'pricing' | 'asker'>,
+  article: ResourceUrl,
+): 'free_rule' | 'refused' | null {
+  const said = pricing.ofForm({ ...asked, path: canonicalPath(resource.path) }, canonicalPath(article.path));
+  return said === 'free' ? 'free_rule' : said;
+}
+
+/** An address of a site, with the slug that its path has. */
+export interface Addressed {
+  readonly resource: ResourceUrl;
+  readonly slug: string;
+}
+
+/**
+ * The page at an address: the address itself, or the article that it is a form of (`articlesOf`). What the site names is never taken for a form: a slug
+ * with authors, or a free one. Of the articles the first that the site names counts; where it names none of them, the surest, unless a price rule speaks
+ * of the form and not of that. Throws CreditsNeeded where names are looked up and no answer is in memory, and credits_unavailable. `find` as of
+ * `prepareQuote`; `isLasting` as of a found page.
+ */
+export function locateArticle(
+  deps: Pick<QuoteDeps, 'credits'>,
+  { tenantId, forms }: Pick<TenantSnapshot, 'tenantId' | 'forms'>,
+  { pricing, resource, slug }: Addressed & { readonly pricing: CompiledPricing },
+  find: CreditsBook['find'] = deps.credits.find,
+): Addressed & Pick<FoundPage, 'isLasting'> {
+  const articles = articlesOf(slug, forms);
+  const { lookedUpAt } = pricing;
+  let isLasting = true;
+  const isNamed = (one: Addressed): boolean => {
+    if (pricing.isListed(one.slug)) return true;
+    if (lookedUpAt === null) return false;
+    isLasting = false;
+    const key = { tenantId, path: canonicalPath(one.resource.path), slug: one.slug, ...lookedUpAt };
+    return requireCredits(find(key), key) !== 'none';
+  };
+  const asked = { resource, slug };
+  if (articles.length === 0 || isNamed(asked)) return { ...asked, isLasting };
+  const path = canonicalPath(resource.path);
+  const all = articles.map((article) => ({
+    resource: resourceOfArticle(resource, slug, article.slug),
+    slug: article.slug,
+    isSure: article.isSure,
+  }));
+  const isApart = (one: Addressed): boolean => pricing.tellsApart(path, canonicalPath(one.resource.path));
+  const found = all.find(isNamed) ?? all.findLast((one) => one.isSure && !isApart(one));
+  return found ? { resource: found.resource, slug: found.slug, isLasting } : { ...asked, isLasting };
 }
 
 /**

@@ -6,6 +6,7 @@ import { ServiceError } from '../../kernel/errors.ts';
 import type { ResourceUrl } from '../../kernel/hosts/host.ts';
 import { parseResource, resourceKeyOf } from '../../kernel/hosts/host.ts';
 import { sameLegs } from '../../kernel/money/legs.ts';
+import { isFormOf } from '../../kernel/pages/forms.ts';
 import { requireOwned, requireResource, slugOf } from '../../kernel/pages/resource.ts';
 import type { CrossingKind, Destination, Terms } from '../../kernel/terms.ts';
 import type { ParsedPayment } from '../../kernel/x402/payload.ts';
@@ -20,7 +21,7 @@ import { siteNetworks, takesNetwork } from '../../tenants/use/networks.ts';
 import { CreditsNeeded } from './credits/book.ts';
 import type { PublisherDeps } from './deps.ts';
 import type { AskedPage, QuotedPage } from './issue.ts';
-import { agentRefused, prepareQuote } from './issue.ts';
+import { agentRefused, locateArticle, prepareQuote } from './issue.ts';
 import { readQuoteToken } from './token.ts';
 
 /** A quote as a publisher sends it back: the object of GET quote, or a bare price. */
@@ -103,7 +104,8 @@ function termsOfToken(deps: TermsDeps, request: TermsRequest, resource: Resource
   requireOwned(tenant.hosts, issued.host);
   const difference = differenceOf(read, quote);
   if (difference !== null) throw refused(`the quote's ${difference} differs from what we quoted`);
-  if (terms.resourceKey !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
+  const sold = parseResource(terms.resource);
+  if (!sold || !isOfPage(tenant, resource, sold)) throw refused('the quote is for another resource');
   if (deps.clock() >= issued.expiresAtMs) throw new ServiceError('quote_expired', 'the quote has expired; ask for a new one');
   return { ...terms, ...(request.taken ?? destinationOf(deps, request, [terms, ...issued.others])) };
 }
@@ -182,7 +184,7 @@ function termsOfPrice(deps: TermsDeps, request: TermsRequest, resource: Resource
   const { tenant, quote, legs } = request;
   const isFull = quote['quoteId'] !== undefined || quote['legs'] !== undefined;
   const quoted = quote.resource === undefined ? null : parseResource(quote.resource);
-  if (quoted && resourceKeyOf(quoted) !== resourceKeyOf(resource)) throw refused('the quote is for another resource');
+  if (quoted && !isOfPage(tenant, resource, quoted)) throw refused('the quote is for another resource');
   let byPrice: Terms | null = null;
   const { found, isRefused } = versionsOf(deps, tenant, { resource, kind: quote.kind ?? 'read', asker: NOBODY });
   for (const { terms, destinations } of found) {
@@ -233,7 +235,8 @@ function versionsOf(
     if (slug === null) continue;
     for (const find of [deps.credits.find, deps.credits.findPrevious]) {
       try {
-        const { found: ready } = prepareQuote(deps, site, { ...page, pricing, slug, atMs }, find);
+        const article = locateArticle(deps, tenant, { pricing, resource: page.resource, slug }, find);
+        const { found: ready } = prepareQuote(deps, site, { ...page, pricing, atMs, ...article }, find);
         if (ready === 'refused' && validUntilMs === null) isRefused = true;
         if (typeof ready === 'string') continue;
         found.push({ validUntilMs, terms: { ...ready.terms, quoteId: `v${version}` }, destinations: ready.destinations });
@@ -259,6 +262,12 @@ function* momentsOf({ pricings }: TenantSnapshot, nowMs: number): Generator<Pric
       yield { ...one, validUntilMs: changedMs, atMs: changedMs - 1 };
     }
   }
+}
+
+/** True when an address is that of the page that a quote is for, or a form of it. */
+function isOfPage({ forms }: Pick<TenantSnapshot, 'forms'>, resource: ResourceUrl, sold: ResourceUrl): boolean {
+  if (resourceKeyOf(resource) === resourceKeyOf(sold)) return true;
+  return resource.host === sold.host && isFormOf(resource.path, sold.path, forms);
 }
 
 function refused(sentence: string): ServiceError {

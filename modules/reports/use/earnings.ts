@@ -263,7 +263,7 @@ async function seriesOfGroups(
     const keys = keysOf(groups);
     for (const asked of series) {
       const buckets = bucketsOf(frame.window, asked, frame.generatedAtMs);
-      const sums = Map.groupBy(await sumsInBuckets(sql, query, { scope, buckets, keys }), ({ key }) => key);
+      const sums = Map.groupBy(await sumsInBuckets(sql, query, { scope, buckets, keys, namedBy: frame.window }), ({ key }) => key);
       for (const key of keys) {
         const places = Map.groupBy(sums.get(key) ?? [], ({ place }) => place);
         known.set(
@@ -284,7 +284,13 @@ async function sumsInBuckets(
     scope,
     buckets,
     keys,
-  }: { readonly scope: CrossingScope; readonly buckets: readonly Span[]; readonly keys: readonly string[] },
+    namedBy,
+  }: {
+    readonly scope: CrossingScope;
+    readonly buckets: readonly Span[];
+    readonly keys: readonly string[];
+    readonly namedBy: Span;
+  },
 ): Promise<readonly GroupInWindow[]> {
   const { groupBy } = query;
   if (groupBy === 'host' || groupBy === 'kind') return await sumGroupsEach(sql, scope, buckets, { by: groupBy, keys });
@@ -293,7 +299,7 @@ async function sumsInBuckets(
   const by = grouping.groupBy;
   if (by === null || by === 'payer-history') return [];
   if (groupBy !== 'author-id') return await sumGroupsEach(sql, grouping.groupScope ?? scope, buckets, { by, keys });
-  const authors = await listWalletsOf(sql, scope.tenantId, keys);
+  const authors = await listWalletsOf(sql, scope.tenantId, keys, namedBy);
   const wallets = [...authors.keys(), ...keys]; // a wallet of no author is a group by itself
   const sums = await sumGroupsEach(sql, scope, buckets, { by, keys: wallets });
   return sums.map((row) => ({ ...row, key: authors.get(row.key) ?? row.key }));

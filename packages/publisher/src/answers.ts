@@ -22,7 +22,7 @@ const FOR_BROWSERS = { 'access-control-allow-origin': '*', 'access-control-expos
 const PRIVATE = {
   ...FOR_BROWSERS,
   'cache-control': 'private, no-store',
-  vary: 'PAYMENT-SIGNATURE, X-PAYMENT, SIGN-IN-WITH-X, Authorization, User-Agent',
+  vary: 'PAYMENT-SIGNATURE, X-PAYMENT, SIGN-IN-WITH-X, Authorization, User-Agent, Accept',
   'accept-ranges': 'none',
 };
 
@@ -84,6 +84,8 @@ export function offerAnswer(
     /** What is wrong with the price that the reader named; nothing unless told. */
     readonly crawlerError?: CrawlerError | null;
     readonly accept: string;
+    /** About how many tokens the page has as Markdown, where that is known. */
+    readonly tokens?: number | undefined;
     readonly settlement?: Settlement;
     readonly isHead: boolean;
   },
@@ -91,9 +93,9 @@ export function offerAnswer(
   const isPage = /\btext\/html\b/i.test(told.accept);
   const others = {
     ...PRIVATE,
-    vary: `${PRIVATE.vary}, Accept`,
     ...forwarded(told.settlement?.headers),
     'crawler-price': dollars(quote.price),
+    ...(told.tokens === undefined ? {} : { 'x-markdown-tokens': String(told.tokens) }),
     ...(told.crawlerError ? { 'crawler-error': told.crawlerError } : {}),
     'www-authenticate': licenseChallenge(told.licenseError ?? 'invalid_request'),
     'content-type': `${isPage ? 'text/html' : 'application/json'}; charset=utf-8`,

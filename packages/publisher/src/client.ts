@@ -73,6 +73,8 @@ export interface EnforceConfig {
     readonly gateScope:
       | { readonly mode: 'prefixes' }
       | { readonly mode: 'site'; readonly excludePrefixes: readonly string[]; readonly includeExtensions?: readonly string[] };
+    /** What other addresses of an article add to its own; absent in answers of an older service. */
+    readonly forms?: readonly string[];
     readonly seoAllowlist: readonly string[];
     readonly crawlerPolicy: {
       readonly allow: readonly string[];

@@ -16,11 +16,14 @@ export type Middleware = ((request: IncomingMessage, response: ServerResponse, n
 export function contentSettlement(options: PublisherOptions<IncomingMessage> = {}): Middleware {
   const gate = createGate(options);
   gate.warmUp();
+  /** Those that were decided, and come once more for another page. */
+  const asked = new WeakSet<IncomingMessage>();
   const follow = (ruling: Ruling, request: IncomingMessage, response: ServerResponse, next: () => void) => {
     if (ruling.act === 'answer') return sendAnswer(response, ruling.answer);
+    const again = ruling.article === undefined ? undefined : elsewhere(request, response, ruling.article, asked);
     if (ruling.act === 'serve' && ruling.headers) forceHeaders(response, ruling.headers);
-    if (ruling.act === 'look') lookAtAnswer(response, ruling.look);
-    if (ruling.act === 'sell') holdPage(response, ruling.sale, { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge });
+    if (ruling.act === 'look') lookAtAnswer(response, ruling.look, again);
+    if (ruling.act === 'sell') holdPage(response, ruling.sale, { maxBytes: gate.maxPageBytes, onLarge: gate.onLarge, again });
     // A part of a page, or a page in parts, cannot be told from what is none.
     const asksWhole = ruling.act === 'look' ? ruling.look.asksWhole : ruling.act === 'sell' || ruling.headers !== null;
     if (asksWhole) for (const name of PARTIAL) delete request.headers[name];
@@ -28,7 +31,7 @@ export function contentSettlement(options: PublisherOptions<IncomingMessage> = {
   };
   const middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => {
     const seen = seenOf(request);
-    if (gate.letsThrough(seen)) return next();
+    if (asked.has(request) || gate.letsThrough(seen)) return next();
     gate
       .rule(seen)
       .then((ruling) => follow(ruling, request, response, next))
@@ -36,6 +39,28 @@ export function contentSettlement(options: PublisherOptions<IncomingMessage> = {
   };
   return Object.assign(middleware, { flush: gate.flush, counts: gate.counts });
 }
+
+/**
+ * Has Express make the page at another path in place of this one; undefined where the server is none that can be asked so. What was mounted in front of
+ * the gate is asked once more.
+ */
+function elsewhere(
+  request: ExpressRequest,
+  response: ServerResponse,
+  path: string,
+  asked: WeakSet<IncomingMessage>,
+): (() => void) | undefined {
+  const { app, url = '/', originalUrl = url } = request;
+  const mount = originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : null;
+  if (typeof app !== 'function' || mount === null || !path.startsWith(mount)) return undefined;
+  return () => {
+    asked.add(request);
+    Object.assign(request, { url: path.slice(mount.length) || '/', originalUrl: path });
+    app(request, response);
+  };
+}
+
+type ExpressRequest = IncomingMessage & { readonly originalUrl?: string; readonly app?: unknown };
 
 /** `originalUrl`: a router in front may have taken the beginning of the path away. */
 function seenOf(request: IncomingMessage & { readonly originalUrl?: string }): SiteRequest<IncomingMessage> {

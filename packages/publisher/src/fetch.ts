@@ -19,7 +19,8 @@ export function contentSettlement(options: FetchOptions = {}) {
       try {
         if (gate.letsThrough(seen)) return await handler(request, ...rest);
         const ruling = await gate.rule(seen);
-        if (ruling.act === 'look') return (await lookAt(ruling.look, request, (whole) => handler(whole, ...rest))).answer;
+        if (ruling.act === 'look')
+          return (await lookAt(ruling.look, request, (whole) => handler(whole, ...rest), ruling.article)).answer;
         return await follow(gate, ruling, request, (whole) => handler(whole, ...rest));
       } finally {
         // Workers stop a program between requests: what waits leaves now.

@@ -6,6 +6,7 @@ import { createClient } from './client.ts';
 import { Breaker } from './core/breaker.ts';
 import { crawlerErrorOf } from './core/crawlerError.ts';
 import { decideUnpriced } from './core/decide.ts';
+import { isMarkdownPath, prefersMarkdown } from './core/forms.ts';
 import { microOf } from './core/usdc.ts';
 import type { Caller } from './core/who.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
@@ -43,12 +44,17 @@ const PATIENCE_MS = 500;
 /** What a server has to do with a request. */
 export type Ruling =
   /** Let the site answer. With headers: put them on its answer, and ask the site for the whole page. */
-  | { readonly act: 'serve'; readonly headers: Readonly<Record<string, string>> | null }
-  | { readonly act: 'answer'; readonly answer: Answer }
-  /** Let the site answer, and look at it: what is no page goes out untouched. */
-  | { readonly act: 'look'; readonly look: Look }
-  /** Have the page made, whole, and hand it over to the sale before anything of it is sent. */
-  | { readonly act: 'sell'; readonly sale: Sale };
+  (
+    | { readonly act: 'serve'; readonly headers: Readonly<Record<string, string>> | null }
+    | { readonly act: 'answer'; readonly answer: Answer }
+    /** Let the site answer, and look at it: what is no page goes out untouched. */
+    | { readonly act: 'look'; readonly look: Look }
+    /** Have the page made, whole, and hand it over to the sale before anything of it is sent. */
+    | { readonly act: 'sell'; readonly sale: Sale }
+  ) & {
+    /** The path of the article that the address is the Markdown of: its page is made where the site has nothing at the address itself. */
+    readonly article?: string;
+  };
 
 /** A gate. */
 export interface Gate<Request> {
@@ -103,9 +109,9 @@ export function createGate<Request>(given: PublisherOptions<Request>): Gate<Requ
         const own = await ownRuling(parts, request);
         const judgement = await judge(parts, request, own !== null);
         const looked = own === null ? lookOf(parts, request, judgement) : null;
-        if (looked) return looked;
+        if (looked) return ofArticle(looked, judgement.page);
         parts.teller.decided(request.method, judgement);
-        return own ?? carryOut(parts, request, judgement);
+        return own ?? ofArticle(carryOut(parts, request, judgement), judgement.page);
       } catch (error) {
         failures.note({ what: 'gate', message: `a request could not be decided: ${String(error)}` });
         const { who } = readers(request, config.current());
@@ -292,21 +298,46 @@ function carryOut<Request>(parts: Parts<Request>, request: SiteRequest<Request>,
     parts.teller.report(page, { verdict: decision.verdict, caller, ...(quote ? { priceMicro: quote.price } : {}) });
   }
   const renewed = proof.state === 'good' ? { licence: proof.licence } : {};
-  if (decision.act === 'serve') return { act: 'serve', headers: decision.as === 'licensed' ? paidHeaders(renewed) : null };
+  if (decision.act === 'serve' && decision.as === 'licensed') return licensed(parts, request, page, paidHeaders(renewed));
+  if (decision.act === 'serve') return { act: 'serve', headers: null };
   if (decision.act === 'refuse' && decision.status !== 503) return { act: 'answer', answer: refusalAnswer(decision.status) };
   if (decision.act === 'refuse' && proof.state === 'busy') return wait(proof.retryAfter);
   if (!quote || !page) return wait(price?.state === 'busy' ? price.retryAfter : undefined);
   const accept = request.header('accept') ?? '';
+  const tokens = parts.sales.tokensOf(page);
   if (decision.act === 'offer') {
     const error = decision.error ?? (proof.state === 'bad' ? proof.error : undefined);
     const named = { max: request.header('crawler-max-price'), exact: request.header('crawler-exact-price') };
     const crawlerError = crawlerErrorOf(quote.price, named);
     const next = decision.next === undefined ? {} : { next: { action: decision.next } };
-    const told = { error, ...next, licenseError, crawlerError, accept, isHead: request.method === 'HEAD' };
+    const told = { error, ...next, licenseError, crawlerError, accept, tokens, isHead: request.method === 'HEAD' };
     return { act: 'answer', answer: offerAnswer(quote, told) };
   }
-  const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept });
+  const isMarkdown = wantsMarkdown(request, page);
+  const sale = payment === null ? null : parts.sales.open({ page, quote, caller, payment, accept, isMarkdown });
   return sale ? { act: 'sell', sale } : wait(1);
+}
+
+/** The page for who has paid for it, as Markdown for who wants that. */
+function licensed<Request>(
+  { sales }: Parts<Request>,
+  request: SiteRequest<Request>,
+  page: Page | null,
+  headers: Readonly<Record<string, string>>,
+): Ruling {
+  if (page === null || request.method !== 'GET' || !wantsMarkdown(request, page)) return { act: 'serve', headers };
+  const sale = sales.deliver(page, headers);
+  return sale ? { act: 'sell', sale } : wait(1);
+}
+
+function wantsMarkdown({ header }: SiteRequest, { form }: Page): boolean {
+  return isMarkdownPath(form ?? '') || prefersMarkdown(header('accept') ?? '');
+}
+
+/** A ruling about the Markdown of an article, with where the article is. */
+function ofArticle(ruling: Ruling, page: Page | null): Ruling {
+  if (page === null || !isMarkdownPath(page.form ?? '')) return ruling;
+  return { ...ruling, article: new URL(page.resource).pathname };
 }
 
 /** What the audit is told in place of why the reader counts as what it does; null: that. */

@@ -113,7 +113,9 @@ export function pageOf<Request>(
   request: SiteRequest<Request>,
 ): Page | null {
   const { address } = deps.routes(config, request);
-  return address && { ...address, kind: kindOf(deps, request), userAgent: request.header('user-agent') ?? '', signed: {} };
+  return (
+    address && { ...address, kind: kindOf(deps, request), userAgent: request.header('user-agent') ?? '', signed: {}, form: null }
+  );
 }
 
 function kindOf<Request>({ kind, failures }: Pick<JudgeDeps<Request>, 'kind' | 'failures'>, request: SiteRequest<Request>) {

@@ -69,7 +69,8 @@ export function unlessSiteHas(ours: () => Promise<Answer | null>): Look {
 /** Opens it. */
 export function openLooks({ now }: { readonly now: () => number }): Looks {
   const pages = new Lru<number>(KNOWN);
-  const isKnown = ({ resource }: Page): boolean => (pages.get(resource) ?? Number.NEGATIVE_INFINITY) > now() - KNOWN_MS;
+  const nameOfPage = ({ resource, form }: Page): string => (form === null ? resource : `${resource} ${form}`);
+  const isKnown = (page: Page): boolean => (pages.get(nameOfPage(page)) ?? Number.NEGATIVE_INFINITY) > now() - KNOWN_MS;
   const askedAs = ({ page, method, isAside }: Pick<Looking, 'page' | 'method' | 'isAside'>): Asked => {
     if (method !== 'GET' && method !== 'HEAD') return 'method';
     return isAside && !isKnown(page) ? nameOf(page.path) : 'page';
@@ -94,12 +95,13 @@ export function openLooks({ now }: { readonly now: () => number }): Looks {
       };
       return {
         isAside,
-        mayBePage: (status, type) => mayBePage({ status, type }, askedAs({ page, method, isAside }), page.path),
+        mayBePage: (status, type) =>
+          mayBePage({ status, type }, page.form === null ? askedAs({ page, method, isAside }) : 'form', page.path),
         asksWhole: true,
         sale: {
           finish: async (made) => {
             const answer = isPage(made) ? await instead() : null;
-            if (answer !== null && method === 'GET') pages.set(page.resource, now());
+            if (answer !== null && method === 'GET') pages.set(nameOfPage(page), now());
             end(answer !== null);
             return answer === null ? { act: 'unservable', headers: {} } : { act: 'answer', answer };
           },

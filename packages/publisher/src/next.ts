@@ -42,7 +42,7 @@ export function contentSettlement(options: NextOptions = {}): NextProxy {
       if (ruling.act === 'look') {
         // A page is offered unseen: to make it twice costs a site more than to offer a price for nothing.
         const make = ruling.look.isAside ? (whole: Request) => passes.pageFor(whole).catch(unseen) : unseen;
-        const { answer, isOwn } = await lookAt(ruling.look, request, make);
+        const { answer, isOwn } = await lookAt(ruling.look, request, make, ruling.article);
         return isOwn ? undefined : answer;
       }
       return await follow(gate, ruling, request, passes.pageFor);

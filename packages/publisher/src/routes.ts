@@ -1,4 +1,5 @@
 /** Where requests lead: the address of a page as the service knows it, and whether the service has to be asked about it. */
+import { mayBeForm } from './core/forms.ts';
 import { Lru } from './core/lru.ts';
 import { isInScope, pathnameOf, plainPath, resourceOf, spellingsOf } from './core/page.ts';
 import type { SiteConfig } from './knowing/siteConfig.ts';
@@ -17,6 +18,8 @@ export interface Address {
   readonly resource: string;
   /** Paths that a server might mean by this one, itself included. */
   readonly spellings: readonly string[];
+  /** True for one that may be a form of an article. */
+  readonly mayBeForm: boolean;
 }
 
 /** Where a request leads. */
@@ -59,7 +62,7 @@ function routeOf(config: SiteConfig | null, target: string, origin: string | nul
   const resource = origin === null ? null : resourceOf(origin, path);
   if (origin === null || resource === null || resource.length > MAX_RESOURCE_CHARS) return { isScoped, address: null };
   const spellings = config ? spellingsOf(config.articlePrefixes, path) : [path];
-  return { isScoped, address: { path, origin, resource, spellings } };
+  return { isScoped, address: { path, origin, resource, spellings, mayBeForm: mayBeForm(config?.forms ?? [], path) } };
 }
 
 /** A host that a request names counts when it is the site's; before the site's hosts are known, it is only what reports name. */

@@ -3,13 +3,14 @@ import type { AgentVerdict, EnforceConfig, NextStep, Quote, Receipt } from './cl
 
 /** True for a quote that can be offered and sold by. */
 export function isQuote(body: unknown): body is Quote {
-  const { price, legs, quoteToken, x402, payees, slug, title, expiresAt } = membersOf(body);
+  const { price, legs, quoteToken, x402, payees, slug, title, resource, expiresAt } = membersOf(body);
   const { header, body: offer } = membersOf(x402);
   return (
     [Number.isSafeInteger(price) && Number(price) >= 0, Number.isFinite(expiresAt), isText(quoteToken), isText(slug)].every(
       Boolean,
     ) &&
     (title === undefined || isText(title)) &&
+    (resource === undefined || (isText(resource) && URL.canParse(resource))) &&
     Array.isArray(legs) &&
     isListOf(payees, (one) => isText(membersOf(one)['authorId']) && Number.isFinite(membersOf(one)['share'])) &&
     isText(header) &&
@@ -24,6 +25,7 @@ export function isConfig(body: unknown): body is EnforceConfig {
   const {
     articlePrefixes,
     gateScope,
+    forms = [],
     licenseIdentity,
     seoAllowlist,
     crawlerPolicy,
@@ -32,7 +34,7 @@ export function isConfig(body: unknown): body is EnforceConfig {
   const { allow, charge, block } = membersOf(crawlerPolicy);
   const { mode, excludePrefixes, includeExtensions = [] } = membersOf(gateScope);
   const { resources = [] } = membersOf(manifest);
-  const lists = [articlePrefixes, seoAllowlist, allow, charge, block, resources];
+  const lists = [articlePrefixes, forms, seoAllowlist, allow, charge, block, resources];
   return (
     lists.every((list) => isListOf(list, isText)) &&
     isText(licenseIdentity) &&

@@ -21,6 +21,13 @@ if ( ! defined( 'ABSPATH' ) ) {
 /** File of the class, by WordPress' naming: Host_Proof is in class-host-proof.php, of the admin pages or of the rest. */
 spl_autoload_register(
 	static function ( string $name ): void {
+		if ( 0 === strpos( $name, 'League\\HTMLToMarkdown\\' ) ) {
+			$file = __DIR__ . '/vendor/league/html-to-markdown/src/' . str_replace( '\\', '/', substr( $name, 22 ) ) . '.php';
+			if ( is_readable( $file ) ) {
+				require $file;
+			}
+			return;
+		}
 		if ( 0 !== strpos( $name, __NAMESPACE__ . '\\' ) ) {
 			return;
 		}
@@ -37,6 +44,7 @@ spl_autoload_register(
 register_deactivation_hook( __FILE__, array( Lifecycle::class, 'deactivate' ) );
 
 Host_Proof::register();
+Forms::register();
 Gate::register();
 Side_Doors::register();
 Credits_Api::register();

@@ -4,6 +4,7 @@ import { addressCheck } from '../../../packages/publisher/src/cli/checks/address
 import type { Seen } from '../../../packages/publisher/src/cli/checks/caches.ts';
 import { cachesCheck } from '../../../packages/publisher/src/cli/checks/caches.ts';
 import { enforcingCheck } from '../../../packages/publisher/src/cli/checks/enforcing.ts';
+import { formsCheck, namedIn } from '../../../packages/publisher/src/cli/checks/forms.ts';
 import { freePagesCheck } from '../../../packages/publisher/src/cli/checks/freePages.ts';
 import { headCheck } from '../../../packages/publisher/src/cli/checks/head.ts';
 import { keyCheck } from '../../../packages/publisher/src/cli/checks/key.ts';
@@ -430,6 +431,34 @@ judges(spellingsCheck, [
   ['the page itself is free', { ...spelled(html(200)), agent: html(200) }, 'unknown'],
   ['no page', { page: null, agent: null, person: null, spelled: [] }, 'unknown'],
 ]);
+
+const TEXT = 'The whole text of the trio, which costs something.';
+const article = reply(200, { 'content-type': 'text/html' }, `<!doctype html><title>trio</title><nav>Home</nav><p>${TEXT}</p>`);
+const formed = (given: Reply, known: readonly string[] | null = ['.md', '/amp']) => ({
+  page: PAGE,
+  agent: offer(),
+  person: article,
+  forms: [{ path: '/articles/trio.md', reply: given }],
+  known,
+});
+judges(formsCheck, [
+  ['it costs the same', formed(offer()), 'ok'],
+  ['the site has none', formed(reply(404)), 'ok'],
+  ['it has another text', formed(reply(200, {}, 'User-agent: *')), 'ok'],
+  ['it is the text', formed(reply(200, { 'content-type': 'text/markdown' }, `# trio\n\n${TEXT}\n`)), 'problem', /trio\.md/],
+  ['it is the text as JSON', formed(reply(200, {}, JSON.stringify({ body: `<p>${TEXT}</p>` }))), 'problem'],
+  ['the site has no forms', formed(reply(404), []), 'warning', /no forms/],
+  ['the service knows no forms', formed(reply(404), null), 'ok'],
+  ['the page itself is free', { ...formed(offer()), agent: article }, 'unknown'],
+  ['no page', { ...formed(offer()), page: null }, 'unknown'],
+]);
+
+test('a page names its own addresses by canonical, alternate and amphtml, on its own host, and none in another language', () => {
+  const body = `<link rel="canonical" href="/articles/trio?a=1&amp;b=2"><link href='https://alpha.example/trio.md' rel='alternate' type="text/markdown">
+    <LINK REL=amphtml HREF=/trio/amp><link rel="alternate" hreflang="de" href="/de/trio"><link rel="alternate" href="https://other.example/trio">
+    <link rel="stylesheet" href="/x.css"><link rel="alternate" href="http://[">`;
+  expect(namedIn({ body }, new URL(`https://${HOST}/`))).toEqual(['/articles/trio?a=1&b=2', '/trio.md', '/trio/amp']);
+});
 
 const look = (verdict: 'priced' | 'no_credits' | 'free_slug' | 'out_of_scope' | 'no_price' | 'free' | 'failed', path = PAGE) => ({
   path,

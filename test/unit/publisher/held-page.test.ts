@@ -188,7 +188,9 @@ test.each(MADE)('%s arrives whole once it is paid, and says that it is one reade
     'none',
   ]);
   expect(OF_CACHES.filter((name) => headers.has(name))).toEqual([]);
-  expect(headers.get('vary')).toBe('Accept-Encoding, PAYMENT-SIGNATURE, X-PAYMENT, SIGN-IN-WITH-X, Authorization, User-Agent');
+  expect(headers.get('vary')).toBe(
+    'Accept-Encoding, PAYMENT-SIGNATURE, X-PAYMENT, SIGN-IN-WITH-X, Authorization, User-Agent, Accept',
+  );
   expect([headers.get('x-before'), headers.get('crawler-charged')]).toEqual(['kept', 'USD 0.001']);
 });
 

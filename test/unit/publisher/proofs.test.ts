@@ -10,6 +10,8 @@ const PAGE = {
   origin: 'https://alpha.example',
   resource: 'https://alpha.example/articles/solo',
   spellings: ['/articles/solo'],
+  mayBeForm: false,
+  form: null,
   kind: 'read' as const,
   userAgent: '',
   signed: {} as never,

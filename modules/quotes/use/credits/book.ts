@@ -242,8 +242,8 @@ const MAX_LOADS = 12;
 
 /**
  * Runs `work`, which reads credits from memory alone, and again whenever it lacked some and these were loaded. Work that needs
- * none is run once, without waiting for anything but itself. With `patienceMs`, a load that takes longer goes on by itself, and what it lacks
- * is credits_unavailable for the moment.
+ * none is run once, without waiting for anything but itself. With `patienceMs`, loads that together take longer go on by themselves, and what is
+ * lacking is credits_unavailable for the moment.
  */
 export async function withCredits<T>(
   book: Pick<CreditsBook, 'load'>,
@@ -251,6 +251,7 @@ export async function withCredits<T>(
   patienceMs?: number,
   by: LookedUpFor = 'site',
 ): Promise<T> {
+  const endsAtMs = performance.now() + (patienceMs ?? 0);
   for (let loads = 0; ; loads++) {
     try {
       return work();
@@ -258,7 +259,8 @@ export async function withCredits<T>(
       if (!(error instanceof CreditsNeeded) || loads >= MAX_LOADS) throw error;
       const load = book.load(error.key, by);
       if (patienceMs === undefined) await load;
-      else if (!(await endsWithin(load, patienceMs))) throw new CreditsNeeded(error.key, SOON_SECONDS);
+      else if (!(await endsWithin(load, Math.max(0, endsAtMs - performance.now()))))
+        throw new CreditsNeeded(error.key, SOON_SECONDS);
     }
   }
 }

@@ -71,12 +71,17 @@ export async function listWallets(sql: Sql, tenantId: string, authorId: string, 
 }
 
 /** The author of each of their wallets, as `listWallets`, in one walk. */
-export async function listWalletsOf(sql: Sql, tenantId: string, authorIds: readonly string[]): Promise<Map<string, string>> {
+export async function listWalletsOf(
+  sql: Sql,
+  tenantId: string,
+  authorIds: readonly string[],
+  namedBy: NamedBy,
+): Promise<Map<string, string>> {
   if (authorIds.length === 0) return new Map();
   const rows = await sql.query<{ wallet: string; author_id: string }>(
-    `${eachWallet('$1')} select wallet, author_id from (select wallet, ${newestAuthorId('$1', 'wallet')} as author_id from author) named
+    `${eachWallet('$1')} select wallet, author_id from (select wallet, ${newestAuthorId('$1', 'wallet', '$3::timestamptz')} as author_id from author) named
        where author_id = any($2::text[])`,
-    [tenantId, authorIds],
+    [tenantId, authorIds, endMoment(namedBy)],
   );
   return new Map(rows.map(({ wallet, author_id: id }) => [wallet, id]));
 }

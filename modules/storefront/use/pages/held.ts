@@ -1,8 +1,7 @@
-import { slugOf } from '../../../kernel/pages/resource.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { CheckDeps } from '../../../licences/use/check.ts';
 import { checkLicence } from '../../../licences/use/check.ts';
-import { presentPricing } from '../../../quotes/use/issue.ts';
+import { articleAt } from '../../../quotes/use/articleAt.ts';
 import type { HoldingDeps } from '../../../settlement/use/reread/holding.ts';
 import { findHolding } from '../../../settlement/use/reread/holding.ts';
 import type { PageDeps } from './fetch.ts';
@@ -13,12 +12,12 @@ import { relayPage } from './relay.ts';
 /** What reading again needs. */
 export type HeldDeps = PageDeps & HoldingDeps & CheckDeps;
 
-/** A page that somebody may have bought before: an account, by what it bought, or the bearer of a licence for it, calling from this address. */
+/** A page that somebody may have bought before, calling from this address: an account, by what it bought, or the bearer of a licence for it. */
 export interface HeldRequest {
   readonly url: string;
   /** `read` unless told. */
   readonly kind?: CrossingKind;
-  readonly by: { readonly accountId: string } | { readonly licence: string; readonly address: string };
+  readonly by: { readonly accountId: string; readonly address: string } | { readonly licence: string; readonly address: string };
 }
 
 /** The licence that opens the page now, with the page; or that nothing of it is held. */
@@ -31,10 +30,16 @@ export type HeldPage =
  * and without the page. Throws invalid_resource, not_found, database_unavailable.
  */
 export async function findHeldUntil(
-  deps: HoldingDeps & Parameters<typeof requireSitePage>[0],
-  { url, kind, accountId }: { readonly url: string; readonly kind: CrossingKind; readonly accountId: string },
+  deps: HoldingDeps & Pick<CheckDeps, 'credits'> & Parameters<typeof requireSitePage>[0],
+  {
+    url,
+    kind,
+    accountId,
+    address,
+  }: { readonly url: string; readonly kind: CrossingKind; readonly accountId: string; readonly address: string },
 ): Promise<number | null> {
-  const { site, resource } = await requireSitePage(deps, url);
+  const { site, resource: asked } = await requireSitePage(deps, url);
+  const { resource } = await articleAt(deps, site.tenant, asked, { address });
   const holding = await findHolding(deps, { tenant: site.tenant, mode: 'live' }, { resource, kind, buyer: { accountId } });
   return holding && holding.expiresAtSeconds * 1_000;
 }
@@ -44,12 +49,13 @@ export async function findHeldUntil(
  * the site would check it. Never charges, and takes no payment; a second call gives another token of the same licence. Throws invalid_resource,
  * not_found, signing_key_unavailable and outages; what the site does is told in the answer.
  */
-export async function readHeld(deps: HeldDeps, { url, kind = 'read', by }: HeldRequest): Promise<HeldPage> {
-  const { site, resource } = await requireSitePage(deps, url);
+export async function readHeld(deps: HeldDeps, { url: asked, kind = 'read', by }: HeldRequest): Promise<HeldPage> {
+  const { site, resource: address } = await requireSitePage(deps, asked);
   const { tenant } = site;
+  const { resource, slug } = await articleAt(deps, tenant, address, { address: by.address });
+  const { url } = resource;
   if ('licence' in by) {
-    const slug = slugOf(presentPricing(tenant).articlePrefixes, resource.path) ?? resource.path.slice(1);
-    const question = { license: by.licence, resource: resource.url, slug, kind };
+    const question = { license: by.licence, resource: url, slug: slug ?? resource.path.slice(1), kind };
     if (!(await checkLicence(deps, { tenant, key: { mode: 'live' } }, question))) return { held: false };
     return {
       held: true,

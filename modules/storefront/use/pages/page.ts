@@ -2,7 +2,7 @@
 
 import { previewSpending } from '../../../budgets/use/check.ts';
 import { isServiceError, ServiceError } from '../../../kernel/errors.ts';
-import { slugOf } from '../../../kernel/pages/resource.ts';
+import { requireResource, slugOf } from '../../../kernel/pages/resource.ts';
 import type { CrossingKind, ObservedAgent } from '../../../kernel/terms.ts';
 import type { ParsedPayment } from '../../../kernel/x402/payload.ts';
 import type { FreeBecause } from '../../../pricing/rules/pricing.ts';
@@ -132,7 +132,8 @@ export async function buyPage(deps: SaleDeps, call: PageCall): Promise<FreePage 
     if (!hasMoved) await requireSold(patient(deps), { url, who: `payer ${payer}` });
     return null;
   };
-  return settle(deps, { page, call, text, payer }, { quote: { ...quote }, legs: terms.legs, lastLook }).catch(
+  const sold = { ...page, resource: requireResource(url) };
+  return settle(deps, { page: sold, call, text, payer }, { quote: { ...quote }, legs: terms.legs, lastLook }).catch(
     (error: unknown) => {
       if (error instanceof Given) return { kind: 'free', url, because: 'given_by_its_site', page: error.page };
       throw error;
@@ -199,7 +200,7 @@ async function offerTo(deps: SaleDeps, page: SoldPage, call: PageCall): Promise<
   const { accountId, kind } = call;
   const { url } = page.resource;
   if (accountId !== undefined) {
-    const held = await readHeld(patient(deps), { url, kind, by: { accountId } });
+    const held = await readHeld(patient(deps), { url, kind, by: { accountId, address: call.address } });
     if (held.held) return { kind: 'held', url, license: held.license, relay: held.relay };
   }
   const offered = await offerOf(deps, page, call);
@@ -222,7 +223,8 @@ async function offerOf(
   if (found === 'refused') throw agentRefused();
   if (typeof found === 'string') return { kind: 'free', url, because: found, page: null };
   const quoted = issueQuote(deps, found);
-  return { kind: 'offered', url, quoted, offer: buildPageOffer(deps, quoted) };
+  // Of a form of an article it is the article that is sold, and that its site is asked for.
+  return { kind: 'offered', url: quoted.quote.resource, quoted, offer: buildPageOffer(deps, quoted) };
 }
 
 /** Refuses a payment that cannot be read, or two of them. Nobody signed it, so it is no observation of the site. */

@@ -3,6 +3,7 @@ import { findRelay } from '../../../discovery/store/relay.ts';
 import { isServiceError } from '../../../kernel/errors.ts';
 import type { PageAsking, PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
 import { askForPage, requireSitePage } from './fetch.ts';
+import { noteTokens } from './tokens.ts';
 
 /** How the holder of a licence reads the page directly. */
 export interface ReadInstructions {
@@ -45,7 +46,10 @@ export async function relayPage(
       isTextWanted: true,
       headers: { authorization: `License ${licence}` },
     });
-    if (answer.ok && answer.page) return { relayed: true, page: answer.page, instructions };
+    if (answer.ok && answer.page) {
+      noteTokens(place.resource, answer.page);
+      return { relayed: true, page: answer.page, instructions };
+    }
     if (answer.ok) return not('answered_otherwise', `the site answered ${answer.status} to the licence`);
     return not(answer.reason, `the page is not available from its site: ${answer.reason}`);
   } catch (error) {

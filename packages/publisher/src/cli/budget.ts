@@ -1,7 +1,7 @@
 /** What one run may ask of the site and of the service together, so that a look at a site is no load for it. */
 
 /** Most requests of a run. */
-const MAX_REQUESTS = 60;
+const MAX_REQUESTS = 80;
 const MAX_RUN_MS = 120_000;
 
 /** Counts requests. */

@@ -2,6 +2,7 @@
 import { addressCheck } from './checks/address.ts';
 import { cachesCheck } from './checks/caches.ts';
 import { enforcingCheck } from './checks/enforcing.ts';
+import { formsCheck } from './checks/forms.ts';
 import { freePagesCheck } from './checks/freePages.ts';
 import { headCheck } from './checks/head.ts';
 import { keyCheck } from './checks/key.ts';
@@ -50,6 +51,7 @@ const CHECKS = [
   run(priceCheck),
   run(headCheck),
   run(spellingsCheck),
+  run(formsCheck),
   run(missingPageCheck),
   run(freePagesCheck),
   run(enforcingCheck),

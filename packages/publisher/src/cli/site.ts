@@ -6,6 +6,8 @@ import { isRecord, listOf } from './offer.ts';
 export interface GateConfig extends Scope {
   readonly seoAllowlist: readonly string[];
   readonly policy: Readonly<Record<'allow' | 'charge' | 'block', readonly string[]>>;
+  /** What other addresses of an article add to its own. */
+  readonly forms: readonly string[];
   /** What becomes of classes of visitors; empty from a service that knows none. */
   readonly visitorClasses: Readonly<Record<string, string>>;
 }
@@ -53,6 +55,7 @@ export function readConfig(body: unknown): GateConfig | null {
   return {
     articlePrefixes: textsOf(enforcement['articlePrefixes']),
     gateScope: scopeOf(enforcement['gateScope']),
+    forms: textsOf(enforcement['forms']),
     seoAllowlist: textsOf(enforcement['seoAllowlist']),
     policy: { allow: textsOf(policy['allow']), charge: textsOf(policy['charge']), block: textsOf(policy['block']) },
     visitorClasses: Object.fromEntries(

@@ -47,9 +47,9 @@ const OWN_TYPES: readonly (readonly [ending: RegExp, type: RegExp])[] = [
 
 /**
  * How an address was asked for: as a page may be, under a name of files or of health checks that an article may have as well, under one that no
- * article has, or with a method that gets none.
+ * article has, with a method that gets none, or as a form of an article.
  */
-export type Asked = 'page' | 'file' | 'name' | 'method';
+export type Asked = 'page' | 'file' | 'name' | 'method' | 'form';
 
 /** How a path is asked for that `isAside`. */
 export function nameOf(path: string): 'file' | 'name' {
@@ -60,10 +60,11 @@ export function nameOf(path: string): 'file' | 'name' {
  * True for a head under which a page may come. Where a page is asked for, everything is one but what no page is made of: a reader chooses by
  * headers and query in which form a site answers, and none of them is free. Under the name of a file the same holds, but for the types of such
  * files: an article may be called `what-is-node.js`, and one below the root `ping`. Under another name of no page only a document is one, and after
- * another method what is a page by its type.
+ * another method what is a page by its type. A form of an article is one whatever its type: its feed has its text, too.
  */
 export function mayBePage({ status, type }: Head, asked: Asked, path: string): boolean {
   if (status < 200 || status > 299 || status === 204 || status === 205) return false;
+  if (asked === 'form') return true;
   if (asked === 'name') return DOCUMENT.test(type);
   if (asked === 'method') return PAGE.test(type);
   const isFile = asked === 'file' && OWN_TYPES.some(([ending, own]) => ending.test(path) && own.test(type));

@@ -1,6 +1,7 @@
 /** Pages of a site: what each costs, and who has a licence for it. */
+import type { Quote } from '../client.ts';
 import { categoryOf } from '../core/category.ts';
-import { resourceOf, slugOf } from '../core/page.ts';
+import { plainPath, resourceOf, slugOf } from '../core/page.ts';
 import type { SiteRequest } from '../request.ts';
 import type { Address } from '../routes.ts';
 import type { Signed } from './agents.ts';
@@ -15,11 +16,13 @@ export interface Page extends Address {
   readonly userAgent: string;
   /** What its signature says about who asks for it; nothing until it was looked at. */
   readonly signed: Signed;
+  /** The plain path of the form in which it is asked for; null: its own address. */
+  readonly form: string | null;
 }
 
 /** Knows a site's pages. */
 export interface Pages {
-  /** The page under that spelling which has a price, where there are several. */
+  /** The page under that spelling which has a price, where there are several; of a form of an article, the article. */
   located(page: Page): Promise<Page>;
   priceOf(page: Page): Promise<Price>;
   /** What a page costs now, asked anew: a payment for it was refused. */
@@ -48,12 +51,13 @@ export function openPages({ quotes, licences, proofs }: Parts): Pages {
   const priceOf = (page: Page): Promise<Price> => quotes.find(page.resource, page.kind, askerOf(page));
   return {
     located: async (page) => {
-      if (page.spellings.length === 1) return page;
+      if (page.form !== null || (page.spellings.length === 1 && !page.mayBeForm)) return page;
       let found: Page | null = null;
       for (const path of page.spellings) {
         const one = { ...page, path, resource: resourceOf(page.origin, path) };
         const price = await priceOf(one);
-        if (price.state === 'priced' || (price.state === 'free' && isNamedFree(price.because))) return one;
+        if (price.state === 'priced') return articleOf(one, price.quote);
+        if (price.state === 'free' && isNamedFree(price.because)) return one;
         if (price.state !== 'free') found ??= one;
       }
       return found ?? page;
@@ -72,6 +76,12 @@ export function openPages({ quotes, licences, proofs }: Parts): Pages {
       return licences.worthOf({ ...asked, ...(proof ? { proof } : {}) });
     },
   };
+}
+
+/** The page that a quote is for: the address that was asked about, or the article that it is a form of. */
+function articleOf(page: Page, { resource = page.resource }: Quote): Page {
+  const path = plainPath(new URL(resource).pathname);
+  return path === page.path ? page : { ...page, path, resource: resourceOf(page.origin, path), form: page.path };
 }
 
 /** True where the owner names the very page free: it is this spelling of it that stands at the service. */

@@ -20,6 +20,8 @@ const FIRST_WAIT_MS = 2_000;
 
 /** What the gate decides by. */
 export interface SiteConfig extends Scope {
+  /** What other addresses of an article add to its own. */
+  readonly forms: readonly string[];
   /** Who signs licences of this site. */
   readonly issuer: string;
   /** The site's hosts, the first is its default. */
@@ -103,11 +105,12 @@ export function openConfig(deps: {
 }
 
 function compile({ enforcement, manifest }: EnforceConfig): SiteConfig {
-  const { articlePrefixes, gateScope, licenseIdentity } = enforcement;
+  const { articlePrefixes, gateScope, forms = [], licenseIdentity } = enforcement;
   const addresses = (manifest?.resources ?? []).flatMap((one) => (URL.canParse(one) ? [new URL(one).host] : []));
   return {
     articlePrefixes,
     gateScope,
+    forms,
     issuer: licenseIdentity,
     hosts: [...new Set(addresses)],
     classify: createClassifier(enforcement),

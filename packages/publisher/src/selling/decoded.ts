@@ -27,10 +27,11 @@ export async function hasContent(chunks: readonly Uint8Array[], encoding: string
   return false;
 }
 
-/** The page without its coding; null when that is unknown here, or the page broken or longer than 32 MiB. */
+/** The page without its coding; null when that is unknown here, or the page broken or longer than `most` bytes: 32 MiB unless told. */
 export async function decodedPage(
   chunks: readonly Uint8Array[],
   encoding: string | undefined,
+  most = MAX_DECODED_BYTES,
 ): Promise<readonly Uint8Array[] | null> {
   const decode = decoderFor(encoding);
   if (decode === null) return null;
@@ -39,7 +40,7 @@ export async function decodedPage(
   try {
     for await (const chunk of decode(chunks)) {
       bytes += chunk.length;
-      if (bytes > MAX_DECODED_BYTES) return null;
+      if (bytes > most) return null;
       decoded.push(chunk);
     }
   } catch {

@@ -7,6 +7,7 @@ import type { Answer } from '../answers.ts';
 import { isForCaches, merged, waitAnswer } from '../answers.ts';
 import type { Look } from '../looking.ts';
 import { LOOK_BYTES } from '../looking.ts';
+import { OF_BODY } from './markdown.ts';
 import type { Sale } from './sale.ts';
 import { MAKING_MS } from './sale.ts';
 
@@ -24,6 +25,8 @@ interface HoldOptions {
   readonly makingMs?: number;
   /** False for the head of an answer that is let out as it comes, from there on. */
   readonly mayBePage?: Look['mayBePage'];
+  /** Has the page made at another address, once, where the site has nothing at this one. */
+  readonly again?: (() => void) | undefined;
 }
 
 /** Sends an answer of the gate's own. */
@@ -60,8 +63,8 @@ export function holdPage(response: ServerResponse, sale: Sale, options: HoldOpti
 const NO_HURRY_MS = 2_147_483_647;
 
 /** Looks at an answer as it begins: what is no page goes out as the server makes it, what may be one is held until that is known. */
-export function lookAtAnswer(response: ServerResponse, { sale, mayBePage }: Look): void {
-  holdPage(response, sale, { maxBytes: LOOK_BYTES, onLarge: () => undefined, makingMs: NO_HURRY_MS, mayBePage });
+export function lookAtAnswer(response: ServerResponse, { sale, mayBePage }: Look, again?: HoldOptions['again']): void {
+  holdPage(response, sale, { maxBytes: LOOK_BYTES, onLarge: () => undefined, makingMs: NO_HURRY_MS, mayBePage, again });
 }
 
 class HeldPage {
@@ -74,8 +77,12 @@ class HeldPage {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #isEnded = false;
-  /** `judged`: the sale decides, what comes meanwhile is kept. `open`: what comes goes out. `shut`: nothing of it ever will. */
-  #state: 'held' | 'judged' | 'open' | 'shut' = 'held';
+  #again: HoldOptions['again'];
+  /**
+   * `judged`: the sale decides, what comes meanwhile is kept. `open`: what comes goes out. `shut`: nothing of it ever will. `missing`: the site has
+   * nothing here, and nothing of this answer goes out, but of the next one.
+   */
+  #state: 'held' | 'judged' | 'open' | 'shut' | 'missing' = 'held';
 
   constructor(response: ServerResponse, sale: Sale, options: HoldOptions) {
     this.#response = response;
@@ -84,12 +91,13 @@ class HeldPage {
     const { write, end, writeHead, flushHeaders } = response;
     this.#own = { write, end, writeHead, flushHeaders };
     this.#before = headOf(response);
+    this.#again = options.again;
     this.#late = setTimeout(() => this.#giveUp(undefined), options.makingMs ?? MAKING_MS);
     response.once('close', () => {
       clearTimeout(this.#late);
       this.#chunks.length = 0;
-      if (this.#state === 'held' || this.#state === 'judged') sale.abandon();
-      if (this.#state === 'held') this.#state = 'shut';
+      if (this.#state !== 'open' && this.#state !== 'shut') sale.abandon();
+      if (this.#state === 'held' || this.#state === 'missing') this.#state = 'shut';
     });
   }
 
@@ -97,7 +105,7 @@ class HeldPage {
     this.#begin();
     if (this.#state === 'open') return Reflect.apply(this.#own.write, this.#response, args) as boolean;
     callBack(args);
-    if (this.#state === 'shut' || this.#isEnded || !this.#keep(args)) return true;
+    if (this.#isDropped() || this.#isEnded || !this.#keep(args)) return true;
     if (this.#state === 'held' && this.#bytes > this.#options.maxBytes) {
       this.#options.onLarge();
       void this.#settle();
@@ -109,7 +117,8 @@ class HeldPage {
     this.#begin();
     if (this.#state === 'open') return Reflect.apply(this.#own.end, this.#response, args) as ServerResponse;
     callBack(args);
-    if (this.#state === 'shut' || this.#isEnded || !this.#keep(args)) return this.#response;
+    if (this.#state === 'missing') return this.#askAgain();
+    if (this.#isDropped() || this.#isEnded || !this.#keep(args)) return this.#response;
     this.#isEnded = true;
     if (this.#state === 'held') void this.#settle();
     return this.#response;
@@ -117,7 +126,7 @@ class HeldPage {
 
   writeHead(args: readonly unknown[]): ServerResponse {
     this.#begin(args);
-    if (this.#state === 'shut') return this.#response;
+    if (this.#isDropped()) return this.#response;
     if (this.#state === 'open') return Reflect.apply(this.#own.writeHead, this.#response, args) as ServerResponse;
     if (!this.#isEnded) readHead(this.#response, args);
     return this.#response;
@@ -131,13 +140,34 @@ class HeldPage {
   /** The answer begins: where it is no page there is nothing to hold. */
   #begin(args: readonly unknown[] = []): void {
     const { mayBePage } = this.#options;
-    if (this.#state !== 'held' || this.#isEnded || mayBePage === undefined) return;
+    if (this.#state !== 'held' || this.#isEnded || (mayBePage === undefined && !this.#again)) return;
     const { status, type } = beginningOf(this.#response, args);
+    if (this.#again && status === 404) {
+      this.#state = 'missing';
+      return;
+    }
+    this.#again = undefined;
+    if (mayBePage === undefined) return;
     if (mayBePage(status, type)) return;
     this.#state = 'open';
     clearTimeout(this.#late);
     this.#sale.abandon();
     this.#letOut();
+  }
+
+  /** The answer that says there is nothing has ended: the next one is made, as if there had been none. */
+  #askAgain(): ServerResponse {
+    const again = this.#again;
+    this.#again = undefined;
+    restoreHead(this.#response, this.#before);
+    this.#state = 'held';
+    if (again) queueMicrotask(again);
+    return this.#response;
+  }
+
+  /** True while what the server makes goes nowhere. */
+  #isDropped(): boolean {
+    return this.#state === 'shut' || this.#state === 'missing';
   }
 
   /** What was kept before the head was changed. */
@@ -165,7 +195,7 @@ class HeldPage {
    * because the server writes on though it was told to wait, its buyer comes back with the same payment.
    */
   #giveUp(retryAfter: number | undefined): void {
-    if (this.#state !== 'held' && this.#state !== 'judged') return;
+    if (this.#state === 'open' || this.#state === 'shut') return;
     this.#sale.abandon();
     this.#answer(waitAnswer(retryAfter));
   }
@@ -185,7 +215,7 @@ class HeldPage {
       });
       if (this.#response.destroyed || this.#isShut()) this.#state = 'shut';
       else if (result.act === 'answer') this.#answer(result.answer);
-      else this.#open(head, result.headers);
+      else this.#open(head, result.headers, 'body' in result ? result.body : undefined);
     } catch {
       this.#breakOff();
     }
@@ -196,14 +226,16 @@ class HeldPage {
     return this.#state === 'shut';
   }
 
-  #open(head: Head, headers: Headers): void {
+  #open(head: Head, headers: Headers, body?: Uint8Array): void {
     const response = this.#response;
     restoreHead(response, head);
+    if (body) for (const name of OF_BODY) response.removeHeader(name);
     setHeaders(response, headers);
     // A whole page goes out with its length, and beside that this name makes it unreadable.
     if (this.#isEnded) response.removeHeader('transfer-encoding');
     this.#state = 'open';
-    const chunks = this.#chunks.splice(0);
+    const kept = this.#chunks.splice(0);
+    const chunks = body ? [body] : kept;
     const page = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
     if (this.#isEnded) this.#own.end.call(response, page, 'utf8');
     else if (this.#own.write.call(response, page, 'utf8')) response.emit('drain');

@@ -7,6 +7,7 @@ import { offerAnswer, paidHeaders, refusalAnswer, waitAnswer } from '../answers.
 import type { Client, Quote, Receipt, Result } from '../client.ts';
 import { Breaker } from '../core/breaker.ts';
 import { decideSettled, isServable } from '../core/decide.ts';
+import { Lru } from '../core/lru.ts';
 import type { Caller } from '../core/who.ts';
 import type { Page, Pages } from '../knowing/pages.ts';
 import { isReceipt, nextOf } from '../shapes.ts';
@@ -14,8 +15,13 @@ import type { Bodies } from '../telling/bodies.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
 import { hasContent } from './decoded.ts';
+import { asMarkdown } from './markdown.ts';
 
 const AT_ONCE = 250;
+/** Pages whose tokens are remembered. */
+const PAGES = 5_000;
+/** Of a longer page sold as HTML the tokens are not counted. */
+const MOST_COUNTED_BYTES = 256 * 1_024;
 /** How long a page may take to be made. */
 export const MAKING_MS = 30_000;
 /** Bytes of all pages that wait in memory: those that are sold, and as many of those that are looked at. */
@@ -23,8 +29,8 @@ export const HELD_BYTES = 64 * 1_024 * 1_024;
 
 /** What the buyer gets. */
 export type SaleResult =
-  /** The page, with these headers on it. */
-  | { readonly act: 'page'; readonly headers: Readonly<Record<string, string>> }
+  /** The page, with these headers on it; `body` in place of its own. */
+  | { readonly act: 'page'; readonly headers: Readonly<Record<string, string>>; readonly body?: Uint8Array<ArrayBuffer> }
   /** What the site made is no page that may be sold: sent as it is, and nobody is charged. */
   | { readonly act: 'unservable'; readonly headers: Readonly<Record<string, string>> }
   | { readonly act: 'answer'; readonly answer: Answer };
@@ -57,12 +63,18 @@ export interface Purchase {
   readonly caller: Caller;
   readonly payment: string;
   readonly accept: string;
+  /** True where its reader wants it as Markdown. */
+  readonly isMarkdown: boolean;
 }
 
 /** Opens purchases. */
 export interface Sales {
   /** Null when too many wait for their pages, or these are too large together. */
   open(purchase: Purchase): Sale | null;
+  /** The page as Markdown for who has paid for it already, with these headers; nothing is settled. Null as of `open`. */
+  deliver(page: Page, headers: Readonly<Record<string, string>>): Sale | null;
+  /** About how many tokens a page has as Markdown; undefined: it was not sold here lately. */
+  tokensOf(page: Page): number | undefined;
 }
 
 interface SaleDeps {
@@ -78,46 +90,75 @@ interface SaleDeps {
   readonly receiptName: 'host' | 'service';
 }
 
+/** What a sale is made with. */
+type Till = SaleDeps & { readonly breaker: Breaker; readonly tokens: Lru<number> };
+
 /** Opens the till. */
 export function openSales(deps: SaleDeps): Sales {
   const breaker = new Breaker(deps.now);
   const most = Math.max(HELD_BYTES, deps.maxPageBytes);
+  const tokens = new Lru<number>(PAGES);
+  const known = { ...deps, breaker, tokens };
   let waiting = 0;
   let heldBytes = 0;
+  const openSale = (work: (made: FinishedPage) => Promise<SaleResult>): Sale | null => {
+    if (waiting >= AT_ONCE || heldBytes >= most) return null;
+    waiting += 1;
+    let isOpen = true;
+    let ownBytes = 0;
+    const hold = (bytes: number): boolean => {
+      if (isOpen) ownBytes += bytes;
+      if (isOpen) heldBytes += bytes;
+      return heldBytes <= most;
+    };
+    const close = (): void => {
+      hold(-ownBytes);
+      if (isOpen) waiting -= 1;
+      isOpen = false;
+    };
+    let outcome: Promise<SaleResult> | null = null;
+    return {
+      finish: (page) =>
+        (outcome ??= work(page)
+          .catch((error: unknown) => brokenOff(deps, error))
+          .finally(close)),
+      hold,
+      abandon: () => (outcome === null ? close() : void hold(-ownBytes)),
+    };
+  };
   return {
-    open: (purchase) => {
-      if (waiting >= AT_ONCE || heldBytes >= most) return null;
-      waiting += 1;
-      let isOpen = true;
-      let ownBytes = 0;
-      const hold = (bytes: number): boolean => {
-        if (isOpen) ownBytes += bytes;
-        if (isOpen) heldBytes += bytes;
-        return heldBytes <= most;
-      };
-      const close = (): void => {
-        hold(-ownBytes);
-        if (isOpen) waiting -= 1;
-        isOpen = false;
-      };
-      let outcome: Promise<SaleResult> | null = null;
-      return {
-        finish: (page) =>
-          (outcome ??= settle({ ...deps, breaker }, purchase, page)
-            .catch((error: unknown) => brokenOff(deps, error))
-            .finally(close)),
-        hold,
-        abandon: () => (outcome === null ? close() : void hold(-ownBytes)),
-      };
-    },
+    open: (purchase) => openSale((made) => settle(known, purchase, made)),
+    deliver: (page, headers) => openSale((made) => delivered(known, page, made, headers)),
+    tokensOf: ({ resource }) => tokens.get(resource),
   };
 }
 
-async function settle(
-  deps: SaleDeps & { readonly breaker: Breaker },
-  purchase: Purchase,
+/** A page that is paid for, as Markdown where it can be. What is no page goes out as it is. */
+async function delivered(
+  { tokens }: Till,
+  page: Page,
   made: FinishedPage,
+  headers: Readonly<Record<string, string>>,
 ): Promise<SaleResult> {
+  const markdown = isServable(made.status, made.bytes) ? await asMarkdown(copied(made), page.resource) : null;
+  if (markdown === null) return { act: 'page', headers };
+  tokens.set(page.resource, markdown.tokens);
+  const all = { ...headers, ...markdown.headers };
+  return markdown.body === null ? { act: 'page', headers: all } : { act: 'page', headers: all, body: markdown.body };
+}
+
+/** Counts the tokens of a page that was sold as HTML, once, behind its answer. */
+function countTokens({ tokens }: Till, page: Page, made: FinishedPage): void {
+  if (made.bytes > MOST_COUNTED_BYTES || tokens.get(page.resource) !== undefined) return;
+  void asMarkdown(copied(made), page.resource).then((markdown) => markdown && tokens.set(page.resource, markdown.tokens));
+}
+
+/** With a list of its own: that of a response is emptied when it is sent, or its reader leaves. */
+function copied(made: FinishedPage): FinishedPage {
+  return made.chunks ? { ...made, chunks: [...made.chunks] } : made;
+}
+
+async function settle(deps: Till, purchase: Purchase, made: FinishedPage): Promise<SaleResult> {
   // A filter of the site's may have emptied the page: what it left is a coding of nothing, twenty bytes long.
   const isPage = isServable(made.status, made.bytes) && (!made.chunks || (await hasContent(made.chunks, made.encoding)));
   if (!isPage) {
@@ -141,17 +182,17 @@ async function settle(
     : resultOf(deps, purchase, made, answer);
 }
 
-async function resultOf(
-  deps: SaleDeps,
-  purchase: Purchase,
-  { chunks, encoding }: FinishedPage,
-  answer: Result<Receipt>,
-): Promise<SaleResult> {
+async function resultOf(deps: Till, purchase: Purchase, made: FinishedPage, answer: Result<Receipt>): Promise<SaleResult> {
   const { headers } = answer;
   if (answer.ok) {
     const { licenseJws: licence, chargedMicro, receiptId } = answer.body;
-    if (chunks && typeof receiptId === 'string') deps.bodies?.add(receiptId, chunks, encoding);
-    return { act: 'page', headers: paidHeaders({ headers, licence, chargedMicro }) };
+    const { page } = purchase;
+    const paid = paidHeaders({ headers, licence, chargedMicro });
+    const sold: SaleResult = purchase.isMarkdown ? await delivered(deps, page, made, paid) : { act: 'page', headers: paid };
+    if (!purchase.isMarkdown) countTokens(deps, page, made);
+    const sent: Pick<FinishedPage, 'chunks' | 'encoding'> = 'body' in sold && sold.body ? { chunks: [sold.body] } : made;
+    if (sent.chunks && typeof receiptId === 'string') deps.bodies?.add(receiptId, sent.chunks, sent.encoding);
+    return sold;
   }
   const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });
   if (decision.act === 'wait') return wait(deps, answer, decision.needsOwner);
@@ -160,7 +201,8 @@ async function resultOf(
   if (price.state !== 'priced') return { act: 'answer', answer: waitAnswer(undefined, { headers }) };
   const error = answer.error ?? 'payment refused';
   const next = nextOf(answer.body);
-  const told = { error, ...(next ? { next } : {}), accept: purchase.accept, settlement: { headers }, isHead: false };
+  const tokens = deps.tokens.get(purchase.page.resource);
+  const told = { error, ...(next ? { next } : {}), accept: purchase.accept, tokens, settlement: { headers }, isHead: false };
   return { act: 'answer', answer: offerAnswer(price.quote, told) };
 }
 

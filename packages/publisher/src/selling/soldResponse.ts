@@ -5,6 +5,7 @@ import type { Gate, Ruling } from '../gate.ts';
 import type { SiteRequest } from '../request.ts';
 import { PARTIAL } from '../request.ts';
 import { makeInTime } from './making.ts';
+import { OF_BODY } from './markdown.ts';
 import type { Sale } from './sale.ts';
 
 /** Does what the gate says, with a handler that makes the page. */
@@ -12,9 +13,10 @@ export async function follow(
   gate: Pick<Gate<Request>, 'maxPageBytes' | 'onLarge'>,
   ruling: Exclude<Ruling, { act: 'look' }>,
   request: Request,
-  make: (request: Request) => Response | Promise<Response>,
+  page: (request: Request) => Response | Promise<Response>,
 ): Promise<Response> {
   if (ruling.act === 'answer') return responseOf(ruling.answer);
+  const make = orArticle(page, ruling.article);
   if (ruling.act === 'sell')
     return sellResponse(ruling.sale, () => make(wholeOf(request)), {
       maxBytes: gate.maxPageBytes,
@@ -22,8 +24,8 @@ export async function follow(
       signal: request.signal,
     });
   if (!ruling.headers) return make(request);
-  const page = await make(wholeOf(request));
-  return withHeaders(page, ruling.headers, page.body);
+  const made = await make(wholeOf(request));
+  return withHeaders(made, ruling.headers, made.body);
 }
 
 /** What the gate reads of a request. */
@@ -82,10 +84,34 @@ async function sellResponse(
       await rest?.cancel().catch(() => undefined);
       return responseOf(result.act === 'answer' ? result.answer : waitAnswer(1));
     }
+    if ('body' in result && result.body) return withHeaders(withoutBody(page), result.headers, result.body);
     return withHeaders(page, result.headers, page.body === null ? null : streamOf(chunks, rest));
   } finally {
     sale.abandon();
   }
+}
+
+/** The head of a page of which another text goes out. */
+function withoutBody({ status, statusText, headers: own }: Response): Response {
+  const headers = new Headers(own);
+  for (const name of OF_BODY) headers.delete(name);
+  return new Response(null, { status, statusText, headers });
+}
+
+/**
+ * Makes a page, and where the site has nothing at the address of its Markdown, the page that it would be the Markdown of. `article`: the path of that;
+ * undefined: the address is no such one.
+ */
+export function orArticle(
+  make: (request: Request) => Response | Promise<Response>,
+  article: string | undefined,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const page = await make(request);
+    if (article === undefined || page.status !== 404) return page;
+    await page.body?.cancel().catch(() => undefined);
+    return make(new Request(new URL(article, request.url), request));
+  };
 }
 
 /** What was read already, and then the rest as it comes. */

@@ -104,16 +104,20 @@ final class Gate {
 		 * @param string $resource The page.
 		 */
 		do_action( 'content_settlement_decision', $decision, $resource );
-		self::carry_out( $decision, $proof, new Sale( $visit, $resource, $slug, $reason, $quote ) );
+		Forms::stay();
+		self::carry_out( $visit, $decision, $proof, new Sale( $visit, $resource, $slug, $reason, $quote ) );
 	}
 
-	private static function carry_out( array $decision, array $proof, Sale $sale ): void {
+	private static function carry_out( Visit $visit, array $decision, array $proof, Sale $sale ): void {
 		switch ( $decision['act'] ) {
 			case 'serve':
 				if ( 'good' === $proof['state'] ) {
 					Answer::read_again( $proof['licence'] );
 				} elseif ( null !== $decision['verdict'] ) {
 					Answer::mark();
+				}
+				if ( 'agent-reread' === $decision['verdict'] && 'GET' === $visit->method && Forms::wants_markdown( $visit ) ) {
+					Markdown::buffer();
 				}
 				return;
 			case 'settle':

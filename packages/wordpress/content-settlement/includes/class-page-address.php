@@ -24,16 +24,26 @@ final class Page_Address {
 
 	/** The published post of a sold type that stands at a slug under one of the prefixes; null for none. */
 	public static function post_at( array $prefixes, string $slug ): ?\WP_Post {
-		$origin = (string) preg_replace( '~^(https?://[^/]+).*$~', '$1', home_url() );
 		foreach ( $prefixes as $prefix ) {
-			$path = implode( '/', array_map( 'rawurlencode', explode( '/', self::prefix( (string) $prefix ) . $slug ) ) );
-			$id   = url_to_postid( $origin . $path );
+			$url  = self::url_of( self::prefix( (string) $prefix ) . $slug );
+			$id   = url_to_postid( $url );
 			$post = $id > 0 ? get_post( $id ) : null;
-			if ( $post instanceof \WP_Post && self::is_for_sale( $post ) && self::path_of( $origin . $path ) === self::path_of( get_permalink( $post ) ) ) {
+			if ( $post instanceof \WP_Post && self::is_for_sale( $post ) && self::path_of( $url ) === self::path_of( get_permalink( $post ) ) ) {
 				return $post;
 			}
 		}
 		return null;
+	}
+
+	/** Whether WordPress has anything of its own at a plain path: a post of any type, or a file that was attached to one. */
+	public static function has_post( string $path ): bool {
+		return url_to_postid( self::url_of( $path ) ) > 0;
+	}
+
+	/** The address of a plain path on this site. */
+	private static function url_of( string $path ): string {
+		$origin = (string) preg_replace( '~^(https?://[^/]+).*$~', '$1', home_url() );
+		return $origin . implode( '/', array_map( 'rawurlencode', explode( '/', $path ) ) );
 	}
 
 	/** Whether a post is of a type that is sold, published and without a password. */

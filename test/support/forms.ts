@@ -1,0 +1,53 @@
+/** What is a form of what, and who wants Markdown: one table for the service, the JavaScript package and the WordPress plugin. */
+
+/** A slug, and the articles that it may be a form of, the nearest first. */
+export const FORMS: readonly (readonly [slug: string, articles: readonly string[]])[] = [
+  ['trio', []],
+  ['trio.md', ['trio', 'trio.html']],
+  ['trio.MD', ['trio', 'trio.html']],
+  ['trio.txt', ['trio', 'trio.html']],
+  ['trio.json', ['trio', 'trio.html']],
+  ['trio.html', ['trio']],
+  ['trio.htm', ['trio', 'trio.html']],
+  ['trio/index.html', ['trio', 'trio.html']],
+  ['trio/index.md', ['trio', 'trio.html']],
+  ['trio/amp', ['trio', 'trio.html']],
+  ['trio/print', ['trio', 'trio.html']],
+  ['trio/feed', ['trio', 'trio.html']],
+  ['trio.html.md', ['trio.html', 'trio.html.html', 'trio']],
+  ['trio/amp/index.html', ['trio/amp', 'trio/amp.html', 'trio', 'trio.html']],
+  ['news/2026/trio.md', ['news/2026/trio', 'news/2026/trio.html']],
+  ['слово.md', ['слово', 'слово.html']],
+  ['node.js', []],
+  ['what-is-markdown', []],
+  ['.md', []],
+  ['trio/.md', []],
+  ['amp', []],
+  ['example', []],
+  ['feed.xml', []],
+];
+
+/** A value of Accept, and whether its sender would rather have Markdown than HTML. */
+export const ACCEPTS: readonly (readonly [accept: string, isMarkdown: boolean])[] = [
+  ['', false],
+  ['*/*', false],
+  ['text/*', false],
+  ['text/html', false],
+  ['text/plain', false],
+  ['text/markdown', true],
+  ['text/x-markdown', true],
+  ['TEXT/Markdown', true],
+  ['text/markdown, text/html', true],
+  ['text/html, text/markdown', false],
+  ['text/html;q=0.9, text/markdown', true],
+  ['text/markdown;q=0.8, text/html', false],
+  ['text/markdown;q=0.5, text/html;q=0.4, */*;q=0.1', true],
+  ['text/markdown;q=0.5, application/xhtml+xml', false],
+  ['text/markdown;q=0', false],
+  ['text/markdown; q=0.000', false],
+  ['text/markdown;q=2', false],
+  ['text/markdown;q=one', false],
+  ['text/markdown;variant=GFM;q=0.7, text/html;q=0.6', true],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', false],
+  ['text/markdown, */*', true],
+];
