@@ -9,7 +9,7 @@ const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
 
 /** An app: its folder, and what runs it there: Node, or a program that `run.ts` may have installed. */
 interface Starter {
-  readonly folder: 'express' | 'hono' | 'next';
+  readonly folder: string;
   readonly program?: 'deno' | 'bun';
   readonly args: (port: number) => readonly string[];
 }
@@ -25,6 +25,9 @@ export const STARTERS = {
     args: (port) => ['serve', '--quiet', '-A', '--host', '127.0.0.1', '--port', String(port), 'site.js'],
   },
   'Hono 4 on Bun': { folder: 'hono', program: 'bun', args: () => ['bun.js', 'site.js'] },
+  'Fastify 5': { folder: 'fastify', args: () => ['server.js'] },
+  'Astro 7': { folder: 'astro', args: () => ['dist/server/entry.mjs'] },
+  'SvelteKit 3': { folder: 'sveltekit', args: () => ['build/index.js'] },
   'Next 16': { folder: 'next', args: (port) => ['../node_modules/next/dist/bin/next', 'start', '-p', String(port)] },
 } as const satisfies Record<string, Starter>;
 
@@ -58,6 +61,7 @@ export async function startApp(name: StarterName, service: { readonly url: strin
     env: {
       ...process.env,
       PORT: String(port),
+      HOST: '127.0.0.1',
       SVC_URL: service.url,
       SVC_API_KEY: service.key,
       NODE_ENV: 'production',

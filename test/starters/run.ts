@@ -1,5 +1,5 @@
 /**
- * `npm run test:starters [-- vitest options]`: installs Express, Hono, Next and the packed publisher's package into a temporary folder, makes the starter
+ * `npm run test:starters [-- vitest options]`: installs the frameworks and the packed publisher's package into a temporary folder, makes the starter
  * apps there, and runs the tests of this folder on them. Ends with `N passed, N failed`, and with status 1 if something failed.
  * Where npm cannot be reached it says `NOT RUN: …` and ends with 0, and where Deno or Bun cannot be had from there, the others run: that is no
  * fault of ours.
@@ -17,6 +17,12 @@ import { npm, whyNpmIsAway } from '../support/registries.ts';
 const RUNTIMES = [
   { name: 'deno', version: '2.9.6', script: null },
   { name: 'bun', version: '1.4.5', script: 'install.js' },
+] as const;
+/** Apps that are built before they run, and the program of `node_modules` that builds each. */
+const BUILT = [
+  ['next', 'next/dist/bin/next'],
+  ['astro', 'astro/bin/astro.mjs'],
+  ['sveltekit', 'vite/bin/vite.js'],
 ] as const;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
@@ -40,7 +46,7 @@ async function testStarters(): Promise<number> {
   const manifest = JSON.parse(readFileSync(join(HERE, 'installed.json'), 'utf8'));
   manifest.dependencies[PACKAGE] = `file:${tarball}`;
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  say('installing Express, Hono, Next and the package');
+  say('installing the frameworks and the package');
   try {
     await npm(folder, ['install', '--no-audit', '--no-fund', '--ignore-scripts']);
   } catch (error) {
@@ -51,11 +57,14 @@ async function testStarters(): Promise<number> {
   }
   for (const runtime of RUNTIMES) await installRuntime(runtime);
   makeApps();
-  say('building Next');
-  await run(process.execPath, [join(folder, 'node_modules/next/dist/bin/next'), 'build'], {
-    cwd: join(folder, 'next'),
-    env: { ...process.env, NODE_OPTIONS: '', NEXT_TELEMETRY_DISABLED: '1' },
-  });
+  for (const [name, program] of BUILT) {
+    say(`building ${name}`);
+    await run(process.execPath, [join(folder, 'node_modules', program), 'build'], {
+      cwd: join(folder, name),
+      env: { ...process.env, NODE_OPTIONS: '', NEXT_TELEMETRY_DISABLED: '1', ASTRO_TELEMETRY_DISABLED: '1' },
+    });
+  }
+  await installPython();
   say('testing');
   const options = ['--config', join(HERE, 'vitest.config.ts'), ...process.argv.slice(2)];
   const env = { ...process.env, STARTERS_FOLDER: folder };
@@ -77,7 +86,7 @@ async function installRuntime({ name, version, script }: (typeof RUNTIMES)[numbe
 
 /** Each app is its starter with the files of the example over it. */
 function makeApps(): void {
-  for (const name of ['express', 'hono', 'next']) {
+  for (const name of readdirSync(join(HERE, 'sites'))) {
     cpSync(join(HERE, 'sites', name), join(folder, name), { recursive: true });
     cpSync(join(ROOT, 'examples', name), join(folder, name), { recursive: true });
   }
