@@ -10,7 +10,7 @@ const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
 /** An app: its folder, and what runs it there: Node, or a program that `run.ts` may have installed. */
 interface Starter {
   readonly folder: string;
-  readonly program?: 'deno' | 'bun';
+  readonly program?: 'deno' | 'bun' | 'python';
   readonly args: (port: number) => readonly string[];
 }
 
@@ -28,6 +28,12 @@ export const STARTERS = {
   'Fastify 5': { folder: 'fastify', args: () => ['server.js'] },
   'Astro 7': { folder: 'astro', args: () => ['dist/server/entry.mjs'] },
   'SvelteKit 3': { folder: 'sveltekit', args: () => ['build/index.js'] },
+  'FastAPI on uvicorn': {
+    folder: 'fastapi',
+    program: 'python',
+    args: (port) => ['-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', String(port), '--log-level', 'warning'],
+  },
+  'Django 5 under WSGI': { folder: 'django', program: 'python', args: () => ['serve.py'] },
   'Next 16': { folder: 'next', args: (port) => ['../node_modules/next/dist/bin/next', 'start', '-p', String(port)] },
 } as const satisfies Record<string, Starter>;
 
@@ -37,8 +43,12 @@ export type StarterName = keyof typeof STARTERS;
 /** The apps that can be run here. */
 export const NAMES = (Object.keys(STARTERS) as StarterName[]).filter((name) => existsSync(commandOf(STARTERS[name])));
 
+/** Of these the one that stands without a gate, too. */
+export const PLAIN_NAMES = NAMES.filter((name) => existsSync(join(FOLDER, 'plain', STARTERS[name].folder)) && !name.startsWith('Hono 4 on w'));
+
 function commandOf({ program }: Starter): string {
-  return program === undefined ? process.execPath : join(FOLDER, 'node_modules/.bin', program);
+  if (program === undefined) return process.execPath;
+  return program === 'python' ? join(FOLDER, 'python/bin/python') : join(FOLDER, 'node_modules/.bin', program);
 }
 
 /** A running app. */
@@ -47,11 +57,11 @@ export interface App {
   readonly process: PartProcess;
 }
 
-/** Starts an app with a key, in front of a service; resolves once it listens. */
-export async function startApp(name: StarterName, service: { readonly url: string; readonly key: string }): Promise<App> {
+/** Starts an app with a key, in front of a service; without one, the app without its gate. Resolves once it listens. */
+export async function startApp(name: StarterName, service: { readonly url: string; readonly key: string } | null): Promise<App> {
   const { folder, args }: Starter = STARTERS[name];
   const port = await choosePort(0);
-  const cwd = join(FOLDER, folder);
+  const cwd = service === null ? join(FOLDER, 'plain', folder) : join(FOLDER, folder);
   const started = await startProcess({
     name,
     command: commandOf(STARTERS[name]),
@@ -62,8 +72,7 @@ export async function startApp(name: StarterName, service: { readonly url: strin
       ...process.env,
       PORT: String(port),
       HOST: '127.0.0.1',
-      SVC_URL: service.url,
-      SVC_API_KEY: service.key,
+      ...(service === null ? {} : { SVC_URL: service.url, SVC_API_KEY: service.key }),
       NODE_ENV: 'production',
       NODE_OPTIONS: '', // ours would make them look for the package's source, which is not in it
     },

@@ -24,6 +24,8 @@ const BUILT = [
   ['astro', 'astro/bin/astro.mjs'],
   ['sveltekit', 'vite/bin/vite.js'],
 ] as const;
+/** What the starters of Python are made of, as PyPI has it. */
+const OF_PYTHON = ['django==5.2.19', 'fastapi==0.165.0', 'uvicorn==0.54.0'] as const;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
 const PACKAGE = '@content-settlement/publisher';
@@ -84,9 +86,27 @@ async function installRuntime({ name, version, script }: (typeof RUNTIMES)[numbe
   }
 }
 
-/** Each app is its starter with the files of the example over it. */
+/** The Python package and its frameworks, in an environment of their own. The package is copied first: its build leaves files where it stands. */
+async function installPython(): Promise<void> {
+  const place = join(folder, 'python');
+  const options = { cwd: folder, maxBuffer: 16_777_216, timeout: 180_000 };
+  try {
+    await run('python3', ['-m', 'venv', place], options);
+    cpSync(join(ROOT, 'packages/python'), join(folder, 'python-package'), { recursive: true });
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...OF_PYTHON, './python-package'];
+    await run(join(place, 'bin/python'), pip, options);
+  } catch (error) {
+    rmSync(place, { recursive: true, force: true });
+    const { stderr = '' } = error as { stderr?: string };
+    const why = (stderr || String(error)).trim().split('\n').at(-1);
+    console.log(`NOT RUN: the starter apps on FastAPI and Django, which need python3 with venv and PyPI (${why})`);
+  }
+}
+
+/** Each app is its starter with the files of the example over it; those that are not built stand without a gate, too. */
 function makeApps(): void {
   for (const name of readdirSync(join(HERE, 'sites'))) {
+    if (!BUILT.some(([built]) => built === name)) cpSync(join(HERE, 'sites', name), join(folder, 'plain', name), { recursive: true });
     cpSync(join(HERE, 'sites', name), join(folder, name), { recursive: true });
     cpSync(join(ROOT, 'examples', name), join(folder, name), { recursive: true });
   }
