@@ -36,8 +36,8 @@ test.each(Object.entries(RUN))('packages/%s: every snippet stands in a program t
   }
 });
 
-test.each(Object.keys(RUN))('packages/%s: its page stands alone, and leads nowhere but into the repository’s packages', (name) => {
+test.each(Object.keys(RUN))('packages/%s: its page stands alone, and leads to no file of the repository', (name) => {
   const text = readFileSync(join(ROOT, 'packages', name, 'README.md'), 'utf8');
   const links = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, to = '']) => to);
-  expect(links.filter((to) => !/^(https:\/\/|\.\.\/(publisher|python|agent)\/README\.md)/.test(to))).toEqual([]);
+  expect(links.filter((to) => !/^https:\/\//.test(to))).toEqual([]);
 });
