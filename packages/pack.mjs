@@ -35,12 +35,13 @@ function build() {
     const { compilerOptions } = readJson(join(ROOT, 'tsconfig.json'));
     const own = readJson(join(PACKAGE, 'tsconfig.json')).compilerOptions;
     const options = { ...compilerOptions, ...own, types: [], noCheck: true, outDir: dist };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: readJson(MANIFEST).type }));
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['src/**/*.ts'] }));
     compile(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  if (Object.values(readJson(MANIFEST).exports).some(({ types }) => types?.require)) declareForCommonJs(dist);
+  declare(dist);
 }
 
 function compile(folder) {
@@ -55,13 +56,15 @@ function compile(folder) {
   });
 }
 
-/** Commands are run, not imported: theirs are left out. */
-function declareForCommonJs(dist) {
-  for (const name of readdirSync(dist, { recursive: true })) {
-    const file = String(name);
-    if (!file.endsWith('.d.ts') || file.startsWith('cli')) continue;
-    const text = readFileSync(join(dist, file), 'utf8');
-    writeFileSync(join(dist, file.replace(/\.d\.ts$/, '.d.cts')), text.replace(/(['"])(\.{1,2}\/[^'"]+)\.js\1/g, '$1$2.cjs$1'));
+/** Declarations name what was built and not the sources, and stand beside themselves for CommonJS; commands are run, not imported. */
+function declare(dist) {
+  for (const name of readdirSync(dist, { recursive: true }).map(String)) {
+    if (!name.endsWith('.d.ts')) continue;
+    const file = join(dist, name);
+    const text = readFileSync(file, 'utf8');
+    const naming = (extension) => text.replace(/(['"])(\.{1,2}\/[^'"]+)\.[jt]s\1/g, `$1$2.${extension}$1`);
+    writeFileSync(file, naming('js'));
+    if (!name.startsWith('cli')) writeFileSync(file.replace(/\.d\.ts$/, '.d.cts'), naming('cjs'));
   }
 }
 

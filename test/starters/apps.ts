@@ -5,18 +5,29 @@ import type { PartProcess } from '../../sandbox/parts/processes.ts';
 import { startProcess } from '../../sandbox/parts/processes.ts';
 
 /** Where `run.ts` made the apps. */
-const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
+export const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
+
+/** The package of npm that is an older Node. */
+export const OLD_NODE = `node-${process.platform}-${process.arch}`;
+/** Programs that `run.ts` may have installed, and where. */
+const PROGRAMS = {
+  deno: 'node_modules/.bin/deno',
+  bun: 'node_modules/.bin/bun',
+  'old node': `node_modules/${OLD_NODE}/bin/node`,
+  python: 'python/bin/python',
+} as const;
 
 /** An app: its folder, and what runs it there: Node, or a program that `run.ts` may have installed. */
 interface Starter {
   readonly folder: string;
-  readonly program?: 'deno' | 'bun' | 'python';
+  readonly program?: keyof typeof PROGRAMS;
   readonly args: (port: number) => readonly string[];
 }
 
 /** Every app by its name. */
 export const STARTERS = {
   'Express 5': { folder: 'express', args: () => ['server.js'] },
+  'Express 5 on Node 20': { folder: 'express', program: 'old node', args: () => ['server.js'] },
   'Hono 4 on Node': { folder: 'hono', args: () => ['server.js'] },
   'Hono 4 on workerd': { folder: 'hono', args: () => ['workerd.js', 'site.js'] },
   'Hono 4 on Deno': {
@@ -43,12 +54,13 @@ export type StarterName = keyof typeof STARTERS;
 /** The apps that can be run here. */
 export const NAMES = (Object.keys(STARTERS) as StarterName[]).filter((name) => existsSync(commandOf(STARTERS[name])));
 
-/** Of these the one that stands without a gate, too. */
-export const PLAIN_NAMES = NAMES.filter((name) => existsSync(join(FOLDER, 'plain', STARTERS[name].folder)) && !name.startsWith('Hono 4 on w'));
+/** On these the same app runs as on Node. */
+const PORTED: ReadonlySet<StarterName> = new Set(['Hono 4 on workerd', 'Hono 4 on Deno', 'Hono 4 on Bun', 'Express 5 on Node 20']);
+/** Those that stand without a gate, too. */
+export const PLAIN_NAMES = NAMES.filter((name) => existsSync(join(FOLDER, 'plain', STARTERS[name].folder)) && !PORTED.has(name));
 
 function commandOf({ program }: Starter): string {
-  if (program === undefined) return process.execPath;
-  return program === 'python' ? join(FOLDER, 'python/bin/python') : join(FOLDER, 'node_modules/.bin', program);
+  return program === undefined ? process.execPath : join(FOLDER, PROGRAMS[program]);
 }
 
 /** A running app. */

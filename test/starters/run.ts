@@ -12,11 +12,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { npm, whyNpmIsAway } from '../support/registries.ts';
+import { OLD_NODE } from './apps.ts';
 
-/** Other runtimes, as npm has them. Bun's package puts its program in place by a script of its own. */
+/** Other runtimes, as npm has them, the oldest Node that the package is for among them. Bun's puts its program in place by a script of its own. */
 const RUNTIMES = [
-  { name: 'deno', version: '2.9.6', script: null },
-  { name: 'bun', version: '1.4.5', script: 'install.js' },
+  { name: 'deno', version: '2.9.6', script: null, program: 'node_modules/.bin/deno' },
+  { name: 'bun', version: '1.4.5', script: 'install.js', program: 'node_modules/.bin/bun' },
+  { name: OLD_NODE, version: '20.19.0', script: null, program: `node_modules/${OLD_NODE}/bin/node` },
 ] as const;
 /** Apps that are built before they run, and the program of `node_modules` that builds each. */
 const BUILT = [
@@ -75,13 +77,13 @@ async function testStarters(): Promise<number> {
   return status ?? 1;
 }
 
-async function installRuntime({ name, version, script }: (typeof RUNTIMES)[number]): Promise<void> {
+async function installRuntime({ name, version, script, program }: (typeof RUNTIMES)[number]): Promise<void> {
   try {
     await npm(folder, ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`]);
     if (script !== null) await run(process.execPath, [script], { cwd: join(folder, 'node_modules', name) });
-    await run(join(folder, 'node_modules/.bin', name), ['--version']);
+    await run(join(folder, program), ['--version']);
   } catch (error) {
-    rmSync(join(folder, 'node_modules/.bin', name), { force: true });
+    rmSync(join(folder, program), { force: true });
     console.log(`NOT RUN: the starter app on ${name}, which npm could not install here (${String(error).split('\n')[0]})`);
   }
 }

@@ -3,6 +3,8 @@
  * service that is away.
  */
 
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import type { PrivateKeyAccount } from 'viem/accounts';
@@ -16,7 +18,7 @@ import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 import { moneyVerdicts } from '../support/verify.ts';
 import type { App, StarterName } from './apps.ts';
-import { NAMES, PLAIN_NAMES, startApp } from './apps.ts';
+import { FOLDER, NAMES, PLAIN_NAMES, startApp } from './apps.ts';
 import type { Front, FrontMode } from './front.ts';
 import { startFront } from './front.ts';
 
@@ -24,6 +26,7 @@ const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const GPTBOT = 'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)';
 const PRICE = 1_000n;
+const MOST_GZIPPED_BYTES = 35_840;
 /** What people and search engines ask a site for. */
 const REQUESTS = [
   ['GET', '/articles/trio', {}],
@@ -42,12 +45,16 @@ const REQUESTS = [
 let service: TestService;
 let site: TestSite;
 let front: Front;
+/** What the owner of the site proves a host with. */
+let token: string;
 const apps = new Map<StarterName, App>();
 
 beforeAll(async () => {
   service = await startTestService();
   const articlePrefixes = ['/articles/', '/stories/'];
   site = await service.site({ hosts: ['alpha.example'], pricing: { ...ALPHA_PRICING, articlePrefixes } });
+  const opened = await createClient({ serviceUrl: service.baseUrl, apiKey: site.key }).openHost('proof-of-the.alpha.example');
+  token = opened.ok ? opened.body.challenge.token : '';
   front = await startFront(() => service.apis.at(-1)?.url ?? '');
   for (const name of NAMES) apps.set(name, await startApp(name, { url: front.url, key: site.key }));
 });
@@ -96,6 +103,9 @@ async function newBuyer(client: 'v1' | 'v2') {
   };
 }
 
+/** What is used of esbuild, which is installed beside the starters alone. */
+type Build = (options: object) => Promise<{ readonly outputFiles: readonly { readonly contents: Uint8Array }[] }>;
+
 type Buyer = Awaited<ReturnType<typeof newBuyer>>;
 
 describe.each(NAMES)('%s', (name) => {
@@ -137,12 +147,10 @@ describe.each(NAMES)('%s', (name) => {
 
 describe.each(NAMES)('%s', (name) => {
   test('the host is proven by its file, and a token of nobody is not repeated', async () => {
-    const client = createClient({ serviceUrl: service.baseUrl, apiKey: site.key });
-    const opened = await client.openHost(site.host);
-    const token = opened.ok ? opened.body.challenge.token : '';
     const ask = (what: string) =>
       fetch(`${apps.get(name)?.url}/.well-known/svc-challenge/${what}`, { headers: { 'user-agent': CHROME } });
     // Where the gate stands in front of pages alone, their server has to be told of this path: as Next is by its matcher.
+    expect(token).not.toBe('');
     await expect.poll(async () => (await ask(token)).text()).toBe(token);
     expect((await ask('abcdefghijklmnop')).status).toBe(404);
   });
@@ -173,6 +181,23 @@ test('what SvelteKit and Astro take for the page costs what the page costs: its 
     expect([name, await ask(CHROME)]).toEqual([name, [200, true]]);
     expect([name, (await ask(GPTBOT))[0]]).toEqual([name, 402]);
   }
+});
+
+test('what a site loads of the package, and of all that it needs, is small', async () => {
+  const { build } = (await import(join(FOLDER, 'node_modules/esbuild/lib/main.js'))) as { readonly build: Build };
+  const contents = "export { contentSettlement } from '@content-settlement/publisher/fetch';";
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: FOLDER },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*'],
+  });
+  expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(MOST_GZIPPED_BYTES);
 });
 
 test('a route handler of Next sells what it answers, and people read it', async () => {

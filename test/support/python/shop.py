@@ -76,7 +76,7 @@ def wsgi_app(environ: dict, start_response: object) -> list[bytes]:
     status, type_, body = answer_to(environ["REQUEST_METHOD"], path, accept, query)
     headers = [("content-type", type_)] if type_ else []
     start_response(f"{status} {HTTPStatus(status).phrase}", headers)  # type: ignore[operator]
-    return [b"", body[:10], body[10:]]
+    return [] if environ["REQUEST_METHOD"] == "HEAD" else [b"", body[:10], body[10:]]
 
 
 async def asgi_app(scope: dict, _receive: object, send: object) -> None:
