@@ -52,7 +52,9 @@ function compile(folder) {
   return execFileSync('npm', ['exec', '--yes', '--package', `typescript@${version}`, '--', 'tsc', '-p', '.'], {
     ...options,
     // npm tells what it runs about the package that is packed, which this is none of.
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(config_(workspace|dry_run)|package_|lifecycle_)/.test(name))),
+    env: Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^npm_(config_(workspace|dry_run)|package_|lifecycle_)/.test(name)),
+    ),
   });
 }
 

@@ -32,13 +32,22 @@ for (const name of NPM_PACKAGES) {
   execFileSync('npm', args, { cwd: join(ROOT, 'packages', name), env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 try {
-  execFileSync('python3', [join(ROOT, 'packages/python/wheel.py'), folder], { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  execFileSync('python3', [join(ROOT, 'packages/python/wheel.py'), folder], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
 } catch (error) {
   if (error.code !== 'ENOENT') throw error;
   say('NOT BUILT: the wheel, since there is no python3 here');
 }
 const files = readdirSync(folder).sort();
-const sums = files.map((name) => [createHash('sha256').update(readFileSync(join(folder, name))).digest('hex'), name]);
+const sums = files.map((name) => [
+  createHash('sha256')
+    .update(readFileSync(join(folder, name)))
+    .digest('hex'),
+  name,
+]);
 writeFileSync(join(folder, 'SHA256SUMS'), sums.map(([sum, name]) => `${sum}  ${name}\n`).join(''));
 const { devDependencies, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const provenance = {

@@ -18,7 +18,6 @@ import { ruleOf } from '../support/rules/arbitrary.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { useTestService } from '../support/service.ts';
 
-
 let service: TestService;
 let site: TestSite;
 let server: Server;

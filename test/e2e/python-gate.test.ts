@@ -68,23 +68,26 @@ describe.each(PYTHONS.flatMap((one) => SERVERS.map((server) => [one.version, ser
     });
     afterAll(() => shop?.close());
 
-    test.each(Object.entries(CLIENTS))('a stock client of %s buys a page of three authors and reads it again', async (_client, buy) => {
-      const buyer = await newBuyer();
-      const before = await balancesOf(service, WALLETS);
-      const bought = await buy(`${shop.url}/articles/trio`, buyer.privateKey);
-      expect(bought).toMatchObject({ status: 200, page: '<p>trio</p>' });
-      const after = await balancesOf(service, [buyer.address, ...WALLETS]);
-      expect(after[0]).toBe(9_000n);
-      expect(after.slice(1).map((micro, at) => micro - (before[at] ?? 0n))).toEqual([500n, 300n, 200n, 0n]);
-      const licence = { ...agent, authorization: `License ${bought.licence}` };
-      const read = await shop.get('/articles/trio', licence);
-      expect([read.status, await read.text(), read.headers.get('cache-control')]).toEqual([
-        200,
-        '<p>trio</p>',
-        'private, no-store',
-      ]);
-      expect((await shop.get('/articles/solo', licence)).status).toBe(402);
-    });
+    test.each(Object.entries(CLIENTS))(
+      'a stock client of %s buys a page of three authors and reads it again',
+      async (_client, buy) => {
+        const buyer = await newBuyer();
+        const before = await balancesOf(service, WALLETS);
+        const bought = await buy(`${shop.url}/articles/trio`, buyer.privateKey);
+        expect(bought).toMatchObject({ status: 200, page: '<p>trio</p>' });
+        const after = await balancesOf(service, [buyer.address, ...WALLETS]);
+        expect(after[0]).toBe(9_000n);
+        expect(after.slice(1).map((micro, at) => micro - (before[at] ?? 0n))).toEqual([500n, 300n, 200n, 0n]);
+        const licence = { ...agent, authorization: `License ${bought.licence}` };
+        const read = await shop.get('/articles/trio', licence);
+        expect([read.status, await read.text(), read.headers.get('cache-control')]).toEqual([
+          200,
+          '<p>trio</p>',
+          'private, no-store',
+        ]);
+        expect((await shop.get('/articles/solo', licence)).status).toBe(402);
+      },
+    );
 
     test('people and search engines read the page as it is, and nothing about them leaves the site', async () => {
       for (const ua of [UA.person, UA.google]) {
@@ -141,7 +144,11 @@ describe.skipIf(PYTHONS.length === 0).each(SERVERS)('%s', (server) => {
     let shop: PublisherSite;
     beforeAll(async () => {
       const site = await service.site({
-        pricing: { articlePrefixes: ['/'], priceUsdc: '0.001', defaultPayee: { authorId: 'house', wallet: WALLETS[0] as string } },
+        pricing: {
+          articlePrefixes: ['/'],
+          priceUsdc: '0.001',
+          defaultPayee: { authorId: 'house', wallet: WALLETS[0] as string },
+        },
       });
       const settings = { ...DEFAULT_ENFORCEMENT, gateScope: { mode: 'site', excludePrefixes: [] } } as const;
       await setEnforcement({ database: service.database }, { tenantId: site.tenantId, settings });
@@ -234,7 +241,8 @@ describe.skipIf(PYTHONS.length === 0).each(SERVERS)('%s', (server) => {
       expect([answer.status, answer.headers.get('cache-control')]).toEqual([status, 'private, no-store']);
       if (error === null) expect(answer.headers.get('payment-required')).toBeNull();
       else expect(JSON.parse(body).error).toMatch(new RegExp(`^${error}: `));
-      if (status === 503) expect([answer.headers.get('retry-after'), body.includes('accepts')]).toEqual([expect.any(String), false]);
+      if (status === 503)
+        expect([answer.headers.get('retry-after'), body.includes('accepts')]).toEqual([expect.any(String), false]);
       if (status === 200) expect([body, answer.headers.get('crawler-charged')]).toEqual(['<p>trio</p>', 'USD 0.001007']);
       await shop.close();
     });
@@ -329,7 +337,9 @@ describe.skipIf(PYTHONS.length === 0).each(SERVERS)('%s', (server) => {
     const account = await service.payer(5_000n);
     const header = base64Of(await payloadFor(service, await quoteOf(service, own, 'solo'), account));
     expect((await shop.get('/articles/solo', agent)).status).toBe(402);
-    const [key] = await service.database.query<{ key_id: string }>('select key_id from api_key where tenant_id = $1', [own.tenantId]);
+    const [key] = await service.database.query<{ key_id: string }>('select key_id from api_key where tenant_id = $1', [
+      own.tenantId,
+    ]);
     await revokeKey({ database: service.database }, { tenantId: own.tenantId, keyId: key?.key_id ?? '' });
     const gone = createClient({ serviceUrl: service.baseUrl, apiKey: own.key });
     while ((await gone.quote({ resource: `https://${own.host}/articles/solo` })).ok);

@@ -26,11 +26,20 @@ const RUN = {
 } as const;
 
 test.each(Object.entries(RUN))('packages/%s: every snippet stands in a program that is run', (name, programs) => {
-  const lines = programs.map((program) => readFileSync(join(ROOT, program), 'utf8').split('\n').map((line) => line.trim()));
-  const snippets = blocksOf(join(ROOT, 'packages', name, 'README.md')).filter(({ language }) => /^(js|ts|python|go)$/.test(language));
+  const lines = programs.map((program) =>
+    readFileSync(join(ROOT, program), 'utf8')
+      .split('\n')
+      .map((line) => line.trim()),
+  );
+  const snippets = blocksOf(join(ROOT, 'packages', name, 'README.md')).filter(({ language }) =>
+    /^(js|ts|python|go)$/.test(language),
+  );
   expect(snippets.length).toBeGreaterThan(1);
   for (const { text } of snippets) {
-    const wanted = text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+    const wanted = text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
     const missing = lines.map((program) => wanted.filter((line) => !program.includes(line)));
     expect(missing.toSorted((one, other) => one.length - other.length)[0]).toEqual([]);
   }

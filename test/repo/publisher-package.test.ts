@@ -79,7 +79,9 @@ test('CommonJS requires every entry, and has its types', () => {
 
 test('its declarations are whole without its dependencies: nothing in them became any', () => {
   const at = join(tarball.installed, 'dist');
-  const declared = readdirSync(at, { recursive: true }).map(String).filter((name) => name.endsWith('.d.ts'));
+  const declared = readdirSync(at, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.d.ts'));
   expect(declared.length).toBeGreaterThan(40);
   for (const name of declared) expect([name, readFileSync(join(at, name), 'utf8').match(/[:<|] any\b/g)]).toEqual([name, null]);
 });

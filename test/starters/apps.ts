@@ -55,7 +55,12 @@ export type StarterName = keyof typeof STARTERS;
 export const NAMES = (Object.keys(STARTERS) as StarterName[]).filter((name) => existsSync(commandOf(STARTERS[name])));
 
 /** On these the same app runs as on Node. */
-const PORTED: ReadonlySet<StarterName> = new Set(['Hono 4 on workerd', 'Hono 4 on Deno', 'Hono 4 on Bun', 'Express 5 on Node 20']);
+const PORTED: ReadonlySet<StarterName> = new Set([
+  'Hono 4 on workerd',
+  'Hono 4 on Deno',
+  'Hono 4 on Bun',
+  'Express 5 on Node 20',
+]);
 /** Those that stand without a gate, too. */
 export const PLAIN_NAMES = NAMES.filter((name) => existsSync(join(FOLDER, 'plain', STARTERS[name].folder)) && !PORTED.has(name));
 

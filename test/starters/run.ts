@@ -108,7 +108,8 @@ async function installPython(): Promise<void> {
 /** Each app is its starter with the files of the example over it; those that are not built stand without a gate, too. */
 function makeApps(): void {
   for (const name of readdirSync(join(HERE, 'sites'))) {
-    if (!BUILT.some(([built]) => built === name)) cpSync(join(HERE, 'sites', name), join(folder, 'plain', name), { recursive: true });
+    if (!BUILT.some(([built]) => built === name))
+      cpSync(join(HERE, 'sites', name), join(folder, 'plain', name), { recursive: true });
     cpSync(join(HERE, 'sites', name), join(folder, name), { recursive: true });
     cpSync(join(ROOT, 'examples', name), join(folder, name), { recursive: true });
   }

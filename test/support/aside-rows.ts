@@ -117,9 +117,7 @@ export const ROUTES: Readonly<Record<string, { readonly status?: number; readonl
   'GET /sitemap_index.xml': { type: 'application/xml', body: '<sitemapindex/>' },
   'GET /manifest.webmanifest': { type: 'application/manifest+json', body: '{}' },
   'GET /articles/trio/photo.png': { type: 'image/png', body: 'x'.repeat(3_000) },
-  ...Object.fromEntries(
-    Object.entries(ASSETS).map(([name, type]) => [`GET /articles/${name}`, { type, body: 'x'.repeat(900) }]),
-  ),
+  ...Object.fromEntries(Object.entries(ASSETS).map(([name, type]) => [`GET /articles/${name}`, { type, body: 'x'.repeat(900) }])),
   'POST /articles/trio/comments': { status: 201, type: 'application/json', body: '{"id":1}' },
   'GET /articles/old': { status: 301, type: 'text/plain', body: 'moved' },
   'HEAD /articles/old': { status: 301, type: 'text/plain', body: 'moved' },

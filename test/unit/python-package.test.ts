@@ -80,7 +80,10 @@ const HEADS: readonly (readonly [number, string])[] = [
 const OFFER = {
   x402Version: 2,
   resource: { url: 'https://alpha.example/articles/слово', description: 'Ein “Titel” 😀'.repeat(20) },
-  accepts: [{ network: 'eip155:1', amount: '1' }, { network: 'eip155:2', amount: '1' }],
+  accepts: [
+    { network: 'eip155:1', amount: '1' },
+    { network: 'eip155:2', amount: '1' },
+  ],
   extensions: { bazaar: { info: 'x'.repeat(900) }, small: { a: 1 }, 'sign-in-with-x': { info: { nonce: 'a'.repeat(40) } } },
 };
 const TEXTS = ['short', 'é'.repeat(80), '"quoted" \\ and 😀 '.repeat(20)];
@@ -134,7 +137,11 @@ const nodeSays = () => ({
     const plain = plainPath(pathname);
     return [
       plain,
-      SCOPES.map((scope) => [isInScope(scope, plain), slugOf(scope.articlePrefixes, plain), spellingsOf(scope.articlePrefixes, plain)]),
+      SCOPES.map((scope) => [
+        isInScope(scope, plain),
+        slugOf(scope.articlePrefixes, plain),
+        spellingsOf(scope.articlePrefixes, plain),
+      ]),
       resourceOf('https://a.example', plain),
       isAside(plain),
       nameOf(plain),
