@@ -10,14 +10,18 @@ export const PYTHON_MUTANTS: readonly Mutant[] = [
     id: 'python-takes-one-of-two-payments',
     rule: 12,
     bug: 'of two different payments in one request one is settled',
-    edits: [{ file: `${src}/gate.py`, search: 'if first is None or first != second:', replace: 'if first is None and second == "":' }],
+    edits: [
+      { file: `${src}/gate.py`, search: 'if first is None or first != second:', replace: 'if first is None and second == "":' },
+    ],
     test: { file: gate, name: 'two payments in one request' },
   },
   {
     id: 'python-sells-errors',
     rule: 15,
     bug: 'a page with nothing in it is paid for',
-    edits: [{ file: `${src}/decide.py`, search: 'return 200 <= status <= 299 and size > 0', replace: 'return 200 <= status <= 299' }],
+    edits: [
+      { file: `${src}/decide.py`, search: 'return 200 <= status <= 299 and size > 0', replace: 'return 200 <= status <= 299' },
+    ],
     test: { file: gate, name: 'a page that cannot be made, and one with nothing in it' },
   },
   {

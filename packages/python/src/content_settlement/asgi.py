@@ -18,8 +18,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Result = TypeVar("Result")
-# Requests that wait for a decision at once; the others wait for their turn, and people never do.
+# Requests that are decided at once, and that wait for it: agents above that are told to come back, and people never wait.
 _DECISIONS_AT_ONCE = 64
+_MOST_WAITING = 1_000
 
 
 class ContentSettlement:
@@ -32,6 +33,7 @@ class ContentSettlement:
         # Apart, so that payments under way never keep an agent from its offer.
         self._deciding = ThreadPoolExecutor(_DECISIONS_AT_ONCE, "content-settlement")
         self._settling = ThreadPoolExecutor(SALES_AT_ONCE, "content-settlement-sale")
+        self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -43,7 +45,14 @@ class ContentSettlement:
         if self.gate.lets_through(request):
             await self._app(scope, receive, send)
             return
-        ruling = await _in(self._deciding, lambda: self.gate.rule(request))
+        if self._waiting >= _MOST_WAITING:
+            await _send(scope, send, wait_answer(1))
+            return
+        self._waiting += 1
+        try:
+            ruling = await _in(self._deciding, lambda: self.gate.rule(request))
+        finally:
+            self._waiting -= 1
         if ruling.answer is not None:
             await _send(scope, send, ruling.answer)
         elif ruling.look is not None:

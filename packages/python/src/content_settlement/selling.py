@@ -95,7 +95,10 @@ class UnlessSiteHas(Look):
         return status == 404 or (status == 200 and type_.lower().startswith("text/html"))
 
     def finish(self, status: int, body: bytes, encoding: str, is_whole: bool) -> Finished:
-        answer = self._ours()
+        try:
+            answer = self._ours()
+        except Exception:  # the site's own answer is better than none
+            answer = None
         return Finished("own") if answer is None else Finished("answer", answer=answer)
 
 
