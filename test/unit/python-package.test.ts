@@ -214,3 +214,38 @@ print(json.dumps([acts, gate.counts().get("gate", 0)]))
     expect([acts.map(([, act]) => act), failed]).toEqual([strange.map(() => 'serve'), 0]);
   },
 );
+
+test.each(PYTHONS.map((python) => [python.version, python] as const))(
+  'Python %s: of agents that nobody can decide about so many wait and no more, and people go past them',
+  (_version, python) => {
+    const program = `
+import asyncio, json, threading, time
+from content_settlement.asgi import ContentSettlement
+async def app(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"page"})
+gated = ContentSettlement(app, service_url="http://127.0.0.1:1", api_key="k", log=lambda line: None)
+held = threading.Event()
+rule = gated.gate.rule
+gated.gate.rule = lambda request: (held.wait(), rule(request))[1]
+async def ask(agent):
+    statuses = []
+    async def send(message):
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+    headers = [(b"user-agent", agent), (b"host", b"a.example")]
+    scope = {"type": "http", "method": "GET", "path": "/articles/solo", "query_string": b"", "headers": headers}
+    await gated(scope, None, send)
+    return statuses[0]
+async def main():
+    waiting = [asyncio.ensure_future(ask(b"GPTBot/1")) for _ in range(1200)]
+    await asyncio.sleep(0.5)
+    refused = [one.result() for one in waiting if one.done()]
+    person = await asyncio.wait_for(ask(b"Mozilla/5.0 Firefox/145.0"), 1)
+    held.set()
+    return [refused, person, sorted(set(await asyncio.gather(*waiting)))]
+print(json.dumps(asyncio.run(main())))
+`;
+    expect(askPython(python, program, null)).toEqual([Array(200).fill(503), 200, [200, 503]]);
+  },
+);
