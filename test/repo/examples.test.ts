@@ -4,7 +4,9 @@ import { readSources } from '../../tools/check/sources.ts';
 const [guide] = readSources(/^docs\/integrating-publisher\.md$/);
 
 test('what the guide says to add to each framework are lines of the examples, which are run', () => {
-  const examples = readSources(/^examples\/(astro|django|express|fastapi|fastify|hono|next|sveltekit)\//).flatMap(({ text }) => text.split('\n'));
+  const examples = readSources(/^examples\/(astro|django|express|fastapi|fastify|hono|next|sveltekit)\//).flatMap(({ text }) =>
+    text.split('\n'),
+  );
   const snippets = [...(guide?.text ?? '').matchAll(/^```(?:js|python)\n(.*?)^```$/gms)].flatMap(([, lines = '']) =>
     lines.trim().split('\n'),
   );

@@ -163,6 +163,17 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
+test.each(NAMES)(
+  '%s: documents about the site stand where it has none of its own, and nothing in its name that nobody asked for',
+  async (name) => {
+    const ask = (path: string) => fetch(`${apps.get(name)?.url}${path}`, { headers: { 'user-agent': CHROME } });
+    // Nobody waits long for a first copy.
+    await expect.poll(async () => (await ask('/.well-known/x402.json')).status).toBe(200);
+    expect(await (await ask('/.well-known/x402.json')).json()).toMatchObject({ x402Version: 2 });
+    expect((await ask('/llms.txt')).status).toBe(404);
+  },
+);
+
 describe.each(PLAIN_NAMES)('%s, beside the same app without a gate', (name) => {
   const as = async (url: string, [method, path, headers]: (typeof REQUESTS)[number]) => {
     const answer = await fetch(`${url}${path}`, { method, redirect: 'manual', headers: { 'user-agent': CHROME, ...headers } });
