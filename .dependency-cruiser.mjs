@@ -194,7 +194,7 @@ export default {
     doNotFollow: { path: 'node_modules' },
     // Hono, Next and miniflare are installed by test/starters/run.ts alone, the clients of others by test/clients/run.ts, into folders of their own.
     exclude: {
-      path: '(^|/)(\\.sandbox|\\.test|coverage)(/|$)|^contracts/artifacts/|^packages/[^/]+/dist/|^(examples/(hono|next)|test/starters/(sites|added)|test/clients/buyers)/|^test/starters/workerd',
+      path: '(^|/)(\\.sandbox|\\.test|coverage)(/|$)|^contracts/artifacts/|^packages/[^/]+/dist/|^(examples/(astro|fastify|hono|next|sveltekit)|test/starters/(sites|added)|test/clients/buyers)/|^test/starters/workerd',
     },
     moduleSystems: ['es6'],
     combinedDependencies: false,

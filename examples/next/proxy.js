@@ -1,4 +1,4 @@
 import { contentSettlement } from '@content-settlement/publisher/next';
 
 export const proxy = contentSettlement();
-export const config = { matcher: ['/articles/:path*', '/.well-known/svc-challenge/:token'] };
+export const config = { matcher: '/((?!_next/).*)' };

@@ -12,22 +12,11 @@ import { setPricing } from '../../modules/tenants/use/tenants.ts';
 import { contentSettlement } from '../../packages/publisher/src/express.ts';
 import { contentSettlement as forFetch } from '../../packages/publisher/src/fetch.ts';
 import { WALLETS } from '../support/api.ts';
+import { ASSETS, CURL, FORMS, GPT, NO_WAYS, PASSES, TEXT } from '../support/aside-rows.ts';
 import { UA } from '../support/publisher-site.ts';
 import { ruleOf } from '../support/rules/arbitrary.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { useTestService } from '../support/service.ts';
-
-const TEXT = `<!doctype html><title>a page</title><p>${'The whole text. '.repeat(200)}</p>`;
-const GPT = UA.agent;
-const CURL = 'curl/8.5.0';
-
-/** Files beside an article, with the types that servers give them. */
-const ASSETS = {
-  'app.js': 'text/javascript',
-  'app.js.map': 'application/json',
-  'font.woff2': 'application/octet-stream',
-  'talk.mp3': 'audio/mpeg',
-};
 
 let service: TestService;
 let site: TestSite;
@@ -143,42 +132,7 @@ async function ask(method: string, path: string, userAgent: string, body?: strin
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-test.each([
-  ['GET', '/healthz', 'kube-probe/1.31', 200],
-  ['GET', '/healthz', 'ELB-HealthChecker/2.0', 200],
-  ['GET', '/healthz', 'Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)', 200],
-  ['GET', '/healthz', '', 200],
-  ['GET', '/health', CURL, 200],
-  ['GET', '/shop/ping', CURL, 200],
-  ['POST', '/api/hook', 'Stripe/1.0 (+https://stripe.com/docs/webhooks)', 200],
-  ['POST', '/api/hook', 'GitHub-Hookshot/044aadd', 200],
-  ['POST', '/api/hook.json', 'python-requests/2.32.3', 200],
-  ['GET', '/feed.xml', 'Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)', 200],
-  ['GET', '/feed.xml', 'NetNewsWire (RSS Reader; https://netnewswire.com/)', 200],
-  ['GET', '/feed.xml', 'python-requests/2.32.3', 200],
-  ['GET', '/news', 'python-requests/2.32.3', 200],
-  ['GET', '/ads.txt', 'Mediapartners-Google', 200],
-  ['GET', '/ads.txt', CURL, 200],
-  ['GET', '/favicon.ico', 'Twitterbot/1.0', 200],
-  ['GET', '/favicon.ico', GPT, 200],
-  ['GET', '/site.css', 'Twitterbot/1.0', 200],
-  ['GET', '/site.css', CURL, 200],
-  ['GET', '/sitemap_index.xml', GPT, 200],
-  ['GET', '/manifest.webmanifest', CURL, 200],
-  ['GET', '/articles/style.css', GPT, 200],
-  ['GET', '/articles/trio/photo.png', GPT, 200],
-  ['GET', '/articles/app.js', GPT, 200],
-  ['GET', '/articles/app.js.map', GPT, 200],
-  ['GET', '/articles/font.woff2', GPT, 200],
-  ['GET', '/articles/talk.mp3', GPT, 200],
-  ['POST', '/articles/trio/comments', 'python-requests/2.32.3', 201],
-  ['OPTIONS', '/api/items', CURL, 200],
-  ['GET', '/articles/old', GPT, 301],
-  ['HEAD', '/articles/old', GPT, 301],
-  ['GET', '/articles/missing', GPT, 404],
-  ['GET', '/api/items', 'python-requests/2.32.3', 200],
-  ['GET', '/articles/empty', GPT, 200],
-])('%s %s by %s passes', async (method, path, userAgent, status) => {
+test.each(PASSES)('%s %s by %s passes', async (method, path, userAgent, status) => {
   const answer = await ask(method, path, userAgent, method === 'POST' ? '{}' : undefined);
   expect([answer.status, answer.headers.get('payment-required')]).toEqual([status, null]);
 });
@@ -190,23 +144,7 @@ test('a stream and the body of a request go through as they come', async () => {
   expect((await ask('POST', '/api/upload', CURL, 'x'.repeat(300_000))).text).toBe('{"bytes":300000}');
 });
 
-test.each([
-  ['GET', '/articles/p1'],
-  ['HEAD', '/articles/p2'],
-  ['POST', '/articles/p3'],
-  ['PUT', '/articles/p4'],
-  ['DELETE', '/articles/p5'],
-  ['OPTIONS', '/articles/p6'],
-  ['GET', '/articles/p7.png'],
-  ['GET', '/articles/p8/style.css'],
-  ['GET', '/articles/p9/feed.xml'],
-  ['HEAD', '/articles/p10.ico'],
-  ['POST', '/articles/p11/healthz'],
-  ['GET', '/articles/healthz'],
-  ['GET', '/ping'],
-  ['GET', '/articles/p12.json'],
-  ['PROPFIND', '/articles/p13'],
-])('%s %s is no way round the price of a page', async (method, path) => {
+test.each(NO_WAYS)('%s %s is no way round the price of a page', async (method, path) => {
   for (let again = 0; again < 2; again++) {
     const { status, text, headers } = await ask(method, path, GPT);
     expect([status, text.includes('The whole text'), headers.has('payment-required')]).toEqual([402, false, true]);
@@ -214,27 +152,7 @@ test.each([
   }
 });
 
-test.each([
-  ['/articles/forms/f1', { range: 'bytes=0-0,1-99999' }],
-  ['/articles/forms/f2', { accept: 'application/json' }],
-  ['/articles/forms/f3?format=json', {}],
-  ['/articles/forms/f4', { accept: 'application/octet-stream' }],
-  ['/articles/forms/f5', { accept: 'text/csv' }],
-  ['/articles/forms/f6', { accept: 'application/xml' }],
-  ['/articles/forms/f7', { accept: 'text/x-component' }],
-  ['/articles/forms/f8', { accept: 'application/msword' }],
-  ['/articles/forms/health-report.pdf', {}],
-  ['/articles/forms/healthcare-2026', { range: 'bytes=0-9' }],
-  ['/articles/forms/what-is-node.js', {}],
-  ['/articles/forms/what-is-vue.js', { accept: 'application/json' }],
-  ['/articles/forms/what-is-d3.js?format=json', {}],
-  ['/articles/forms/why-backbone.js', { accept: 'application/octet-stream' }],
-  ['/articles/forms/on-reset.css', { range: 'bytes=0-0,1-99999' }],
-  ['/articles/forms/the-story-of.svg', { accept: 'application/json' }],
-  ['/articles/forms/ping', { accept: 'application/json' }],
-  ['/articles/forms/heartbeat?format=json', {}],
-  ['/articles/forms/metrics', { accept: 'text/csv' }],
-] as const)('a page that nobody has asked for yet is not had as %s with %o', async (path, headers) => {
+test.each(FORMS)('a page that nobody has asked for yet is not had as %s with %o', async (path, headers) => {
   const response = await fetch(`${url}${path}`, { headers: { 'user-agent': GPT, host: site.host, ...headers } });
   expect([response.status, (await response.text()).includes('The whole text')]).toEqual([402, false]);
 });

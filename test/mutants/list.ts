@@ -20,6 +20,7 @@ import { PAGE_MUTANTS } from './pages.ts';
 import { PRICE_RULE_MUTANTS } from './priceRules.ts';
 import { PRICE_MUTANTS } from './prices.ts';
 import { PUBLISHER_MUTANTS } from './publisher.ts';
+import { PYTHON_MUTANTS } from './python.ts';
 import { QUERY_RATE_MUTANTS } from './queryRates.ts';
 import { RATE_MUTANTS } from './rates.ts';
 import { READ_AGAIN_MUTANTS } from './readAgain.ts';
@@ -61,6 +62,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PRICE_RULE_MUTANTS,
   ...AGENT_TOOL_MUTANTS,
   ...PUBLISHER_MUTANTS,
+  ...PYTHON_MUTANTS,
   ...AGENT_MUTANTS,
   ...RECEIPT_MUTANTS,
   ...RATE_MUTANTS,

@@ -38,13 +38,28 @@ test('its fetch has types, and refuses what is no address of a page', () => {
     // @ts-expect-error: there is no such limit
     payingFetch({ maxUsd: 1 });`;
   tarball.check('buyer.ts', lines);
+  tarball.check(
+    'required.cts',
+    `import { payingFetch } from '@content-settlement/agent';
+    const read = payingFetch({ maxMicro: 10_000n });
+    const page = async () => await (await read('https://news.example/articles/trio')).text();
+    export = page;`,
+  );
+  // As the package's page has it.
+  const program = `
+import { payingFetch } from '@content-settlement/agent';
+const read = payingFetch({ maxMicro: 10_000n });
+const page = await (await read('https://news.example/articles/trio')).text();
+export { page };`;
+  tarball.check('program.ts', program);
 });
 
 test('it holds what runs and nothing else, and its manifest in the repository is as it was before it was packed', () => {
   expect(readdirSync(tarball.installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
   const { dependencies, peerDependencies, exports } = JSON.parse(readFileSync(join(tarball.installed, 'package.json'), 'utf8'));
   expect(Object.keys({ ...dependencies, ...peerDependencies }).sort()).toEqual(PACKAGES);
-  for (const file of Object.values<string>(exports['.'])) expect(existsSync(join(tarball.installed, file)), file).toBe(true);
+  const { types, default: entry } = exports['.'];
+  for (const file of [types.require, types.default, entry]) expect(existsSync(join(tarball.installed, file)), file).toBe(true);
   const [before, after] = tarball.manifests();
   expect(after).toBe(before);
 });

@@ -3,9 +3,11 @@ import { readSources } from '../../tools/check/sources.ts';
 
 const [guide] = readSources(/^docs\/integrating-publisher\.md$/);
 
-test('what the guide says to add to Express, Hono and Next are lines of the examples, which are run', () => {
-  const examples = readSources(/^examples\/(express|hono|next)\//).flatMap(({ text }) => text.split('\n'));
-  const snippets = [...(guide?.text ?? '').matchAll(/^```js\n(.*?)^```$/gms)].flatMap(([, lines = '']) =>
+test('what the guide says to add to each framework are lines of the examples, which are run', () => {
+  const examples = readSources(/^examples\/(astro|django|express|fastapi|fastify|hono|next|sveltekit)\//).flatMap(({ text }) =>
+    text.split('\n'),
+  );
+  const snippets = [...(guide?.text ?? '').matchAll(/^```(?:js|python)\n(.*?)^```$/gms)].flatMap(([, lines = '']) =>
     lines.trim().split('\n'),
   );
   expect(snippets.length).toBeGreaterThan(5);

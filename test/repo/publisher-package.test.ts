@@ -6,9 +6,14 @@ import { readSources } from '../../tools/check/sources.ts';
 import type { Tarball } from '../support/tarball.ts';
 import { installTarball } from '../support/tarball.ts';
 
+const MOST_DEPENDENCIES = 4;
 /** All that it needs. */
 const PACKAGES = ['@mdream/js', 'http-message-sig', 'isbot', 'jose'];
-const ENTRIES = ['', '/express', '/fetch', '/next'];
+const ENTRIES = ['', '/astro', '/express', '/fastify', '/fetch', '/next', '/sveltekit'];
+interface Entry {
+  readonly types: { readonly require: string; readonly default: string };
+  readonly default: string;
+}
 let tarball: Tarball;
 beforeAll(() => {
   tarball = installTarball('publisher', [...PACKAGES, 'structured-headers']);
@@ -55,9 +60,38 @@ test('it holds what runs and nothing else, with the licences of what it is made 
   expect(readFileSync(join(tarball.installed, 'dist/core/robots.generated.js'), 'utf8')).toContain('MIT License');
   const { dependencies, exports } = JSON.parse(readFileSync(join(tarball.installed, 'package.json'), 'utf8'));
   expect(Object.keys(dependencies).sort()).toEqual(PACKAGES);
-  for (const files of Object.values<Record<string, string>>(exports)) {
-    for (const file of Object.values(files)) expect(existsSync(join(tarball.installed, file)), file).toBe(true);
+  for (const { types, default: file } of Object.values<Entry>(exports)) {
+    for (const one of [types.require, types.default, file]) expect(existsSync(join(tarball.installed, one)), one).toBe(true);
   }
+});
+
+test('CommonJS requires every entry, and has its types', () => {
+  const script = `for (const one of ${JSON.stringify(ENTRIES)}) console.log(Object.keys(require('@content-settlement/publisher' + one)).sort().join(' '))`;
+  expect(tarball.run('load.cjs', script)).toBe(tarball.run('load.mjs', script.replace('require(', 'await import(')));
+  const lines = `import express = require('@content-settlement/publisher/express');
+    import fastify = require('@content-settlement/publisher/fastify');
+    import { createGate } from '@content-settlement/publisher';
+    import type { IncomingMessage, ServerResponse } from 'node:http';
+    const middleware: (request: IncomingMessage, response: ServerResponse, next: () => void) => void = express.contentSettlement();
+    export = { middleware, plugin: fastify.contentSettlement({ charge: 'everyone' }), createGate };`;
+  tarball.check('site.cts', lines);
+});
+
+test('its declarations are whole without its dependencies: nothing in them became any', () => {
+  const at = join(tarball.installed, 'dist');
+  const declared = readdirSync(at, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.d.ts'));
+  expect(declared.length).toBeGreaterThan(40);
+  for (const name of declared) expect([name, readFileSync(join(at, name), 'utf8').match(/[:<|] any\b/g)]).toEqual([name, null]);
+});
+
+test('two that pack get the same bytes, and few packages besides', () => {
+  const first = readFileSync(tarball.packed);
+  const again = installTarball('publisher', []);
+  expect(readFileSync(again.packed).equals(first)).toBe(true);
+  again.remove();
+  expect(PACKAGES.length).toBeLessThanOrEqual(MOST_DEPENDENCIES);
 });
 
 const sources = readSources(/^packages\/publisher\/src\/.*\.ts$/);

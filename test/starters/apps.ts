@@ -5,18 +5,29 @@ import type { PartProcess } from '../../sandbox/parts/processes.ts';
 import { startProcess } from '../../sandbox/parts/processes.ts';
 
 /** Where `run.ts` made the apps. */
-const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
+export const FOLDER = process.env['STARTERS_FOLDER'] ?? '';
+
+/** The package of npm that is an older Node. */
+export const OLD_NODE = `node-${process.platform}-${process.arch}`;
+/** Programs that `run.ts` may have installed, and where. */
+const PROGRAMS = {
+  deno: 'node_modules/.bin/deno',
+  bun: 'node_modules/.bin/bun',
+  'old node': `node_modules/${OLD_NODE}/bin/node`,
+  python: 'python/bin/python',
+} as const;
 
 /** An app: its folder, and what runs it there: Node, or a program that `run.ts` may have installed. */
 interface Starter {
-  readonly folder: 'express' | 'hono' | 'next';
-  readonly program?: 'deno' | 'bun';
+  readonly folder: string;
+  readonly program?: keyof typeof PROGRAMS;
   readonly args: (port: number) => readonly string[];
 }
 
 /** Every app by its name. */
 export const STARTERS = {
   'Express 5': { folder: 'express', args: () => ['server.js'] },
+  'Express 5 on Node 20': { folder: 'express', program: 'old node', args: () => ['server.js'] },
   'Hono 4 on Node': { folder: 'hono', args: () => ['server.js'] },
   'Hono 4 on workerd': { folder: 'hono', args: () => ['workerd.js', 'site.js'] },
   'Hono 4 on Deno': {
@@ -25,6 +36,15 @@ export const STARTERS = {
     args: (port) => ['serve', '--quiet', '-A', '--host', '127.0.0.1', '--port', String(port), 'site.js'],
   },
   'Hono 4 on Bun': { folder: 'hono', program: 'bun', args: () => ['bun.js', 'site.js'] },
+  'Fastify 5': { folder: 'fastify', args: () => ['server.js'] },
+  'Astro 7': { folder: 'astro', args: () => ['dist/server/entry.mjs'] },
+  'SvelteKit 3': { folder: 'sveltekit', args: () => ['build/index.js'] },
+  'FastAPI on uvicorn': {
+    folder: 'fastapi',
+    program: 'python',
+    args: (port) => ['-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', String(port), '--log-level', 'warning'],
+  },
+  'Django 5 under WSGI': { folder: 'django', program: 'python', args: () => ['serve.py'] },
   'Next 16': { folder: 'next', args: (port) => ['../node_modules/next/dist/bin/next', 'start', '-p', String(port)] },
 } as const satisfies Record<string, Starter>;
 
@@ -34,8 +54,18 @@ export type StarterName = keyof typeof STARTERS;
 /** The apps that can be run here. */
 export const NAMES = (Object.keys(STARTERS) as StarterName[]).filter((name) => existsSync(commandOf(STARTERS[name])));
 
+/** On these the same app runs as on Node. */
+const PORTED: ReadonlySet<StarterName> = new Set([
+  'Hono 4 on workerd',
+  'Hono 4 on Deno',
+  'Hono 4 on Bun',
+  'Express 5 on Node 20',
+]);
+/** Those that stand without a gate, too. */
+export const PLAIN_NAMES = NAMES.filter((name) => existsSync(join(FOLDER, 'plain', STARTERS[name].folder)) && !PORTED.has(name));
+
 function commandOf({ program }: Starter): string {
-  return program === undefined ? process.execPath : join(FOLDER, 'node_modules/.bin', program);
+  return program === undefined ? process.execPath : join(FOLDER, PROGRAMS[program]);
 }
 
 /** A running app. */
@@ -44,11 +74,11 @@ export interface App {
   readonly process: PartProcess;
 }
 
-/** Starts an app with a key, in front of a service; resolves once it listens. */
-export async function startApp(name: StarterName, service: { readonly url: string; readonly key: string }): Promise<App> {
+/** Starts an app with a key, in front of a service; without one, the app without its gate. Resolves once it listens. */
+export async function startApp(name: StarterName, service: { readonly url: string; readonly key: string } | null): Promise<App> {
   const { folder, args }: Starter = STARTERS[name];
   const port = await choosePort(0);
-  const cwd = join(FOLDER, folder);
+  const cwd = service === null ? join(FOLDER, 'plain', folder) : join(FOLDER, folder);
   const started = await startProcess({
     name,
     command: commandOf(STARTERS[name]),
@@ -58,8 +88,8 @@ export async function startApp(name: StarterName, service: { readonly url: strin
     env: {
       ...process.env,
       PORT: String(port),
-      SVC_URL: service.url,
-      SVC_API_KEY: service.key,
+      HOST: '127.0.0.1',
+      ...(service === null ? {} : { SVC_URL: service.url, SVC_API_KEY: service.key }),
       NODE_ENV: 'production',
       NODE_OPTIONS: '', // ours would make them look for the package's source, which is not in it
     },

@@ -3,19 +3,22 @@
  * service that is away.
  */
 
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch';
 import { revokeKey } from '../../modules/identity/use/keys/keys.ts';
+import { createClient } from '../../packages/publisher/src/client.ts';
 import { ALPHA_PRICING, WALLETS } from '../support/api.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
 import { balancesOf } from '../support/shop.ts';
 import { moneyVerdicts } from '../support/verify.ts';
 import type { App, StarterName } from './apps.ts';
-import { NAMES, startApp } from './apps.ts';
+import { FOLDER, NAMES, PLAIN_NAMES, startApp } from './apps.ts';
 import type { Front, FrontMode } from './front.ts';
 import { startFront } from './front.ts';
 
@@ -23,16 +26,35 @@ const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const GPTBOT = 'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)';
 const PRICE = 1_000n;
+const MOST_GZIPPED_BYTES = 35_840;
+/** What people and search engines ask a site for. */
+const REQUESTS = [
+  ['GET', '/articles/trio', {}],
+  ['GET', '/articles/trio?utm_source=x', { 'user-agent': GOOGLEBOT }],
+  ['HEAD', '/articles/trio', {}],
+  ['GET', '/articles/trio', { 'accept-encoding': 'gzip', 'accept-language': 'de' }],
+  ['GET', '/articles/trio', { range: 'bytes=0-3' }],
+  ['GET', '/articles/trio', { 'if-none-match': '"x"', 'if-modified-since': 'Sun, 29 Nov 2026 00:00:00 GMT' }],
+  ['GET', '/articles/trio', { authorization: 'Basic YTpi', cookie: 'a=b' }],
+  ['POST', '/articles/trio', {}],
+  ['GET', '/missing', {}],
+  ['GET', '/robots.txt', {}],
+  ['GET', '/llms.txt', { 'user-agent': GOOGLEBOT }],
+] as const satisfies readonly (readonly [method: string, path: string, headers: Readonly<Record<string, string>>])[];
 
 let service: TestService;
 let site: TestSite;
 let front: Front;
+/** What the owner of the site proves a host with. */
+let token: string;
 const apps = new Map<StarterName, App>();
 
 beforeAll(async () => {
   service = await startTestService();
   const articlePrefixes = ['/articles/', '/stories/'];
   site = await service.site({ hosts: ['alpha.example'], pricing: { ...ALPHA_PRICING, articlePrefixes } });
+  const opened = await createClient({ serviceUrl: service.baseUrl, apiKey: site.key }).openHost('proof-of-the.alpha.example');
+  token = opened.ok ? opened.body.challenge.token : '';
   front = await startFront(() => service.apis.at(-1)?.url ?? '');
   for (const name of NAMES) apps.set(name, await startApp(name, { url: front.url, key: site.key }));
 });
@@ -81,6 +103,16 @@ async function newBuyer(client: 'v1' | 'v2') {
   };
 }
 
+/** What is used of esbuild, which is installed beside the starters alone. */
+type Build = (options: object) => Promise<{
+  readonly outputFiles: readonly { readonly path: string; readonly contents: Uint8Array }[];
+  readonly metafile: {
+    readonly outputs: Readonly<
+      Record<string, { readonly entryPoint?: string; readonly imports: readonly { path: string; kind: string }[] }>
+    >;
+  };
+}>;
+
 type Buyer = Awaited<ReturnType<typeof newBuyer>>;
 
 describe.each(NAMES)('%s', (name) => {
@@ -118,6 +150,83 @@ describe.each(NAMES)('%s', (name) => {
     expect(refused.text).not.toContain('<h1>trio</h1>');
     expect(await read(name, 'free', GPTBOT)).toMatchObject({ status: 200, text: pageOf('free') });
   });
+});
+
+describe.each(NAMES)('%s', (name) => {
+  test('the host is proven by its file, and a token of nobody is not repeated', async () => {
+    const ask = (what: string) =>
+      fetch(`${apps.get(name)?.url}/.well-known/svc-challenge/${what}`, { headers: { 'user-agent': CHROME } });
+    // Where the gate stands in front of pages alone, their server has to be told of this path: as Next is by its matcher.
+    expect(token).not.toBe('');
+    await expect.poll(async () => (await ask(token)).text()).toBe(token);
+    expect((await ask('abcdefghijklmnop')).status).toBe(404);
+  });
+});
+
+test.each(NAMES)(
+  '%s: documents about the site stand where it has none of its own, and nothing in its name that nobody asked for',
+  async (name) => {
+    const ask = (path: string) => fetch(`${apps.get(name)?.url}${path}`, { headers: { 'user-agent': CHROME } });
+    // Nobody waits long for a first copy.
+    await expect.poll(async () => (await ask('/.well-known/x402.json')).status).toBe(200);
+    expect(await (await ask('/.well-known/x402.json')).json()).toMatchObject({ x402Version: 2 });
+    expect((await ask('/llms.txt')).status).toBe(404);
+  },
+);
+
+describe.each(PLAIN_NAMES)('%s, beside the same app without a gate', (name) => {
+  const as = async (url: string, [method, path, headers]: (typeof REQUESTS)[number]) => {
+    const answer = await fetch(`${url}${path}`, { method, redirect: 'manual', headers: { 'user-agent': CHROME, ...headers } });
+    const kept = [...answer.headers].filter(([one]) => one !== 'date' && one !== 'set-cookie');
+    return { status: answer.status, headers: Object.fromEntries(kept), body: await answer.text() };
+  };
+  test('people and search engines get the same status, headers and body', async () => {
+    const plain = await startApp(name, null);
+    for (const request of REQUESTS)
+      expect([request, await as(apps.get(name)?.url ?? '', request)]).toEqual([request, await as(plain.url, request)]);
+    await plain.process.stop();
+  });
+});
+
+test('what SvelteKit and Astro take for the page costs what the page costs: its data, and an address that is encoded twice', async () => {
+  for (const [name, path] of [
+    ['SvelteKit 3', '/articles/trio/__data.json'],
+    ['Astro 7', '/articles/%2574rio'],
+  ] as const) {
+    const ask = async (userAgent: string) => {
+      const answer = await fetch(`${apps.get(name)?.url}${path}`, { headers: { 'user-agent': userAgent } });
+      return [answer.status, (await answer.text()).includes('trio')];
+    };
+    expect([name, await ask(CHROME)]).toEqual([name, [200, true]]);
+    expect([name, (await ask(GPTBOT))[0]]).toEqual([name, 402]);
+  }
+});
+
+test('what a site loads at first of the package, and of all that it needs, is small', async () => {
+  const { build } = (await import(join(FOLDER, 'node_modules/esbuild/lib/main.js'))) as { readonly build: Build };
+  const contents = "export { contentSettlement } from '@content-settlement/publisher/fetch';";
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: FOLDER },
+    outdir: '.',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*'],
+  });
+  // What is loaded when it is needed waits in files of its own.
+  const first = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === '<stdin>')?.[0] ?? '';
+  const loaded = new Set([first]);
+  for (const name of loaded)
+    for (const { path, kind } of metafile.outputs[name]?.imports ?? []) if (kind === 'import-statement') loaded.add(path);
+  const code = outputFiles.filter(({ path }) => [...loaded].some((name) => path.endsWith(`/${name}`)));
+  expect(code.length).toBe(loaded.size);
+  expect(gzipSync(Buffer.concat(code.map(({ contents: bytes }) => bytes))).length).toBeLessThanOrEqual(MOST_GZIPPED_BYTES);
 });
 
 test('a route handler of Next sells what it answers, and people read it', async () => {

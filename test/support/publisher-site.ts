@@ -101,7 +101,16 @@ function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage): Req
 
 async function listen(server: Server): Promise<Pick<PublisherSite, 'url' | 'get' | 'raw' | 'close'>> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { ...callsTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), close };
+}
+
+/** How a site is asked, as tests do. */
+export function callsTo(url: string): Pick<PublisherSite, 'url' | 'get' | 'raw'> {
   return {
     url,
     get: (path, headers = {}, method = 'GET') => fetch(`${url}${path}`, { method, headers, redirect: 'manual' }),
@@ -120,11 +129,6 @@ async function listen(server: Server): Promise<Pick<PublisherSite, 'url' | 'get'
         });
         asked.on('error', reject);
         asked.end();
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
       }),
   };
 }

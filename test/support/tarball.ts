@@ -17,18 +17,20 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** As whoever installs it checks types. */
-const TSC = '--noEmit --strict --skipLibCheck --target es2022 --module nodenext --lib es2023,dom --types node'.split(' ');
+const TSC = '--noEmit --strict --skipLibCheck --target es2022 --module node16 --lib es2023,dom --types node'.split(' ');
 
 /** An installed package. */
 export interface Tarball {
   /** The folder that it is installed in, and the package's own in there. */
   readonly folder: string;
   readonly installed: string;
+  /** The file that npm packed. */
+  readonly packed: string;
   /** Runs Node there, without what makes it look for our sources; what it printed. Throws where it fails. */
   node(...args: readonly string[]): string;
   /** Runs a module with this text. */
   run(name: string, text: string): string;
-  /** Throws where a file with this text has an error of types. */
+  /** Throws where a file with this text has an error of types; `.cts` is CommonJS. */
   check(name: string, text: string): void;
   /** The manifest of the repository, before the package was packed and after. */
   manifests(): readonly [before: string, after: string];
@@ -44,7 +46,7 @@ export function installTarball(name: 'agent' | 'publisher', dependencies: readon
   const copy = join(repository, 'packages', name);
   const env = { ...process.env, NODE_OPTIONS: '', NODE_NO_WARNINGS: '1', CONTENT_SETTLEMENT_HOME: join(folder, 'home') };
   cpSync(join(ROOT, 'packages', name), copy, { recursive: true, filter: (path) => !/\/(dist|node_modules)$/.test(path) });
-  cpSync(join(ROOT, 'tsconfig.json'), join(repository, 'tsconfig.json'));
+  for (const file of ['tsconfig.json', 'package.json', 'packages/pack.mjs']) cpSync(join(ROOT, file), join(repository, file));
   symlinkSync(join(ROOT, 'node_modules'), join(repository, 'node_modules'));
   execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy });
   const [packed = ''] = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
@@ -61,6 +63,7 @@ export function installTarball(name: 'agent' | 'publisher', dependencies: readon
   return {
     folder,
     installed,
+    packed: join(folder, packed),
     node,
     run: (file, text) => {
       writeFileSync(join(folder, file), text);

@@ -1,5 +1,5 @@
 /**
- * Writes the table of robots that the package, the WordPress plugin and the service tell visitors apart by.
+ * Writes the table of robots that the packages, the WordPress plugin and the service tell visitors apart by.
  * node packages/publisher/bin/visitors.mjs
  *
  * AI agents are the names of robots.json, the list that https://github.com/ai-robots-txt/ai.robots.txt keeps. The other classes stand in
@@ -133,10 +133,21 @@ ${ai.map((name) => `\t\t${phpText(name)},`).join('\n')}
 `;
 }
 
+/** For the Python package: patterns as its `re` takes them, no range that begins with a class and no look behind at names of two lengths. */
+export async function renderPython() {
+  const { list } = await import(createRequire(import.meta.url).resolve('isbot'));
+  const portable = (one) =>
+    one.replace(/(\\[wd])-(?=[^\]])/g, '$1\\-').replace(/\(\?<!([^()|]+)\|([^()|]+)\)/g, '(?<!$1)(?<!$2)');
+  const robots = list.map(portable).join('|');
+  const names = { classes: PATTERNS, robots, browsers: BROWSERS, cdns: CDNS, defaults };
+  return `${JSON.stringify({ about: HEAD.split('\n'), ...names }, null, 2)}\n`;
+}
+
 const TARGETS = [
   ['../src/core/robots.generated.ts', renderPackage],
   ['../../../modules/gate/rules/robots.generated.ts', renderService],
   ['../../wordpress/content-settlement/includes/robots.generated.php', renderPlugin],
+  ['../../python/src/content_settlement/robots.generated.json', renderPython],
 ];
 
 /** Each generated file as it stands and as it would be written. */

@@ -4,7 +4,7 @@
  * before the money here, too.
  */
 import { waitAnswer } from './answers.ts';
-import type { FetchOptions } from './fetch.ts';
+import type { FetchOptions, Handler } from './fetch.ts';
 import { contentSettlement as forFetch } from './fetch.ts';
 import { createGate } from './gate.ts';
 import { openPasses } from './knowing/passes.ts';
@@ -54,5 +54,14 @@ export function contentSettlement(options: NextOptions = {}): NextProxy {
     }
   };
   const late: FetchOptions = () => options;
-  return Object.assign(proxy, { route: forFetch(late) });
+  const sell = forFetch(late);
+  // Where a proxy stands in front of the handler, too, it sells, and asks for the page past this gate as past its own.
+  const route = <Rest extends unknown[]>(handler: Handler<Rest>) => {
+    const sold = sell(handler);
+    return async (request: Request, ...rest: Rest): Promise<Response> => {
+      opened ??= open();
+      return (await opened.passes.isOwnCall(request)) ? handler(request, ...rest) : sold(request, ...rest);
+    };
+  };
+  return Object.assign(proxy, { route });
 }

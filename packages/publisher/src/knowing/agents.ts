@@ -3,7 +3,7 @@
  * others, since it reads the agents' directories. What bounds the cost of made-up signatures: 16 calls at once, 20 a second, and memory for
  * 1,000 agents. Who is not verified is an agent like any other.
  */
-import { isSignatureError, verifySignature, webcrypto } from 'http-message-sig';
+import type { webcrypto } from 'http-message-sig';
 import type { AgentKey, AgentVerdict, Client, ObservedAgent } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
 import { Lru } from '../core/lru.ts';
@@ -23,6 +23,8 @@ export interface Agents {
   identify(request: SiteRequest, origin: string): Promise<Signed>;
 }
 
+/** Loaded for the first request that is signed: most sites get none for long. */
+const signatures = () => import('http-message-sig');
 const REMEMBERED = 1_000;
 const AT_ONCE = 16;
 const A_SECOND = 20;
@@ -130,6 +132,7 @@ async function lookAt(
   { method, url, headers }: SignedRequest,
   { now, known }: { readonly now: number; readonly known: (way: string) => Known | undefined },
 ): Promise<Look> {
+  const { isSignatureError, verifySignature } = await signatures();
   const fields = Object.entries(headers).map(([name, value]) => ({ name, value }));
   let way: string | null = null;
   let found: Known | undefined;
@@ -166,6 +169,7 @@ async function lookAt(
 async function imported(jwk: AgentKey): Promise<ReturnType<typeof webcrypto.verifier> | null> {
   const algorithm = jwk.kty === 'OKP' ? { name: 'Ed25519' } : { name: 'RSA-PSS', hash: 'SHA-512' };
   try {
+    const { webcrypto } = await signatures();
     return webcrypto.verifier(await crypto.subtle.importKey('jwk', { ...jwk }, algorithm, true, ['verify']));
   } catch {
     return null; // a platform without the algorithm: the service is asked each time

@@ -1,0 +1,3 @@
+import { contentSettlement } from '@content-settlement/publisher/astro';
+
+export const onRequest = contentSettlement();

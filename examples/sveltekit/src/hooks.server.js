@@ -1,0 +1,3 @@
+import { contentSettlement } from '@content-settlement/publisher/sveltekit';
+
+export const handle = contentSettlement();

@@ -1,0 +1,61 @@
+import type { Mutant } from './mutant.ts';
+
+const src = 'packages/python/src/content_settlement';
+const gate = 'test/e2e/python-gate.test.ts';
+const rules = 'test/unit/python-package.test.ts';
+
+/** Bugs in the gate for Python: those that the gate for Node must not have either, where Python has lines of its own. */
+export const PYTHON_MUTANTS: readonly Mutant[] = [
+  {
+    id: 'python-takes-one-of-two-payments',
+    rule: 12,
+    bug: 'of two different payments in one request one is settled',
+    edits: [
+      { file: `${src}/gate.py`, search: 'if first is None or first != second:', replace: 'if first is None and second == "":' },
+    ],
+    test: { file: gate, name: 'two payments in one request' },
+  },
+  {
+    id: 'python-sells-errors',
+    rule: 15,
+    bug: 'a page with nothing in it is paid for',
+    edits: [
+      { file: `${src}/decide.py`, search: 'return 200 <= status <= 299 and size > 0', replace: 'return 200 <= status <= 299' },
+    ],
+    test: { file: gate, name: 'a page that cannot be made, and one with nothing in it' },
+  },
+  {
+    id: 'python-offers-in-an-outage',
+    rule: 15,
+    bug: 'a verify that did not answer is taken for a refusal, and the buyer signs another payment',
+    edits: [{ file: `${src}/decide.py`, search: 'if status == 402 and code', replace: 'if status != 503 and code' }],
+    test: { file: gate, name: 'readers notice nothing, agents read what has no known price' },
+  },
+  {
+    id: 'python-offers-what-was-bought',
+    rule: 15,
+    bug: 'a licence that cannot be proven while the service is away is none, and its holder pays again',
+    edits: [
+      {
+        file: `${src}/decide.py`,
+        search: 'if facts.licence == "unproven" and facts.payment == "none":',
+        replace: 'if facts.licence == "unproven" and facts.payment == "never":',
+      },
+    ],
+    test: { file: gate, name: 'one that was never looked at waits' },
+  },
+  {
+    id: 'python-gives-pages-in-another-form',
+    rule: 15,
+    bug: 'an article is given to whoever asks for it as data',
+    edits: [{ file: `${src}/aside.py`, search: 'if asked == "name":', replace: 'if asked in ("name", "page"):' }],
+    test: { file: gate, name: 'a page that nobody has asked for yet' },
+  },
+  {
+    id: 'python-falls-over-nested-texts',
+    rule: 15,
+    bug: 'a header nested deeper than Python reads is an error of the site, and its page goes out',
+    edits: [{ file: `${src}/shapes.py`, search: 'except (ValueError, RecursionError):', replace: 'except ValueError:' }],
+    test: { file: rules, name: 'what strangers send is read without an error' },
+  },
+];
