@@ -57,7 +57,7 @@ const TEXTS: Readonly<Record<string, number>> = {
   'records of JSON': 14,
   'writes in its own terms': 8,
   'fence of its plan': 8,
-  lateral: 5,
+  lateral: 6,
   recursive: 1,
   'skips locked rows': 3,
   'advisory lock': 3,
@@ -67,7 +67,7 @@ const TEXTS: Readonly<Record<string, number>> = {
   'one document of JSON': 1,
   'table as asked': 15,
   'filters and order as asked': 12,
-  'pieces of a window, each of its own rollup': 23,
+  'pieces of a window, each of its own rollup': 27,
   'way to the payments of a buyer': 3,
   'rows that are counted as they are written': 1,
 };

@@ -263,7 +263,10 @@ async function seriesOfGroups(
     const keys = keysOf(groups);
     for (const asked of series) {
       const buckets = bucketsOf(frame.window, asked, frame.generatedAtMs);
-      const sums = Map.groupBy(await sumsInBuckets(sql, query, { scope, buckets, keys, namedBy: frame.window }), ({ key }) => key);
+      const sums = Map.groupBy(
+        await sumsInBuckets(sql, query, { scope, buckets, keys, namedBy: frame.window }),
+        ({ key }) => key,
+      );
       for (const key of keys) {
         const places = Map.groupBy(sums.get(key) ?? [], ({ place }) => place);
         known.set(

@@ -8,7 +8,16 @@ import { isWholeTenant } from '../scope.ts';
 import type { NamedBy } from './authors.ts';
 import { authorCount, newestAuthorId } from './authors.ts';
 import type { CrossingDimension, CrossingScope, PayerHistory, SiteWindow } from './crossings.ts';
-import { authorGroups, crossingConditions, crossingSource, endOf, hadPaid, isRolledByAuthor, sitesSource, within } from './crossings.ts';
+import {
+  authorGroups,
+  crossingConditions,
+  crossingSource,
+  endOf,
+  hadPaid,
+  isRolledByAuthor,
+  sitesSource,
+  within,
+} from './crossings.ts';
 import type { Page } from './pages.ts';
 import { readPage } from './pages.ts';
 
