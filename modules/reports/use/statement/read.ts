@@ -94,12 +94,14 @@ function sharesOf(sums: readonly AuthorSum[]): readonly [number, number] {
 }
 
 /**
- * An author without a sale in the window is one all the same if the roster has them, or a wallet that was paid before its end. Throws not_found for anybody
+ * An author without a sale in the window is one all the same if the roster has them, or a wallet was theirs by its end, or is now. Throws not_found for anybody
  * else.
  */
 export async function requireKnown(sql: Sql, tenantId: string, authorId: string, window: NamedBy): Promise<void> {
   if (await findMember(sql, tenantId, authorId)) return;
-  if ((await listWallets(sql, tenantId, authorId, window)).length > 0) return;
+  for (const namedBy of [window, { toMs: null }]) {
+    if ((await listWallets(sql, tenantId, authorId, namedBy)).length > 0) return;
+  }
   throw new ServiceError('not_found', 'author: no author of this site has this id', { parameter: 'author' });
 }
 
