@@ -80,6 +80,13 @@ test('every example of GraphiQL is a valid document, and the documentation has i
   }
 });
 
+test('every document of the documentation is valid', () => {
+  const docs = readFileSync(new URL('../../docs/graphql.md', import.meta.url), 'utf8');
+  const blocks = [...docs.matchAll(/```graphql\n(.*?)```/gs)].map(([, block = '']) => block);
+  for (const block of blocks) expect([block, validate(schema, parse(block))]).toEqual([block, []]);
+  expect(blocks.length).toBeGreaterThan(EXAMPLES.length);
+});
+
 test('every list of the schema that is no page stands in the table of what lists hold at most, and the table names no other', () => {
   const lists = types
     .filter(isObjectType)

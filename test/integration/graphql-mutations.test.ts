@@ -283,6 +283,15 @@ const CASES: readonly Case[] = [
     secrets: ['url'],
   },
   {
+    name: 'makeRowsLink',
+    action: 'rows.link',
+    input: () => ({ query: '{ tenant { legs { nodes { at } } } }', hours: 1 }),
+    fields: 'url expiresAt',
+    before: null,
+    after: { query: '{ tenant { legs { nodes { at } } } }', expiresAt: any },
+    secrets: ['url'],
+  },
+  {
     name: 'revokeInvitation',
     action: 'member.revoke_invite',
     input: () => ({ authorId: 'ann' }),
