@@ -39,17 +39,18 @@ export const STARTERS = {
   'Fastify 5': { folder: 'fastify', args: () => ['server.js'] },
   'Astro 7': { folder: 'astro', args: () => ['dist/server/entry.mjs'] },
   'SvelteKit 3': { folder: 'sveltekit', args: () => ['build/index.js'] },
-  'FastAPI on uvicorn': {
-    folder: 'fastapi',
-    program: 'python',
-    args: (port) => ['-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', String(port), '--log-level', 'warning'],
-  },
+  'FastAPI on uvicorn': { folder: 'fastapi', program: 'python', args: (port) => uvicorn('main:app', port) },
+  'Django 5 under ASGI': { folder: 'django', program: 'python', args: (port) => uvicorn('asgi:application', port) },
   'Django 5 under WSGI': { folder: 'django', program: 'python', args: () => ['serve.py'] },
   'Next 16': { folder: 'next', args: (port) => ['../node_modules/next/dist/bin/next', 'start', '-p', String(port)] },
 } as const satisfies Record<string, Starter>;
 
 /** The name of an app. */
 export type StarterName = keyof typeof STARTERS;
+
+function uvicorn(app: string, port: number): readonly string[] {
+  return ['-m', 'uvicorn', app, '--host', '127.0.0.1', '--port', String(port), '--log-level', 'warning'];
+}
 
 /** The apps that can be run here. */
 export const NAMES = (Object.keys(STARTERS) as StarterName[]).filter((name) => existsSync(commandOf(STARTERS[name])));

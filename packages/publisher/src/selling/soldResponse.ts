@@ -81,7 +81,8 @@ async function sellResponse(
     const result = await sale.finish({ status: page.status, bytes, type, encoding, chunks: rest ? undefined : chunks });
     options.signal.removeEventListener('abort', forget);
     if (result.act === 'answer' || options.signal.aborted) {
-      await rest?.cancel().catch(() => undefined);
+      // Not waited for: Next reads twice what it fetches, and ends one reading when the other ends.
+      void rest?.cancel().catch(() => undefined);
       return responseOf(result.act === 'answer' ? result.answer : waitAnswer(1));
     }
     if ('body' in result && result.body) return withHeaders(withoutBody(page), result.headers, result.body);
