@@ -1,7 +1,7 @@
 import type { Database } from '../../../db/database.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Pricing } from '../../pricing/rules/pricing.ts';
-import { findPricing } from '../../tenants/store/tenants.ts';
+import { findPricing } from '../../pricing/store/pricing.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
 import type { PricingLimits } from '../../tenants/use/tenants.ts';
