@@ -82,8 +82,8 @@ export async function replacePricing(
   change: (current: Pricing) => Pricing,
 ): Promise<{ version: number } | null> {
   return database.transaction(async (sql) => {
-    const [tenant] = await run(sql, tenantOf(tenantId).select('version').forNoKeyUpdate());
-    if (tenant === undefined) return null;
+    const tenant = await lockTenant(sql, tenantId);
+    if (tenant === null) return null;
     const version = tenant.version + 1;
     const next = await insertNextPricing(sql, { tenantId, version, at }, change);
     await changeTenant(sql, tenantId, chargedBy(next), at);
@@ -92,6 +92,18 @@ export async function replacePricing(
 }
 
 const tenantOf = (tenantId: string) => tables.selectFrom('tenant').where('tenantId', '=', tenantId);
+
+/**
+ * Waits until nobody else changes what hangs on the site, and keeps others waiting to the end of the transaction; rows that name the site may
+ * still be added. Null: there is no such site.
+ */
+export async function lockTenant(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ readonly status: TenantStatus; readonly version: number } | null> {
+  const [row] = await run(sql, tenantOf(tenantId).select(['status', 'version']).forNoKeyUpdate());
+  return row ?? null;
+}
 
 /** A tenant's version, which every change of what it sells moves; null when there is no such tenant. */
 export async function findVersion(sql: Sql, tenantId: string): Promise<number | null> {

@@ -7,7 +7,7 @@ import type { TenantStatus } from '../../kernel/access/key.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { NewAuditEntry } from '../store/auditLog.ts';
 import { insertAuditEntry } from '../store/auditLog.ts';
-import { lockTenant } from '../store/owners.ts';
+import { lockTenant } from '../store/tenants.ts';
 
 /** Who changes something of which site. */
 export interface SiteCall {
