@@ -29,7 +29,6 @@ import { mcpResourceRoute, oauthMetadataRoute, oauthTokenRoute } from './routes/
 import { registerClientRoute } from './routes/accounts/register.ts';
 import { spendingCsvRoute, spendingRoute } from './routes/accounts/spending.ts';
 import { serviceCatalogRoute } from './routes/discovery/catalog.ts';
-import { compPackagesRoute } from './routes/discovery/compPackages.ts';
 import { discoveryDocumentRoute } from './routes/discovery/document.ts';
 import { listResourcesRoute, searchResourcesRoute } from './routes/discovery/list.ts';
 import { agentsVerifyRoute } from './routes/gate/agentsVerify.ts';
@@ -81,7 +80,6 @@ export const DESCRIBED: readonly Route[] = [
   licencesAccessRoute,
   licencesLegsRoute,
   usageRoute,
-  compPackagesRoute,
   challengeRoute,
   signInRoute,
   accountNoticesRoute,

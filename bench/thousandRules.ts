@@ -1,7 +1,6 @@
 import { compilePricing } from '../modules/pricing/rules/pricing.ts';
 import type { RslContent } from '../modules/pricing/rules/rsl/contents.ts';
-import { rslContents } from '../modules/pricing/rules/rsl/contents.ts';
-import { rslDocument } from '../modules/pricing/rules/rsl/document.ts';
+import { rslContents, rslDocument } from '../modules/pricing/rules/rsl/contents.ts';
 import { rslPaths } from '../modules/pricing/rules/rsl/paths.ts';
 import { pricingOf, ruleOf } from '../test/support/rules/arbitrary.ts';
 import { alternate } from './harness/alternate.ts';

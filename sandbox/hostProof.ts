@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
-import { mintConnectKey } from '../modules/identity/use/keys/connectKey.ts';
+import { mintConnectKey } from '../modules/identity/use/keys/keys.ts';
 import { createTenant } from '../modules/tenants/use/tenants.ts';
 import type { Pepper } from '../platform/tokens/pepper.ts';
 import type { Printer } from './print.ts';

@@ -1,5 +1,4 @@
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { compExamples } from './comp.ts';
 import { discoveryExamples } from './discovery.ts';
 import { enforceExamples } from './enforce.ts';
 import { licenceExamples } from './licences.ts';
@@ -10,7 +9,6 @@ import { spendingExamples } from './spending.ts';
 
 /** Examples by operationId; `test/unit/openapi-examples.test.ts` holds each against the schema it illustrates. */
 export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
-  ...compExamples,
   ...enforceExamples,
   ...licenceExamples,
   ...receiptExamples,

@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { listMigrations } from '../../db/migrations.ts';
-import { openReportDatabase } from '../../modules/reports/store/reportPool.ts';
+import { openReportDatabase } from '../../modules/reports/store/pools.ts';
 import { removeCluster } from '../../sandbox/parts/postgres/cluster.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';

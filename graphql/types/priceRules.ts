@@ -1,5 +1,5 @@
 import type { AgentCategory, PriceRule } from '../../modules/pricing/rules/rule.ts';
-import { listPriceRules } from '../../modules/quotes/use/ruleList.ts';
+import { listPriceRules } from '../../modules/quotes/use/managePrices.ts';
 import { LIST_COST } from '../limits/limits.ts';
 import { builder } from '../schema/builder.ts';
 import { CrossingKind, named } from '../schema/enums.ts';

@@ -1,4 +1,7 @@
-/** Places for requests to one target: a site that hangs must not take all of ours, nor we all of its. */
+/**
+ * Places for requests to one target: a site that hangs must not take all of ours, nor we all of its. Not turns of platform/pacing/fairQueue.ts, which
+ * look through all who wait whenever one ends: those who wait for a target that hangs would slow down every other.
+ */
 export interface TargetSlots {
   /** Runs `work` when the target has a place, in order of asking. Rejects with the signal's reason when it is aborted first. */
   run<T>(target: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;

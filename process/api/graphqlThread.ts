@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { ReaderDeps } from '../../graphql/request/context.ts';
 import { openEngine } from '../../graphql/request/engine.ts';
 import { logThrough, serve } from '../../graphql/thread/serve.ts';
-import { openReadingDatabase } from '../../modules/reports/store/lists/graphqlPool.ts';
+import { openReadingDatabase } from '../../modules/reports/store/pools.ts';
 
 /** How far the thread stands back. */
 const NICE = 10;

@@ -1,4 +1,4 @@
-import type { SignUp } from '../../modules/identity/use/owners/signUp.ts';
+import type { SignUp } from '../../modules/identity/use/owners/authenticate.ts';
 import type { ApiConfig } from '../config.ts';
 
 /** How owners add sites by themselves; null: they do not. */

@@ -21,7 +21,7 @@ import { watchProcess } from '../../modules/operations/use/processWatch.ts';
 import type { CreditsBookOptions } from '../../modules/quotes/use/credits/book.ts';
 import { openCreditsBook } from '../../modules/quotes/use/credits/book.ts';
 import type { PublisherDeps } from '../../modules/quotes/use/deps.ts';
-import { openReportDatabase } from '../../modules/reports/store/reportPool.ts';
+import { openReportDatabase } from '../../modules/reports/store/pools.ts';
 import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
 import { openScopes, SCOPE_LIMITS } from '../../modules/storefront/use/licences/scopes.ts';
 import { issuerOf } from '../../modules/tenants/use/tenants.ts';

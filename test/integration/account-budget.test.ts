@@ -104,7 +104,7 @@ test('what only an owner may is refused to an agent’s key and to a client, unl
   expect((await send('GET', BUDGET, buying)).status).toBe(200);
 });
 
-test('a token of before, which does not say what it may, is no owner’s', async () => {
+test('a token that does not say what it may is no owner’s', async () => {
   const { accountId } = await openAccount();
   const { kid } = api.deps.keyring.current();
   const iat = Math.floor(api.deps.clock() / 1_000);

@@ -177,14 +177,14 @@ test('a challenge given under the pepper before is good while that is configured
 
 test('wallets of code have turns of their own: so many a minute, of one address fewer, and keys sign in beside it', async () => {
   const line = await startRpcProxy(chain.rpcUrl);
-  const own = await startTestApi({ rpcUrls: [line.url], codeWallets: { atOnce: 2, perMinute: 4, perMinuteOfOne: 3 } });
+  const own = await startTestApi({ rpcUrls: [line.url], codeWallets: { atOnce: 2, perMinute: 2, perMinuteOfOne: 1 } });
   const [owner, stranger] = [newAccount(), newAccount()];
   const wallet = await deployWallet(owner.address);
   const attempt = async (address: string, signer: typeof owner) => {
     const { message } = (await own.request(`/_svc/accounts/challenge?address=${address}`)).body;
     return own.post('/_svc/accounts/token', null, { message, signature: await signer.signMessage({ message }) });
   };
-  for (let n = 0; n < 3; n++) expect((await attempt(wallet, stranger)).status).toBe(401);
+  expect((await attempt(wallet, stranger)).status).toBe(401);
   const calls = line.count('eth_call');
   const refused = await attempt(wallet, owner);
   expect([refused.status, refused.headers.get('x-svc-error-code')]).toEqual([503, 'overloaded']);
@@ -198,6 +198,8 @@ test('wallets of code have turns of their own: so many a minute, of one address 
   await expect(elsewhere('192.0.2.1')).resolves.toMatch(/^[0-9a-f-]{36}$/);
   await expect(elsewhere('192.0.2.2')).rejects.toMatchObject({ code: 'overloaded' });
   own.time.offsetMs = 60_001;
+  expect((await attempt(wallet, owner)).status).toBe(200);
+  own.time.offsetMs = 0; // a clock that goes back holds nobody up until it is where it was
   expect((await attempt(wallet, owner)).status).toBe(200);
   await own.stop();
   await line.close();

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SignUp } from '../../modules/identity/use/owners/authenticate.ts';
 import { authenticateOwner } from '../../modules/identity/use/owners/authenticate.ts';
-import type { SignUp } from '../../modules/identity/use/owners/signUp.ts';
 import { createOwnerToken, revokeOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
 import { createOwnSite } from '../../modules/operations/use/createOwnSite.ts';
 import { operatorNamed } from '../../modules/tenants/use/change.ts';

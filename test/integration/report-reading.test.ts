@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../api/app.ts';
 import type { Database } from '../../db/database.ts';
-import { openReportDatabase } from '../../modules/reports/store/reportPool.ts';
+import { openReportDatabase } from '../../modules/reports/store/pools.ts';
 import { readAudit } from '../../modules/reports/use/audit.ts';
 import { readEarnings } from '../../modules/reports/use/earnings.ts';
 import { startTestApi } from '../support/api.ts';

@@ -112,8 +112,8 @@ export const BOUND_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/identity/use/accounts/codeWallets.ts',
-        search: 'if (total >= perMinute || own >= perMinuteOfOne)',
-        replace: 'if (total >= perMinute)',
+        search: 'const waitMs = Math.max(all.waitMs, own.waitMs);',
+        replace: 'const { waitMs } = all;',
       },
     ],
     test: { file: accounts, name: 'wallets of code have turns of their own' },

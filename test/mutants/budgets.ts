@@ -252,7 +252,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
         replace: 'isOwner: may === undefined || may === OWNER }',
       },
     ],
-    test: { file: settings, name: 'a token of before, which does not say what it may' },
+    test: { file: settings, name: 'a token that does not say what it may' },
   },
   {
     id: 'strangers-revoke-keys',

@@ -140,7 +140,7 @@ export const SPENDING_MUTANTS: readonly Mutant[] = [
     edits: [
       { file: 'modules/identity/use/accounts/token.ts', search: 'isOwner: may === OWNER', replace: 'isOwner: may !== null' },
     ],
-    test: { file: owning, name: 'a token of before' },
+    test: { file: owning, name: 'a token that does not say what it may' },
   },
   {
     id: 'every-client-is-an-owner',

@@ -2,7 +2,6 @@ import type { Mutant } from './mutant.ts';
 
 const usage = 'test/integration/usage.test.ts';
 const nobody = 'nobody reports for a licence of somebody else';
-const packages = 'test/property/comp-packages.test.ts';
 const write = 'modules/storefront/store/recordUsage.ts';
 
 /** Bugs around what buyers report of their use. */
@@ -46,14 +45,5 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     bug: 'a licence of one page writes rows without end',
     edits: [{ file: write, search: "if (place > most) return 'full';", replace: 'void most;' }],
     test: { file: usage, name: 'a page lets write fifty reports a day' },
-  },
-  {
-    id: 'package-of-another-price',
-    rule: 17,
-    bug: 'a package offers pages at a price that no quote gives: a rule for a use holds for some of them only',
-    edits: [
-      { file: 'modules/pricing/rules/compPackages.ts', search: 'if (named.some(isPart)) return null;', replace: 'void isPart;' },
-    ],
-    test: { file: packages, name: 'the first package with a page in it' },
   },
 ];

@@ -6,10 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildResource } from '../../modules/kernel/hosts/host.ts';
-import type { LicenceTerm } from '../../modules/kernel/licence/period.ts';
 import { compilePattern, matches } from '../../modules/kernel/pages/scope.ts';
 import type { Asked, Outcome } from '../../modules/pricing/rules/compiled.ts';
-import { packagesOf } from '../../modules/pricing/rules/compPackages.ts';
 import type { ManifestItem } from '../../modules/pricing/rules/manifest.ts';
 import { manifestOf } from '../../modules/pricing/rules/manifest.ts';
 import { listPage } from '../../modules/pricing/rules/priceList.ts';
@@ -155,19 +153,6 @@ const PLACES: Readonly<Record<string, Told>> = {
     if (use === undefined || !areNested(rules)) return null;
     return askedFor(rslOf(pricing, asked.atMs, true), { path: asked.path, kind: asked.kind, use });
   },
-  'packages of CoMP, for each use': (pricing, asked) => {
-    if (isNamedFree(pricing, asked)) return null;
-    const classes = pricing.classes(asked.atMs);
-    const urls = { licenseUrl: 'https://svc.example/l', reportUrl: 'https://svc.example/u', packager: 'svc.example' };
-    const functions = asked.terms.map((use) => COMP_FUNCTIONS.indexOf(use)).filter((at) => at >= 0);
-    const packages = packagesOf({ host: 'a.example', ...urls, classes, paths: [asked.path], functions });
-    const pattern = firstFor(asked, classes)?.pattern;
-    const found = packages.find(({ ext }) => ext.pattern === pattern);
-    if (found === undefined) return 'refused';
-    if (found.scope.pricetype !== 0) return null;
-    const dear = found.scope.unitprice ?? -1;
-    return dear === 0 ? 'free' : priced(Math.round(dear * 1e6));
-  },
   'what a scope is priced by': (pricing, asked) => pricing.outcome(asked),
   'the list of prices': (pricing, asked) => {
     if (!isNobody(asked)) return null;
@@ -228,19 +213,12 @@ const NOBODY = { operator: null, category: null, terms: [] } as const;
 /** Of places that speak of one reader or kind alone: they are asked about nothing else. */
 const SPEAKS_OF: Readonly<Record<string, Partial<Asked> | ((asked: Asked) => Partial<Asked>)>> = {
   'license.xml, for each use': ({ terms }) => ({ ...NOBODY, terms: [USES.find((use) => terms.includes(use)) ?? 'ai-index'] }),
-  'packages of CoMP, for each use': ({ terms }) => ({
-    ...NOBODY,
-    kind: 'read',
-    terms: terms.filter((use) => COMP_FUNCTIONS.includes(use)),
-  }),
   'the list of prices': NOBODY,
   'the classes of a site': NOBODY,
   'the manifest of a site': { ...NOBODY, kind: 'read' },
 };
 const RUNS = 250;
 const USES = ['search', 'ai-input', 'ai-train'] as const;
-/** Uses by their number in CoMP's list of functions; 1 is three of them together. */
-const COMP_FUNCTIONS: readonly (LicenceTerm | null)[] = ['all', null, 'ai-train', 'ai-input', 'ai-index', 'search'];
 
 describe.each(Object.entries(PLACES))('%s', (name, toldBy) => {
   test('tells what the gate charges, whatever the rules, the agent, the kind and the time', async () => {

@@ -11,7 +11,7 @@ import { bearerOf, createGraphqlHandler, sendError } from '../../graphql/request
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { openQueryThread } from '../../graphql/thread/host.ts';
 import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
-import { openReadingDatabase } from '../../modules/reports/store/lists/graphqlPool.ts';
+import { openReadingDatabase } from '../../modules/reports/store/pools.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { openHeavyWork } from '../../platform/pacing/heavy.ts';
 import type { RateLimits } from '../../platform/pacing/rates.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mintConnectKey } from '../../modules/identity/use/keys/connectKey.ts';
-import { mintKey } from '../../modules/identity/use/keys/keys.ts';
+import { mintConnectKey, mintKey } from '../../modules/identity/use/keys/keys.ts';
 import { SCOPES } from '../../modules/kernel/access/key.ts';
 import { setConfirmedAddress } from '../support/addresses.ts';
 import { saveHistory } from '../support/histories.ts';

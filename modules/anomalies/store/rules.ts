@@ -1,7 +1,7 @@
 import { sql as text } from 'kysely';
 import type { Sql } from '../../../db/database.ts';
 import { run, tables } from '../../../db/statement.ts';
-import { lockSite } from '../../tenants/store/lock.ts';
+import { lockTenant } from '../../tenants/store/tenants.ts';
 import type { AnomalyRuleSettings, BreachState } from '../../webhooks/rules/anomalyRule.ts';
 
 /** A stored rule and what is remembered of it. */
@@ -28,7 +28,7 @@ export async function insertRule(
   limit: number,
 ): Promise<'inserted' | 'full' | 'no_tenant'> {
   const { tenantId, ruleId, metric, rangeKey, threshold, host, enabled } = rule;
-  if ((await lockSite(sql, tenantId)).length === 0) return 'no_tenant';
+  if ((await lockTenant(sql, tenantId)) === null) return 'no_tenant';
   const [held] = await run(
     sql,
     tables

@@ -6,6 +6,7 @@ import type { EnforcementStatus } from '../../hosts/rules/enforcementStatus.ts';
 import type { ReadingDeps } from '../../paging/use/deps.ts';
 import type { Prices } from '../../pricing/rules/pricing.ts';
 import { chargedPrices } from '../../pricing/rules/pricing.ts';
+import { findPricing } from '../../pricing/store/pricing.ts';
 import { sumObservations } from '../../reports/store/audit/observations.ts';
 import type { WaitingStage, WaitingSum } from '../../reports/store/lists/waiting.ts';
 import { sumWaiting } from '../../reports/store/lists/waiting.ts';
@@ -18,7 +19,6 @@ import { endpoints, hosts, soldLicences } from '../../reports/use/lists/lists.ts
 import type { ReportSite } from '../../reports/use/request.ts';
 import { readShortReport } from '../../reports/use/request.ts';
 import { MAX_FAILING } from '../../reports/use/webhookTimes.ts';
-import { findPricing } from '../../tenants/store/tenants.ts';
 import type { ShownRule } from './rules.ts';
 import { listRules } from './rules.ts';
 

@@ -3,8 +3,7 @@ import { sql as text } from 'kysely';
 import type { Database, Sql, Transactional } from '../../../db/database.ts';
 import { run, statement, tables } from '../../../db/statement.ts';
 import { loseManageScope } from '../../identity/store/keys.ts';
-import { lockSite } from '../../tenants/store/lock.ts';
-import { moveTenantVersion } from '../../tenants/store/tenants.ts';
+import { lockTenant, moveTenantVersion } from '../../tenants/store/tenants.ts';
 import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../rules/challenge.ts';
 import type { ProbeSight } from '../rules/enforcementStatus.ts';
 
@@ -81,7 +80,7 @@ export interface NewChallenge {
 export async function openChallenge(database: Transactional, challenge: NewChallenge): Promise<boolean> {
   const { tenantId, host, method, token, staleBefore, firstCheckAt, at, limit } = challenge;
   return database.transaction(async (sql) => {
-    await lockSite(sql, tenantId);
+    await lockTenant(sql, tenantId);
     const [open] = await run(
       sql,
       tables
@@ -166,7 +165,7 @@ export async function stampOwnership(
 ): Promise<StampOutcome> {
   const { tenantId, host, token } = challenge;
   return database.transaction(async (sql) => {
-    await lockSite(sql, tenantId);
+    await lockTenant(sql, tenantId);
     const [found] = await run(
       sql,
       tables
@@ -248,7 +247,7 @@ export async function lapseOwnership(
   next: { readonly token: string; readonly at: Date; readonly nextCheckAt: Date },
 ): Promise<boolean> {
   const { tenantId, host, token } = challenge;
-  await lockSite(sql, tenantId);
+  await lockTenant(sql, tenantId);
   const opened = {
     state: 'open',
     token: next.token,

@@ -1,7 +1,6 @@
 import type { Sql } from '../../../db/database.ts';
 import { run, tables } from '../../../db/statement.ts';
-import { lockSite } from '../../tenants/store/lock.ts';
-import { moveTenantVersion } from '../../tenants/store/tenants.ts';
+import { lockTenant, moveTenantVersion } from '../../tenants/store/tenants.ts';
 import { recordLapse } from './hosts.ts';
 
 /** A host of a site as the audit log shows it, without its challenge's token. */
@@ -29,7 +28,7 @@ export async function findHostState(sql: Sql, tenantId: string, host: string): P
  * DNS alone for 72 hours, for any site, as after a lapse. False when the site has no such host. Run it in a database transaction.
  */
 export async function removeHostRows(sql: Sql, tenantId: string, host: string, at: Date): Promise<boolean> {
-  await lockSite(sql, tenantId);
+  await lockTenant(sql, tenantId);
   const state = await findHostState(sql, tenantId, host);
   if (state === null) return false;
   await run(sql, tables.deleteFrom('host_challenge').where('tenantId', '=', tenantId).where('host', '=', host));

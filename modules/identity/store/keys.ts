@@ -4,8 +4,7 @@ import type { RowOf } from '../../../db/shown.ts';
 import { both, columnsOf } from '../../../db/shown.ts';
 import { json, run, tables } from '../../../db/statement.ts';
 import type { KeyState, Scope } from '../../kernel/access/key.ts';
-import { lockSite } from '../../tenants/store/lock.ts';
-import { notifyTenant } from '../../tenants/store/tenants.ts';
+import { lockTenant, notifyTenant } from '../../tenants/store/tenants.ts';
 import { NO_EPOCH } from './accessEpoch.ts';
 
 /** A publisher key to store; the secret itself is never among its members. */
@@ -86,7 +85,7 @@ export async function recordKeyUse(
  */
 export async function insertKey(database: Transactional, key: NewKey, limit: number): Promise<boolean> {
   return database.transaction(async (sql) => {
-    await lockSite(sql, key.tenantId);
+    await lockTenant(sql, key.tenantId);
     const { tenantId, keyId, name, prefix, last4, scopes, expiresAt, hash: keyHash, pepperId } = key;
     const active = tables.selectFrom('api_key').select('keyId').where('tenantId', '=', tenantId).where('revokedAt', 'is', null);
     const lasting = active.where((own) => own.or([own('expiresAt', 'is', null), own('expiresAt', '>', text<Date>`now()`)]));

@@ -3,7 +3,8 @@ import pg from 'pg';
 import type { Sql } from '../../../db/database.ts';
 import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
-import type { Pricing } from '../../pricing/rules/pricing.ts';
+import type { PricingVersion } from '../../pricing/store/pricing.ts';
+import { pricingsSince } from '../../pricing/store/pricing.ts';
 import { TENANT_CHANNEL } from '../../tenants/store/tenants.ts';
 
 /** A tenant as quotes read it: its state, its verified hosts, and every pricing version in force lately. */
@@ -20,19 +21,11 @@ export interface TenantSnapshot {
   readonly forms: readonly string[] | null;
   /** True when some imported page names who is paid for it, or one did lately, so that payments may rest on it. */
   readonly hasImportedCredits: boolean;
-  readonly pricings: readonly {
-    readonly version: number;
-    readonly pricing: Pricing;
+  readonly pricings: readonly (Omit<PricingVersion, 'validFrom' | 'validUntil'> & {
     readonly validFrom: Date;
     readonly validUntil: Date | null;
-  }[];
+  })[];
 }
-
-/** Times are text, since they come in JSON. */
-type StoredPricing = Omit<TenantSnapshot['pricings'][number], 'validFrom' | 'validUntil'> & {
-  readonly validFrom: string;
-  readonly validUntil: string | null;
-};
 
 const snapshotOf = statement<{ readonly tenantId: string; readonly since: Date }>()((place) =>
   tables
@@ -45,10 +38,7 @@ const snapshotOf = statement<{ readonly tenantId: string; readonly since: Date }
           and former.ended_at >= ${place('since')}))`.as('hasImportedCredits'),
       text<readonly string[]>`array(select host from tenant_host
         where tenant_host.tenant_id = tenant.tenant_id and verified_at is not null order by position, host)`.as('hosts'),
-      text<readonly StoredPricing[]>`(select coalesce(jsonb_agg(jsonb_build_object('version', p.version, 'pricing', p.pricing,
-          'validFrom', p.valid_from, 'validUntil', p.valid_until) order by p.version desc), '[]')
-        from tenant_pricing as p where p.tenant_id = tenant.tenant_id
-          and (p.valid_until is null or p.valid_until >= ${place('since')}))`.as('pricings'),
+      pricingsSince(place('since')).as('pricings'),
     ])
     .where('tenantId', '=', place('tenantId')),
 );

@@ -5,9 +5,8 @@ import { ServiceError } from '../../kernel/errors.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
 import { listKeys } from '../store/keys.ts';
-import { mintConnectKey } from './keys/connectKey.ts';
 import type { MintedKey } from './keys/keys.ts';
-import { mintKey, revokeKey } from './keys/keys.ts';
+import { mintConnectKey, mintKey, revokeKey } from './keys/keys.ts';
 
 /** What managing a site's keys needs. */
 export interface SiteKeyDeps {

@@ -7,8 +7,7 @@ import { run, tables } from '../../../db/statement.ts';
 import { LOOSE_STATES } from '../../kernel/payment/state.ts';
 import type { PaymentRef } from '../../settlement/store/payment.ts';
 import { returnPayments } from '../../settlement/store/returning.ts';
-import { lockTenant } from '../../tenants/store/owners.ts';
-import { moveTenantVersion } from '../../tenants/store/tenants.ts';
+import { lockTenant, moveTenantVersion } from '../../tenants/store/tenants.ts';
 
 /** Makes a host a tenant's verified one, last in order; a second call changes nothing. False: it is another tenant's, or no such tenant. */
 export async function addVerifiedHost(database: Transactional, tenantId: string, host: string, at: Date): Promise<boolean> {

@@ -117,7 +117,7 @@ function openFinder(ordered: readonly CompiledRule[]): CompiledRules['find'] {
 }
 
 /** What an outcome counts as beside others: nothing is dearer than a refusal. */
-export function weightOf(outcome: Outcome): bigint {
+function weightOf(outcome: Outcome): bigint {
   if (outcome === 'free') return 0n;
   return outcome === 'refused' ? MAX_PRICE_MICRO + 1n : outcome.priceMicro;
 }

@@ -7,7 +7,6 @@ import { canonicalPath, compilePattern, isWithin } from '../../kernel/pages/scop
 import { outermostPrefixes } from './classes.ts';
 import type { OrderedRule } from './order.ts';
 import { hides, inOrder, lastsAsLong } from './order.ts';
-import { mayOverlap } from './overlap.ts';
 import type { PriceRule } from './rule.ts';
 import { refuseRule } from './rule.ts';
 
@@ -58,4 +57,19 @@ function requireOneClass(first: OrderedRule, ordered: readonly OrderedRule[]): v
 
 function inForceTogether(a: PriceRule, b: PriceRule): boolean {
   return (a.fromMs ?? 0) < (b.untilMs ?? Infinity) && (b.fromMs ?? 0) < (a.untilMs ?? Infinity);
+}
+
+/** False when no path can match both patterns, by what they begin and end with; true also where that is not known. */
+export function mayOverlap(a: CompiledPattern, b: CompiledPattern): boolean {
+  const beginsAlike = agrees(a, b.first) && agrees(b, a.first);
+  if (!beginsAlike) return false;
+  const [endOfA, endOfB] = [a.last, b.last];
+  return !endOfA || !endOfB || endOfA.endsWith(endOfB) || endOfB.endsWith(endOfA);
+}
+
+/** True when a path that matches the pattern may begin so. */
+function agrees({ first, middle, last }: CompiledPattern, begin: string): boolean {
+  if (first.startsWith(begin)) return true;
+  const isExact = middle.length === 0 && last === '';
+  return !isExact && begin.startsWith(first);
 }

@@ -1,7 +1,11 @@
 import type { Database } from '../../../db/database.ts';
+import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
+import type { ReadingDeps } from '../../paging/use/deps.ts';
+import { inOrder } from '../../pricing/rules/order.ts';
 import type { Pricing } from '../../pricing/rules/pricing.ts';
-import { findPricing } from '../../tenants/store/tenants.ts';
+import type { PriceRule } from '../../pricing/rules/rule.ts';
+import { findPricing } from '../../pricing/store/pricing.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
 import type { PricingLimits } from '../../tenants/use/tenants.ts';
@@ -82,4 +86,11 @@ async function changePricingOf(
 function lostCredits({ creditsInline: before }: Pricing, { creditsInline: after }: PricingChange): number {
   if (after === undefined) return 0;
   return Object.keys(before ?? {}).filter((slug) => !Object.hasOwn(after ?? {}, slug)).length;
+}
+
+/** A site's price rules as they are stored, in the order in which they are looked at; at most 200. Throws not_found, database_unavailable. */
+export async function listPriceRules({ reading }: Pick<ReadingDeps, 'reading'>, tenantId: string): Promise<readonly PriceRule[]> {
+  const pricing = await atDatabase(() => findPricing(reading, tenantId));
+  if (pricing === null) throw new ServiceError('not_found', 'there is no such site');
+  return inOrder(pricing.rules ?? []).map(({ rule }) => rule);
 }

@@ -6,13 +6,14 @@ import { hexOf } from '../../../db/hex.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import type { RowOf } from '../../../db/shown.ts';
 import { both, columnsOf, columnsOfAny } from '../../../db/shown.ts';
-import { statement, tables } from '../../../db/statement.ts';
+import { run, statement, tables } from '../../../db/statement.ts';
 import type { Address } from '../../kernel/money/legs.ts';
 import { timeOfPaymentId } from '../../kernel/payment/paymentTime.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
 import type { Payment, PaymentRow } from '../../settlement/store/payment.ts';
 import { PAYMENT_COLUMNS, paymentFromRow } from '../../settlement/store/payment.ts';
 import { endsAround } from '../../settlement/store/returning.ts';
+import { changeTenant } from '../../tenants/store/tenants.ts';
 import type { SoldLicence } from '../rules/record.ts';
 
 /** A settled payment whose site shows its receipts. */
@@ -180,3 +181,14 @@ const listBeside = statement<Beside>()((p) => besideIn('public', p), 'list-trans
 const listBesideInClosedMonths = statement<Near>()((p) =>
   besideIn('ledger', p).where('t.blockTime', '>=', p('since')).where('t.blockTime', '<=', p('until')),
 );
+
+/** Whether records of a site's payments are shown to anyone who has their ids; null when there is no such site. */
+export async function findReceiptsPublic(sql: Sql, tenantId: string): Promise<boolean | null> {
+  const tenant = tables.selectFrom('tenant').select('receiptsPublic').where('tenantId', '=', tenantId);
+  return (await run(sql, tenant))[0]?.receiptsPublic ?? null;
+}
+
+/** Writes it; the version of the site moves. Nobody keeps it in memory: the next reading knows. */
+export async function writeReceiptsPublic(sql: Sql, tenantId: string, isPublic: boolean): Promise<void> {
+  await changeTenant(sql, tenantId, { receiptsPublic: isPublic }, null);
+}

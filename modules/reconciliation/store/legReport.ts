@@ -70,8 +70,8 @@ const positiveLegs = (
  * Judges every payment and payee with a positive net amount in the window ($1 tenant, $2 from, $3 to). `judged` has a row each:
  * reason null is settled. The payer's own transfer is found by (sender, nonce), by an index of nonces alone, never by a reference of ours; a
  * split's payout must be, of each author, the sum of the legs of all authorizations of that transaction, and come after all of them (safety
- * 4): then it paid these and nothing else. Whatever is not so plain is traced payout by payout (`judgeLegs`). Rows meet by sorting and by indexes
- * (`offset 0` keeps it so), never each with each: Postgres cannot guess how many these are.
+ * 4): then it paid these and nothing else. Whatever is not so plain is traced payout by payout (`judgeLegs`). Rows meet by sorting and by indexes,
+ * each lateral part behind a fence (db/PLANS.md).
  */
 const JUDGED = `
   ${OF_SALES}, net as (

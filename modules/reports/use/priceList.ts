@@ -8,8 +8,9 @@ import type { ListedPage, PriceStep } from '../../pricing/rules/priceList.ts';
 import { listPage, namedPages, priceSteps } from '../../pricing/rules/priceList.ts';
 import type { Pricing } from '../../pricing/rules/pricing.ts';
 import { compilePricing, PRICING_GRACE_MS } from '../../pricing/rules/pricing.ts';
+import { findPricing } from '../../pricing/store/pricing.ts';
 import { withoutPageCredits, withPageCredits } from '../../quotes/use/managePrices.ts';
-import { findPricing, findVersion, hasImportedCredits } from '../../tenants/store/tenants.ts';
+import { findVersion, hasImportedCredits } from '../../tenants/store/tenants.ts';
 import { completePricing, requirePricing } from '../../tenants/use/tenants.ts';
 
 /** What reading price lists needs. */

@@ -14,7 +14,7 @@ export const GATHERED_SHARD = 4;
 /** True of the rows that live writers spread keys over and no night has gathered yet. */
 export const LIVE = `shard < ${GATHERED_SHARD}`;
 
-/** True of gathered rows; no condition on an index, since Postgres would expect to skip through all of a site's rows for it. */
+/** True of gathered rows, a hidden column (db/PLANS.md): by an index Postgres would skip through all of a site's rows. */
 export const GATHERED = `(${LIVE}) is false`;
 
 /** The bucket of a moment, as the key wants it; UTC. */
@@ -65,8 +65,8 @@ export const IN_HOURS = "dimension = 'total'";
 
 /**
  * Members of a `with` that add crossings to the rollups, corrections too: `made` names the one that appends them (`insert into
- * crossing … returning *`), so that none is looked up again. They are the statement's last writes when they stand before its other
- * writing members: Postgres runs those in the opposite order.
+ * crossing … returning *`), so that none is looked up again. They stand before the statement's other writing members, to be its last writes
+ * ("last written first", db/PLANS.md).
  */
 export function crossingRollups(made: string): string {
   return `parts as materialized (${partsOf(made)}),

@@ -75,11 +75,11 @@ export async function writeUsage(
   { day, most }: { readonly day: string; readonly most: number },
 ): Promise<'written' | 'again' | 'other' | 'full'> {
   const { tenantId, licenceJti, idempotencyId, requestHash } = row;
-  const before = await findKnown(database, row);
+  const before = await repeatOf(database, row);
   if (before) return before;
   return await database.transaction(async (sql) => {
     await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`usage ${tenantId} ${licenceJti}`]);
-    const known = await findKnown(sql, row);
+    const known = await repeatOf(sql, row);
     if (known) return known;
     const [last] = await run(
       sql,
@@ -99,8 +99,8 @@ export async function writeUsage(
   });
 }
 
-/** What a report is that stands under this id; null: nothing does. */
-async function findKnown(
+/** What this report would repeat: the same report under its id, or another; null: nothing stands under it. */
+async function repeatOf(
   sql: Sql,
   { tenantId, licenceJti, idempotencyId, requestHash }: UsageRow,
 ): Promise<'again' | 'other' | null> {

@@ -220,13 +220,3 @@ export async function setOwner(
 ): Promise<boolean> {
   return changeTenant(sql, tenantId, { ownerUserId: owner.userId, ownerIssuer: owner.issuer }, at);
 }
-
-/** Locks a site for the rest of the database transaction, so that its owner's changes come one after the other; null: no such site. */
-export async function lockTenant(
-  sql: Sql,
-  tenantId: string,
-): Promise<{ readonly status: TenantStatus; readonly version: number } | null> {
-  const tenant = tables.selectFrom('tenant').select(['status', 'version']).where('tenantId', '=', tenantId);
-  const [row] = await run(sql, tenant.forNoKeyUpdate());
-  return row ?? null;
-}

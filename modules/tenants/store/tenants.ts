@@ -5,6 +5,7 @@ import { json, run, tables } from '../../../db/statement.ts';
 import type { Tables } from '../../../db/tables.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { Pricing } from '../../pricing/rules/pricing.ts';
+import { insertNextPricing, insertPricing } from '../../pricing/store/pricing.ts';
 
 /** The channel that says which tenant's rows changed. */
 export const TENANT_CHANNEL = 'svc_tenant';
@@ -62,7 +63,7 @@ export async function insertTenant(database: Transactional, tenant: NewTenant, a
   const { tenantId } = tenant;
   await database.transaction(async (sql) => {
     await run(sql, tables.insertInto('tenant').values({ ...row, ...chargedBy(pricing), createdAt: at, updatedAt: at }));
-    await run(sql, tables.insertInto('tenant_pricing').values({ tenantId, version: 1, pricing: json(pricing), validFrom: at }));
+    await insertPricing(sql, { tenantId, version: 1, pricing, validFrom: at });
     if (hosts.length === 0) return;
     const places = hosts.map((host, position) => ({ tenantId, host, position, verifiedAt: at }));
     await run(sql, tables.insertInto('tenant_host').values(places));
@@ -81,23 +82,10 @@ export async function replacePricing(
   change: (current: Pricing) => Pricing,
 ): Promise<{ version: number } | null> {
   return database.transaction(async (sql) => {
-    const [tenant] = await run(sql, tenantOf(tenantId).select('version').forNoKeyUpdate());
-    if (tenant === undefined) return null;
-    const [current] = await run(sql, pricingInForce(tenantId).select(['pricing', 'validFrom']));
-    if (current === undefined) throw new Error('a site without a pricing in force');
-    const next = change(current.pricing);
+    const tenant = await lockTenant(sql, tenantId);
+    if (tenant === null) return null;
     const version = tenant.version + 1;
-    // Two edits within one clock tick, or a clock that went back, must not leave a version with a negative life.
-    const validFrom = at > current.validFrom ? at : current.validFrom;
-    await run(
-      sql,
-      tables
-        .updateTable('tenant_pricing')
-        .set({ validUntil: validFrom })
-        .where('tenantId', '=', tenantId)
-        .where('validUntil', 'is', null),
-    );
-    await run(sql, tables.insertInto('tenant_pricing').values({ tenantId, version, pricing: json(next), validFrom }));
+    const next = await insertNextPricing(sql, { tenantId, version, at }, change);
     await changeTenant(sql, tenantId, chargedBy(next), at);
     return { version };
   });
@@ -105,13 +93,16 @@ export async function replacePricing(
 
 const tenantOf = (tenantId: string) => tables.selectFrom('tenant').where('tenantId', '=', tenantId);
 
-const pricingInForce = (tenantId: string) =>
-  tables.selectFrom('tenant_pricing').where('tenantId', '=', tenantId).where('validUntil', 'is', null);
-
-/** The pricing in force, as stored; null when there is no such tenant. */
-export async function findPricing(sql: Sql, tenantId: string): Promise<Pricing | null> {
-  const [row] = await run(sql, pricingInForce(tenantId).select('pricing'));
-  return row?.pricing ?? null;
+/**
+ * Waits until nobody else changes what hangs on the site, and keeps others waiting to the end of the transaction; rows that name the site may
+ * still be added. Null: there is no such site.
+ */
+export async function lockTenant(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ readonly status: TenantStatus; readonly version: number } | null> {
+  const [row] = await run(sql, tenantOf(tenantId).select(['status', 'version']).forNoKeyUpdate());
+  return row ?? null;
 }
 
 /** A tenant's version, which every change of what it sells moves; null when there is no such tenant. */

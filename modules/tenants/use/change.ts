@@ -5,8 +5,9 @@ import type { Actor } from '../../kernel/access/auditEntry.ts';
 import { differenceOf } from '../../kernel/access/auditEntry.ts';
 import type { TenantStatus } from '../../kernel/access/key.ts';
 import { ServiceError } from '../../kernel/errors.ts';
+import type { NewAuditEntry } from '../store/auditLog.ts';
 import { insertAuditEntry } from '../store/auditLog.ts';
-import { lockTenant } from '../store/owners.ts';
+import { lockTenant } from '../store/tenants.ts';
 
 /** Who changes something of which site. */
 export interface SiteCall {
@@ -21,11 +22,11 @@ export function operatorNamed(userId: string): Actor {
   return { userId, via: 'operator' };
 }
 
-/** A change of a site and how the audit log is to see it. */
-export interface SiteChange<T> {
+/** A change and how an audit log is to see it. */
+export interface AuditedChange<T> {
   /** `<what>.<did>`. */
   readonly action: string;
-  /** What of the site is changed; a function where only the result knows; null: the site itself. */
+  /** What is changed; a function where only the result knows; null: the site itself. */
   readonly target: string | null | ((result: T) => string);
   /**
    * The state as the log shows it, without any secret: before the change (result undefined), and after it. Null: there is nothing.
@@ -33,6 +34,10 @@ export interface SiteChange<T> {
   readonly look: (sql: Sql, result: T | undefined) => Promise<unknown>;
   /** The change itself; `database` is the open database transaction. */
   readonly make: (database: Transactional) => Promise<T>;
+}
+
+/** A change of a site. */
+export interface SiteChange<T> extends AuditedChange<T> {
   /** True where a closed site may be changed: to open it again. */
   readonly mayBeClosed?: true;
 }
@@ -53,20 +58,25 @@ export async function changeSite<T>(
       const site = await lockTenant(sql, tenantId);
       requireOpen(change.mayBeClosed && site?.status === 'closed' ? 'active' : (site?.status ?? null), actor);
       requireVersion(site?.version, ifVersion);
-      const before = await change.look(sql, undefined);
-      const result = await change.make(joinTransaction(sql));
-      const after = await change.look(sql, result);
-      const target = typeof change.target === 'function' ? change.target(result) : change.target;
-      await insertAuditEntry(sql, {
-        tenantId,
-        actor,
-        action: change.action,
-        target,
-        ...differenceOf(plainState(before), plainState(after)),
-      });
-      return result;
+      return await audited(sql, change, (entry) => insertAuditEntry(sql, { tenantId, actor, ...entry }));
     }),
   );
+}
+
+/**
+ * Makes a change in the open database transaction `sql` and has `write` add its one entry to a log: what differs between a look before it and one
+ * after. Returns the change's result; throws what the change throws, and then writes nothing.
+ */
+export async function audited<T>(
+  sql: Sql,
+  { action, target, look, make }: AuditedChange<T>,
+  write: (entry: Omit<NewAuditEntry, 'tenantId' | 'actor'>) => Promise<void>,
+): Promise<T> {
+  const before = await look(sql, undefined);
+  const result = await make(joinTransaction(sql));
+  const difference = differenceOf(plainState(before), plainState(await look(sql, result)));
+  await write({ action, target: typeof target === 'function' ? target(result) : target, ...difference });
+  return result;
 }
 
 /** Refuses a site that is not open to this actor's changes; for work that has to be done before or outside a change. */

@@ -2,11 +2,13 @@ import type { Database } from '../../../db/database.ts';
 import { isDatabaseOutage } from '../../../db/database.ts';
 import { gathered } from '../../../platform/pacing/gather.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
-import { DISABLE_AFTER } from '../rules/health.ts';
 import type { AttemptRecord, WrittenAttempts } from '../store/attempts.ts';
 import { recordAttempts } from '../store/attempts.ts';
 import { disableEndpointRow, disableFailingRows, raiseDisabledAlert } from '../store/endpoints.ts';
 import type { EndpointRef } from '../store/receiver.ts';
+
+/** When an endpoint is disabled by us; a success starts both counts anew, so does enabling it. */
+const DISABLE_AFTER = { failingDays: 5, exhaustedInRow: 100 } as const;
 
 /** Writes ends of attempts, many at once. */
 export interface Recorder {

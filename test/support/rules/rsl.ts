@@ -4,10 +4,9 @@ import { compilePattern, isWithin, matches } from '../../../modules/kernel/pages
 import type { XmlElement } from '../../../modules/kernel/xml.ts';
 import { isElement } from '../../../modules/kernel/xml.ts';
 import type { Outcome } from '../../../modules/pricing/rules/compiled.ts';
-import { mayOverlap } from '../../../modules/pricing/rules/overlap.ts';
+import { mayOverlap } from '../../../modules/pricing/rules/conflicts.ts';
 import type { CompiledPricing, Pricing } from '../../../modules/pricing/rules/pricing.ts';
-import { rslContents } from '../../../modules/pricing/rules/rsl/contents.ts';
-import { rslDocument } from '../../../modules/pricing/rules/rsl/document.ts';
+import { rslContents, rslDocument } from '../../../modules/pricing/rules/rsl/contents.ts';
 import { rslPaths } from '../../../modules/pricing/rules/rsl/paths.ts';
 import { readXmlElement } from '../../../platform/xml.ts';
 

@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { mintConnectKey } from '../../../modules/identity/use/keys/connectKey.ts';
+import { mintConnectKey } from '../../../modules/identity/use/keys/keys.ts';
 import { pepperOf } from '../../../platform/tokens/pepper.ts';
 import type { MoodyService } from '../../support/moody.ts';
 import { startMoody } from '../../support/moody.ts';

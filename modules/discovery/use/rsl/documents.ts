@@ -1,6 +1,6 @@
 import { documentUrl } from '../../../kernel/pages/documents.ts';
 import type { RslContent } from '../../../pricing/rules/rsl/contents.ts';
-import { rslDocument } from '../../../pricing/rules/rsl/document.ts';
+import { rslDocument } from '../../../pricing/rules/rsl/contents.ts';
 import { rslPaths } from '../../../pricing/rules/rsl/paths.ts';
 import { robotsLines, robotsText } from '../../../pricing/rules/rsl/robots.ts';
 import type { DocumentMaker } from '../makers.ts';

@@ -8,6 +8,8 @@ import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { isConfirmedByWallet } from '../../../../platform/chain/signature/message.ts';
 import { openTurns } from '../../../../platform/pacing/fairQueue.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
+import type { Rate } from '../../../kernel/rate.ts';
+import { spend } from '../../../kernel/rate.ts';
 
 /** What a wallet is asked. */
 export type WalletQuestion = Parameters<typeof isConfirmedByWallet>[1];
@@ -21,7 +23,7 @@ export interface CodeWallets {
   confirms(from: string, question: WalletQuestion): Promise<boolean>;
 }
 
-/** What bounds it. */
+/** What bounds it; a bucket of a minute holds as many calls as come in one. */
 export interface CodeWalletLimits {
   readonly atOnce: number;
   readonly perMinute: number;
@@ -51,17 +53,23 @@ export function openCodeWallets(
     waitMs: WAIT_MS,
     refusal: () => full(2),
   });
-  /** Of the minute that `since` began; there are no more names than calls. */
-  let asked = new Map<string, number>();
-  let total = 0;
-  let sinceMs = 0;
+  const [rate, rateOfOne] = [minutely(perMinute), minutely(perMinuteOfOne)];
+  let [allFullAtMs, lastMs] = [0, 0];
+  /** More names than are let in within a minute, after which a bucket is full: none is pushed out before. */
+  const fullAtMs = new LRUCache<string, number>({ max: 2 * perMinute + 1 });
   const count = (from: string): void => {
     const nowMs = clock();
-    if (nowMs - sinceMs >= MINUTE_MS || nowMs < sinceMs) [asked, total, sinceMs] = [new Map(), 0, nowMs];
-    const own = asked.get(from) ?? 0;
-    if (total >= perMinute || own >= perMinuteOfOne) throw full(Math.ceil((sinceMs + MINUTE_MS - nowMs) / 1000));
-    total++;
-    asked.set(from, own + 1);
+    if (nowMs < lastMs) {
+      allFullAtMs = 0; // buckets of a clock that went back would be full too late
+      fullAtMs.clear();
+    }
+    lastMs = nowMs;
+    const all = spend(allFullAtMs, 1, rate, nowMs);
+    const own = spend(fullAtMs.get(from) ?? 0, 1, rateOfOne, nowMs);
+    const waitMs = Math.max(all.waitMs, own.waitMs);
+    if (waitMs > 0) throw full(Math.ceil(waitMs / 1000));
+    allFullAtMs = all.fullAtMs;
+    fullAtMs.set(from, own.fullAtMs);
   };
   const answers = new LRUCache<string, { readonly isConfirmed: boolean; readonly atMs: number }>({ max: ANSWERS });
   const hurried: Rpc = {
@@ -85,6 +93,11 @@ export function openCodeWallets(
       }
     },
   };
+}
+
+/** So many a minute, all of them at once after a minute of none. */
+function minutely(calls: number): Rate {
+  return { perSecond: (calls * 1_000) / MINUTE_MS, burst: calls };
 }
 
 function full(retryAfterSeconds: number): ServiceError {

@@ -12,7 +12,7 @@ export interface AccountCaller {
 export const ACCOUNT_TOKEN_SECONDS = 3_600;
 /** What tells an account token from a licence: neither passes for the other. */
 const GRANT = 'account';
-/** What the owner of an account may do; a token without it may buy. Tokens of before have none. */
+/** What the owner of an account may do; a token without it may only buy. */
 const OWNER = 'own';
 
 /**

@@ -123,6 +123,7 @@ export async function findKeyAtEpoch(
   return key;
 }
 
+/** Life of a key that may add hosts: 30 days. */
 const HOST_KEY_LIFE_MS = 30 * 86_400_000;
 
 /** A key just minted; the token is shown in this answer and never again. */
@@ -170,6 +171,17 @@ export async function mintKey(
     throw new ServiceError('conflict', `a site has at most ${MAX_ACTIVE_KEYS} active keys`);
   }
   return { keyId, token, expiresAt };
+}
+
+/**
+ * Issues the WordPress connect key: `tenant.read` and `domain.manage`, for 30 days.
+ * `domain.manage` leaves it the moment a host of the site is verified. Throws what `mintKey` throws; every call issues another one.
+ */
+export function mintConnectKey(
+  deps: { readonly database: Transactional; readonly pepper: Pepper; readonly clock: () => number },
+  request: { readonly tenantId: string; readonly name: string },
+): Promise<MintedKey> {
+  return mintKey(deps, { ...request, scopes: ['tenant.read', 'domain.manage'], expiresAtMs: deps.clock() + HOST_KEY_LIFE_MS });
 }
 
 /** A key that may prove hosts lives 30 days at most. */

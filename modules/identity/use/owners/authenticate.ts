@@ -4,12 +4,22 @@ import type { OidcVerifier } from '../../../../platform/tokens/oidc.ts';
 import type { Pepper } from '../../../../platform/tokens/pepper.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
 import type { Actor } from '../../../kernel/access/auditEntry.ts';
+import type { Plan } from '../../../kernel/access/key.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { OwnerName, OwnerTokenState } from '../../../tenants/store/owners.ts';
 import { findOwnerToken, listOwnedTenants } from '../../../tenants/store/owners.ts';
 import { isWellFormedToken } from '../keys/keys.ts';
 import type { Rehash } from '../keys/rehash.ts';
-import type { SignUp } from './signUp.ts';
+
+/** How owners add sites by themselves, where they may. */
+export interface SignUp {
+  /** The plan of a site that was added so; below Studio its keys are refused until an operator sets another. */
+  readonly plan: Plan;
+  /** Most sites of one user, closed ones counted. */
+  readonly sitesOfUser: number;
+  /** Most sites that all users together add in 24 hours. */
+  readonly sitesPerDay: number;
+}
 
 /** What letting owners in needs. */
 export interface OwnerDeps {

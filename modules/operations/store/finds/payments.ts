@@ -88,7 +88,7 @@ export async function findPaymentsOfTransaction(sql: Sql, page: Page, txHash: st
     sql,
     cursors.union((every) => every.selectFrom('relayer').select('network')),
   );
-  // Networks as a list: with a join the planner may read an index from end to end.
+  // A list for a join (db/PLANS.md).
   return sql.query<Row>(
     `with found as (
        select c.tenant_id, c.payment_id from transfer_claim as c where c.network = any ($5::text[]) and c.tx_hash = $2

@@ -2,14 +2,14 @@
 import type { Database } from '../../../../db/database.ts';
 import { ApiKey } from '../../../../db/entities/credentials.ts';
 import { TenantHost } from '../../../../db/entities/hosts.ts';
-import { Tenant, TenantPricing } from '../../../../db/entities/tenants.ts';
+import { Tenant } from '../../../../db/entities/tenants.ts';
 import { openOrm, readerOf } from '../../../../db/orm.ts';
+import { findPricing } from '../../../pricing/store/pricing.ts';
 
 /** What else stands of one site: its pricing in force, its hosts with their proofs, how many keys are active. No secret. */
-export async function findTenantStory({ pool }: Database, tenantId: string) {
-  const site = readerOf(openOrm(pool), tenantId);
+export async function findTenantStory(database: Database, tenantId: string) {
+  const site = readerOf(openOrm(database.pool), tenantId);
   const { originUrl, licenseIssuer, version, updatedAt, sellsTraining } = await site.findOneOrFail(Tenant, {});
-  const inForce = await site.findOne(TenantPricing, { validUntil: null });
   const hosts = await site.find(TenantHost, {}, { orderBy: { position: 'asc', host: 'asc' } });
   const activeKeys = await site.count(ApiKey, {
     revokedAt: null,
@@ -20,7 +20,7 @@ export async function findTenantStory({ pool }: Database, tenantId: string) {
     licenseIssuer,
     version,
     updatedAt,
-    pricing: inForce?.pricing ?? null,
+    pricing: await findPricing(database, tenantId),
     hosts: hosts.map(({ host, verifiedAt }) => ({ host, verifiedAt })),
     activeKeys,
     sellsTraining,

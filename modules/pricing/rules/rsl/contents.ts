@@ -7,7 +7,7 @@ import { usdText } from '../../../kernel/money/money.ts';
 import { MAX_PATTERN_CHARS, MAX_STARS } from '../../../kernel/pages/scope.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { XmlElement } from '../../../kernel/xml.ts';
-import { xml } from '../../../kernel/xml.ts';
+import { printXml, xml } from '../../../kernel/xml.ts';
 import type { RslPath } from './paths.ts';
 
 /** The namespace and the media type of RSL documents. */
@@ -114,4 +114,21 @@ function paymentOf(url: string, kind: CrossingKind, priceMicro: bigint): XmlElem
 /** True for a pattern that a licence can be asked for with: to print one may make it longer. */
 function isScope(pattern: string): boolean {
   return pattern.length <= MAX_PATTERN_CHARS && pattern.split('*').length <= MAX_STARS + 1;
+}
+
+/** Days after which a client has to look again. */
+const MAX_AGE_DAYS = 1;
+
+/** A site's `license.xml`: the same contents and moment give the same bytes. `changedAtMs`: when its terms changed last. */
+export function rslDocument(contents: readonly RslContent[], server: string, changedAtMs: number): string {
+  const lastmod = `${new Date(changedAtMs).toISOString().slice(0, 19)}Z`;
+  const elements = contents.map(({ url, isSold, licences }) =>
+    xml(
+      'content',
+      { url, server: isSold ? server : null, lastmod },
+      licences.map(({ element }) => element),
+    ),
+  );
+  const root = xml('rsl', { xmlns: RSL_NAMESPACE, 'max-age': String(MAX_AGE_DAYS) }, elements);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${printXml(root)}\n`;
 }

@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../../../../db/database.ts';
 import type { SecretBox } from '../../../../platform/tokens/secretBox.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
-import { findPricing } from '../../../tenants/store/tenants.ts';
+import { findPricing } from '../../../pricing/store/pricing.ts';
 import type { SiteCall } from '../../../tenants/use/change.ts';
 import { changeSite } from '../../../tenants/use/change.ts';
 import { deleteCreditsToken, findCreditsToken, writeCreditsToken } from '../../store/creditsTokens.ts';

@@ -31,8 +31,7 @@ export type ObservationRow = RowOf<typeof ROW>;
 
 /**
  * True of an observation `o` that stands: takes none back, and no later row of its payment (all at its one time) took it back; one
- * without a payment cannot be. `offset 0` keeps that a look into an index for each row with a payment. The spans are named again so
- * that Postgres leaves out the days it need not open.
+ * without a payment cannot be. A fence, and the span said again (db/PLANS.md).
  */
 function standing(binder: Binder, tenantId: string, spans: readonly Span[]): string {
   return `o.count = 1 and (o.payment_id is null or not exists (

@@ -87,8 +87,8 @@ export async function listWalletsOf(
 }
 
 /**
- * The beginning of a statement that walks the wallets of a site's authors along the index, one step each: `author (wallet, newest)`, with the
- * time of their newest leg.
+ * The beginning of a statement that walks the wallets of a site's authors by a loose scan (db/PLANS.md): `author (wallet, newest)`, with the time of
+ * their newest leg.
  */
 function eachWallet(tenant: string): string {
   const next = (after: string): string => `select l.to_address as wallet, l.at as newest from ledger.leg l

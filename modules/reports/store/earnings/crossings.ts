@@ -69,9 +69,8 @@ export function isBought(column: string, purpose: CrossingPurpose): string {
  * edges from the rows; all of it from the rows where no rollup knows what is asked. Amounts are micro-USDC, corrections count -1. A group may
  * add up to nothing at all.
  *
- * Spans are rows of their own, each looked up in an index: the text is the same for every window, and Postgres can plan a named
- * statement once a connection; to plan it at each call takes longer than to read. Their lists stand in subqueries, so that Postgres
- * expects the same of every window and does not plan for each what it sees in it.
+ * Spans are rows of their own, each looked up in an index: the text is the same for every window, so that Postgres plans a named statement once
+ * a connection; to plan it at each call takes longer than to read. Their lists are unseen (db/PLANS.md).
  */
 export function crossingSource(binder: Binder, scope: CrossingScope, windows: readonly Span[], by: CrossingDimension): string {
   const rolled = rolledBy(scope, by);

@@ -150,8 +150,8 @@ export async function* streamLegs(
   if (isEmpty(window)) return;
   const literals = new Literals();
   const tenant = literals.bind(scope.tenantId);
-  // Each sale by its keys alone: `offset 0` keeps the site's literal out. With it, at a site that Postgres takes for small, each leg went
-  // through all payments. Of closed months only those near the sale are looked at.
+  // Each sale by its keys, behind a fence (db/PLANS.md): without it each leg of a small site went through all payments. Of closed months only
+  // those near the sale are looked at.
   const pieces = snapshot.copy(
     `with named as materialized (${titlesOf(tenant)})
      select (date_part('epoch', c.at) * 1000)::bigint, c.host, c.slug, c.kind, l.amount_micro, coalesce(l.author_id, ''), l.to_address,

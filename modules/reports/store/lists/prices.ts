@@ -3,6 +3,7 @@ import type { Span } from '../../../kernel/time/window.ts';
 import type { Source } from '../../../paging/store/source.ts';
 import { isWithin } from '../../../paging/store/source.ts';
 import type { Prices } from '../../../pricing/rules/pricing.ts';
+import { PRICE_VERSIONS } from '../../../pricing/store/pricing.ts';
 
 /** A price that a site set. */
 export interface PriceChangeRow {
@@ -21,12 +22,6 @@ export interface PriceChangeRow {
 export interface PriceChangeFilter {
   readonly window?: Span;
 }
-
-/** Versions of a site's pricing; what else changed with them is in none of the columns. */
-const VERSIONS = `(select v.tenant_id, v.version, v.valid_from, v.price, v.times, lag(v.price) over earlier as old_price,
-    lag(v.times) over earlier as old_times
-  from (select tenant_id, version, valid_from, pricing ->> 'priceUsdc' as price, pricing ->> 'citationMultiplier' as times
-    from tenant_pricing) v window earlier as (partition by v.tenant_id order by v.version))`;
 
 /**
  * A version does not say who made it. Its entry in the audit log was written in the same transaction by the same clock or one that is near
@@ -52,7 +47,7 @@ export const PRICE_CHANGES: Source<PriceChangeRow, PriceChangeFilter> = {
     `h.version, h.valid_from as at, who.actor_id as "actorId", who.actor_via as "actorVia",
      case when h.old_price is not null then ${pricesOf('h.old_price', 'h.old_times')} end as "from", ${pricesOf('h.price', 'h.times')} as "to"`,
   ),
-  from: `${VERSIONS} h left join ${ENTRY} who on true`,
+  from: `${PRICE_VERSIONS} h left join ${ENTRY} who on true`,
   tenant: 'h.tenant_id',
   id: { column: "lpad(h.version::text, 10, '0')", type: 'text' },
   orderings: {
