@@ -131,7 +131,7 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/looking.ts`,
-        search: "if (answer !== null && method === 'GET') pages.set(page.resource, now());",
+        search: "if (answer !== null && method === 'GET') pages.set(nameOfPage(page), now());",
         replace: '',
       },
     ],
@@ -289,7 +289,7 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/selling/heldPage.ts`,
-        search: "if (this.#state === 'held' || this.#state === 'judged') sale.abandon();",
+        search: "if (this.#state !== 'open' && this.#state !== 'shut') sale.abandon();",
         replace: "if (this.#state === 'held') void this.#settle();",
       },
     ],
