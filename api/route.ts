@@ -34,6 +34,8 @@ export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound
   };
   /** By network: rejects when none of its nodes answers. Readiness tells it where there are several; one that answers is enough. */
   readonly networkChecks?: Readonly<Record<string, () => Promise<void>>>;
+  /** The release that runs; none in tests. */
+  readonly version?: string;
   /** Room for heavy work in this process, where other APIs share it; else this handler has its own. */
   readonly heavy?: HeavyWork;
   /** How often each caller may call; none: nothing is counted. */

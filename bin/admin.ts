@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { openDatabase } from '../db/database.ts';
 import { isServiceError } from '../modules/kernel/errors.ts';
 import { readAdminConfig } from '../process/config.ts';
+import { reasonOf } from '../process/whileAway.ts';
 import { createAdminProgram } from './admin/program.ts';
 
 /** Where `npm start` and `npm run cluster` leave what this command line needs while they run. */
@@ -33,7 +34,7 @@ async function main(): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    console.error(JSON.stringify({ error: isServiceError(error) ? error.text : (error as Error).message }));
+    console.error(JSON.stringify({ error: isServiceError(error) ? error.text : reasonOf(error) }));
     process.exitCode = 1;
   } finally {
     await close();

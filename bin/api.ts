@@ -1,11 +1,9 @@
-import { createLog } from '../platform/telemetry/log.ts';
 import { startApi } from '../process/api/start.ts';
 import { readApiConfig } from '../process/config.ts';
+import { runProcess } from '../process/run.ts';
 
 /** The API process: reads its environment, serves until SIGTERM or SIGINT, drains, and ends with status 0. */
-const config = readApiConfig();
-const log = createLog({ level: config.logLevel, name: 'api' });
-try {
+await runProcess('api', readApiConfig, async (config, log) => {
   const api = await startApi(config, log);
   const stop = (signal: string): void => {
     log.info({ signal }, 'the API drains');
@@ -19,7 +17,4 @@ try {
   };
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
   log.info({ url: api.url }, 'the API listens');
-} catch (error) {
-  log.fatal({ err: error }, 'the API could not start');
-  process.exitCode = 1;
-}
+});

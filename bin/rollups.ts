@@ -1,6 +1,8 @@
+import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
 import { checkRollups, gatherRollups, rebuildAll } from '../modules/reports/use/rollups.ts';
 import { readConfig } from '../process/config/read.ts';
+import { runCommand } from '../process/run.ts';
 
 /**
  * `node bin/rollups.ts check|rebuild [days|all] [tenantId]`: compares the reports' rollups with their rows (and writes those that
@@ -12,23 +14,28 @@ if ((command !== 'check' && command !== 'rebuild') || !/^(all|[1-9]\d{0,4})$/.te
   console.error('usage: node bin/rollups.ts check|rebuild [days|all] [tenantId]');
   process.exit(2);
 }
-const database = await openDatabase({
-  url: readConfig(process.env, ['databaseUrl']).databaseUrl,
-  poolSize: 2,
-  statementTimeoutMs: 3_600_000,
-  applicationName: 'svc rollups',
-});
-const deps = { database, clock: Date.now };
-const job = { days: days === 'all' ? null : Number(days), tenantId };
-if (command === 'rebuild') {
-  console.log(`rebuilt the rollups of ${await rebuildAll(deps, job)} sites`);
-} else {
-  const found = await checkRollups(deps, job);
-  for (const { tenantId: site, mismatches } of found) {
-    for (const { table, detail } of mismatches) console.log(`${site} ${table} ${detail}`);
+await runCommand(async () => {
+  const { databaseUrl: url } = readConfig(process.env, ['databaseUrl']);
+  const database = await openDatabase({ url, poolSize: 2, statementTimeoutMs: 3_600_000, applicationName: 'svc rollups' });
+  try {
+    await work(database);
+  } finally {
+    await database.close();
   }
-  console.log(`gathered ${await gatherRollups(deps, job)} rows`);
-  console.log(found.length === 0 ? 'all rollups add up' : `${found.length} sites differed and were rebuilt`);
-  process.exitCode = found.length === 0 ? 0 : 1;
+});
+
+async function work(database: Database): Promise<void> {
+  const deps = { database, clock: Date.now };
+  const job = { days: days === 'all' ? null : Number(days), tenantId };
+  if (command === 'rebuild') {
+    console.log(`rebuilt the rollups of ${await rebuildAll(deps, job)} sites`);
+  } else {
+    const found = await checkRollups(deps, job);
+    for (const { tenantId: site, mismatches } of found) {
+      for (const { table, detail } of mismatches) console.log(`${site} ${table} ${detail}`);
+    }
+    console.log(`gathered ${await gatherRollups(deps, job)} rows`);
+    console.log(found.length === 0 ? 'all rollups add up' : `${found.length} sites differed and were rebuilt`);
+    process.exitCode = found.length === 0 ? 0 : 1;
+  }
 }
-await database.close();

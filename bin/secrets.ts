@@ -57,6 +57,7 @@ for (const name of [
   'secrets_key_previous',
   'facilitator_token',
   'smtp_url',
+  'oidc_client_secret',
 ])
   secret(name, () => '');
 process.stdout.write(

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context as ActivityContext } from '@temporalio/activity';
-import { Client, Connection } from '@temporalio/client';
-import type { ActivityInterceptors } from '@temporalio/worker';
+import { Client } from '@temporalio/client';
+import type { ActivityInterceptors, WorkerOptions } from '@temporalio/worker';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createAnomalyActivities } from '../activities/anomalies.ts';
 import { createBudgetAlertActivities } from '../activities/budgetAlerts.ts';
@@ -37,8 +38,8 @@ import { createWake } from '../modules/webhooks/use/wake.ts';
 import type { Outbound } from '../platform/outbound/outbound.ts';
 import { createOutbound } from '../platform/outbound/outbound.ts';
 import type { Log } from '../platform/telemetry/log.ts';
-import { createLog } from '../platform/telemetry/log.ts';
 import { withLogFields } from '../platform/telemetry/logFields.ts';
+import { openTemporal } from '../platform/temporal/connection.ts';
 import { RUNS_THAT_FAIL } from '../platform/temporal/schedules.ts';
 import { createSecretBox } from '../platform/tokens/secretBox.ts';
 import { createAnomalyDeps } from '../process/anomalies.ts';
@@ -47,96 +48,162 @@ import { readWorkerConfig } from '../process/config.ts';
 import { createHostDeps, openOutbound } from '../process/hosts.ts';
 import { compareNetworks } from '../process/networks.ts';
 import { openRelayerKeys } from '../process/relayerKeys.ts';
+import { runProcess } from '../process/run.ts';
 import { createSettlementDeps } from '../process/settlement.ts';
 import { TASK_QUEUE } from '../process/taskQueue.ts';
 import type { Telemetry } from '../process/telemetry.ts';
 import { openTelemetry, withTelemetry } from '../process/telemetry.ts';
+import { processName } from '../process/version.ts';
+import { whenDatabaseAnswers, whileAway } from '../process/whileAway.ts';
 import { openWorkflowBundle } from '../process/workflowBundle.ts';
 
 const WEBHOOK_SHARDS = 4;
 const SHUTDOWN_GRACE = '25s';
 const CLOCK_LOOK_MS = 10_000;
+/** A Temporal that takes longer to say its version counts as away. */
+const TEMPORAL_LOOK_MS = 3_000;
+/** After Temporal ended a worker. */
+const RETURN_MS = 1_000;
 /** How often publishers' anomaly rules are evaluated. */
 const ANOMALY_INTERVAL_MS = 300_000;
 
-/** The worker process: carries out workflows and activities until SIGTERM, then lets what is in flight end (safety 20). */
-async function main(): Promise<void> {
-  const config = readWorkerConfig();
-  const log = createLog({ level: config.logLevel, name: 'worker' });
+/**
+ * The worker process, until SIGTERM, after which what is in flight may end (safety 20): payments are sent and settled from their rows as soon as
+ * Postgres is there, and workflows and activities are carried out while Temporal is. It starts, and stays up, without nodes or Temporal.
+ */
+async function main(config: WorkerConfig, log: Log): Promise<void> {
   installRuntime(log);
   const telemetry = await openTelemetry(config, 'svc-worker', log);
   const { metrics, plugins } = telemetry;
-  const database = await openPool(config, telemetry);
+  const workflowBundle = await openWorkflowBundle(plugins.length > 0);
+  const database = await whenDatabaseAnswers({ log }, () => openPool(config, telemetry));
   const outbound = openOutbound(config);
   const settlement = await openSettlementDeps(config, telemetry, { database, log, outbound });
-  await prepareRelayers(settlement);
+  await whenDatabaseAnswers({ log }, () => prepareRelayers(settlement));
   await checkRails(settlement);
-  await ensureObservationPartitions(database);
+  await whenDatabaseAnswers({ log }, () => ensureObservationPartitions(database));
 
-  const clientConnection = await Connection.connect({ address: config.temporalAddress });
+  const clientConnection = openTemporal(config.temporalAddress);
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const warn = (message: string, fields: object): void => log.warn(fields, message);
   const { wake, notices, retries, listener } = listenToDeliveries(config, client);
   const start = createBatchStart(client, TASK_QUEUE);
+  const stopping = stopOnSignals(log);
   const flights = await openWokenFlights(config, settlement, start, telemetry);
+  const askTemporal = async (): Promise<void> => {
+    await clientConnection.withDeadline(Date.now() + TEMPORAL_LOOK_MS, () => clientConnection.workflowService.getSystemInfo({}));
+  };
+  const gauged = { ...settlement, askTemporal };
+  const endGauges = telemetry.setGauges ? keepGauges(gauged, config.metricsIntervalMs, telemetry.setGauges) : null;
   const chatOutbound = createOutbound();
-  const stopping = new AbortController();
   const sending = {
     database,
     outbound,
     secretBox: createSecretBox(config.secretsKey, config.secretsKeyPrevious),
-    stopping: stopping.signal,
+    stopping,
     warn,
   };
-  // Before this worker takes anything up: the first sweep is one by the schedule of this configuration.
-  await startStanding(client, config, settlement.networks.ids);
-  const connection = await NativeConnection.connect({ address: config.temporalAddress });
-  const worker = await Worker.create({
-    connection,
-    namespace: config.temporalNamespace,
-    taskQueue: TASK_QUEUE,
-    plugins,
-    interceptors: { activity: [logActivity] },
-    workflowBundle: await openWorkflowBundle(plugins.length > 0),
-    activities: {
-      ...createSettlementActivities(settlement, flights, start),
-      ...createReportActivities({ database, clock: Date.now, retention: retentionOf(config), metrics }),
-      ...createLicenceActivities(settlement),
-      ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
-      ...createReconcileActivities(settlement),
-      ...createAnomalyActivities(createAnomalyDeps(config, database, log)),
-      ...createBudgetAlertActivities({ ...sending, limits: ALERT_LIMITS }),
-      ...createWebhookActivities({
-        ...sending,
-        chatOutbound,
-        retries,
-        wake,
-        notices,
-        shards: WEBHOOK_SHARDS,
-        windowMs: config.eventWindowMs,
-        limits: WEBHOOK_LIMITS,
-        metrics,
-      }),
+  const standing = () =>
+    client.withAbortSignal(stopping, async () => {
+      await askTemporal(); // so that it is soon said to be away: other calls are tried again for long
+      await startStanding(client, config, settlement.networks.ids);
+    });
+  await workForTemporal(
+    config,
+    { log, stopping, standing },
+    {
+      namespace: config.temporalNamespace,
+      taskQueue: TASK_QUEUE,
+      plugins,
+      interceptors: { activity: [logActivity] },
+      workflowBundle,
+      activities: {
+        ...createSettlementActivities(settlement, flights, start),
+        ...createReportActivities({ database, clock: Date.now, retention: retentionOf(config), metrics }),
+        ...createLicenceActivities(settlement),
+        ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
+        ...createReconcileActivities(settlement),
+        ...createAnomalyActivities(createAnomalyDeps(config, database, log)),
+        ...createBudgetAlertActivities({ ...sending, limits: ALERT_LIMITS }),
+        ...createWebhookActivities({
+          ...sending,
+          chatOutbound,
+          retries,
+          wake,
+          notices,
+          shards: WEBHOOK_SHARDS,
+          windowMs: config.eventWindowMs,
+          limits: WEBHOOK_LIMITS,
+          metrics,
+        }),
+      },
+      workflowFailureErrorTypes: RUNS_THAT_FAIL,
+      maxCachedWorkflows: 500,
+      maxConcurrentActivityTaskExecutions: 60 + WEBHOOK_SHARDS + 1, // dispatchers and the closing of windows hold a place each
+      stickyQueueScheduleToStartTimeout: '2s',
+      shutdownGraceTime: SHUTDOWN_GRACE,
+      shutdownForceTime: '30s',
     },
-    workflowFailureErrorTypes: RUNS_THAT_FAIL,
-    maxCachedWorkflows: 500,
-    maxConcurrentActivityTaskExecutions: 60 + WEBHOOK_SHARDS + 1, // dispatchers and the closing of windows hold a place each
-    stickyQueueScheduleToStartTimeout: '2s',
-    shutdownGraceTime: SHUTDOWN_GRACE,
-    shutdownForceTime: '30s',
-  });
-  stopOnSignals(worker, stopping, log);
-  const running = worker.run();
-  const endGauges = telemetry.setGauges ? keepGauges(settlement, config.metricsIntervalMs, telemetry.setGauges) : null;
-  log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
-  await running;
+  );
   endGauges?.();
   await Promise.all([listener.close(), flights.close()]);
   await Promise.all([outbound.close(), chatOutbound.close()]);
   await clientConnection.close();
-  await connection.close();
   await database.close();
   await telemetry.close();
+}
+
+/** What Temporal's half of the worker runs beside. */
+interface Standing {
+  readonly log: Log;
+  /** Aborted when the worker is to end. */
+  readonly stopping: AbortSignal;
+  /** Sees to the standing workflows and schedules. */
+  readonly standing: () => Promise<void>;
+}
+
+/**
+ * Carries out workflows and activities until the worker is to end: from the moment at which Temporal answers, and again should it end us. Nothing
+ * that it says ends the process, which sends payments all the same.
+ */
+async function workForTemporal(
+  { temporalAddress: address }: WorkerConfig,
+  { log, stopping, standing }: Standing,
+  options: Omit<WorkerOptions, 'connection'>,
+): Promise<void> {
+  const open = async () => {
+    // Before this worker takes anything up: the first sweep is one by the schedule of this configuration.
+    await standing();
+    const connection = await NativeConnection.connect({ address });
+    try {
+      return { connection, worker: await Worker.create({ ...options, connection }) };
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  };
+  while (!stopping.aborted) {
+    const waiting = { part: 'temporal', log, isAway: () => true, signal: stopping } as const;
+    const opened = await whileAway(waiting, open).catch(() => null); // the worker ends
+    if (opened === null) return;
+    const { connection, worker } = opened;
+    const end = (): void => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+    };
+    try {
+      const running = worker.run();
+      stopping.addEventListener('abort', end);
+      log.info({ taskQueue: TASK_QUEUE }, 'the worker is running');
+      if (stopping.aborted) end();
+      await running;
+    } catch (error) {
+      log.error({ err: error }, 'the worker lost Temporal, and asks it again; payments settle meanwhile');
+      await sleep(RETURN_MS, undefined, { signal: stopping }).catch(() => undefined);
+    } finally {
+      stopping.removeEventListener('abort', end);
+      await connection.close().catch(() => undefined);
+    }
+  }
 }
 
 /** What a notification of deliveries wakes: the dispatchers of this process, which signal the workflow of the endpoint that it names. */
@@ -189,9 +256,10 @@ async function openPool(config: WorkerConfig, telemetry: Telemetry): Promise<Dat
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
     pipelined: true,
-    applicationName: 'worker',
+    applicationName: processName('worker'),
     statementNames: config.databaseStatementNames,
     onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
+    onDiskFull: () => telemetry.metrics.count('svc.database.full'),
   });
   telemetry.watchPool('payments', database);
   return database;
@@ -208,16 +276,17 @@ async function openSettlementDeps(
   return { ...opened, rpcOf: (await compareNetworks(opened)).rpcOf };
 }
 
-/** On SIGTERM or SIGINT the worker takes no more tasks and lets those that run end; until they have, payments are sent as they come. */
-function stopOnSignals(worker: Worker, stopping: AbortController, log: Log): void {
+/** Aborted on SIGTERM or SIGINT: the worker takes no more tasks and lets those that run end; until they have, payments are sent as they come. */
+function stopOnSignals(log: Log): AbortSignal {
+  const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping.signal.aborted) return;
       log.info({ signal }, 'the worker is stopping');
       stopping.abort();
-      worker.shutdown();
     });
   }
+  return stopping.signal;
 }
 
 /** How long what is no money is kept. */
@@ -260,7 +329,7 @@ function installRuntime(log: Log): void {
 }
 
 /** Temporal's own lines, as lines of our log. */
-function temporalLogger(log: ReturnType<typeof createLog>) {
+function temporalLogger(log: Log) {
   const at = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: Record<string, unknown>) =>
     log[level](meta ?? {}, message);
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
@@ -276,4 +345,4 @@ function temporalLogger(log: ReturnType<typeof createLog>) {
   };
 }
 
-await main();
+await runProcess('worker', readWorkerConfig, main);

@@ -1,5 +1,7 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import pg from 'pg';
+import type { Primary } from './primary.ts';
+import { clientOf, primaryOf, requirePrimary } from './primary.ts';
 
 /** Anything SQL can be sent through: the pool itself, or one client inside a database transaction. */
 export interface Sql {
@@ -39,6 +41,7 @@ export type Isolation = 'read committed' | 'repeatable read read only';
 
 /** How to open a database. */
 export interface DatabaseOptions {
+  /** Of one host, or of a primary and its standbys (db/primary.ts). */
   readonly url: string;
   readonly poolSize?: number;
   readonly statementTimeoutMs?: number;
@@ -54,6 +57,8 @@ export interface DatabaseOptions {
   readonly pipelined?: boolean;
   /** Told each time a transaction lost a deadlock or a serialization conflict. */
   readonly onConflict?: () => void;
+  /** Told each time Postgres had no room for a statement: its disk is full. */
+  readonly onDiskFull?: () => void;
 }
 
 const RETRIES = 4;
@@ -74,8 +79,14 @@ const TYPES: pg.CustomTypesConfig = {
 /** Opens the database; nothing is created or changed. Throws when it cannot be reached. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { session } = options;
+  const primary = primaryOf(options.url);
+  await primary?.find();
+  const onConnect = async (client: pg.ClientBase): Promise<void> => {
+    if (primary !== null) await requirePrimary(client);
+    if (session !== undefined) await client.query(session);
+  };
   const pool = new pg.Pool({
-    connectionString: options.url,
+    ...(primary === null ? { connectionString: options.url } : { Client: clientOf(primary) }),
     min: 0,
     max: options.poolSize ?? 10,
     application_name: options.applicationName ?? 'content-settlement',
@@ -84,7 +95,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: IDLE_MS,
     types: TYPES,
-    ...(session === undefined ? {} : { onConnect: (client: pg.ClientBase) => client.query(session) }),
+    ...(primary === null && session === undefined ? {} : { onConnect }),
   });
   // A connection that the server drops is gone from the pool by then, and its statement rejects: an event nobody hears would end the process.
   pool.on('error', () => undefined);
@@ -96,14 +107,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       throw error;
     },
   );
-  const run = runner(options.statementNames ?? true);
+  const run = runner(options.statementNames ?? true, options.onDiskFull);
+  const lease = primary === null ? () => pool.connect() : () => leaseFrom(pool, primary);
   const connect: Connect = async () => {
-    const client = await pool.connect();
+    const client = await lease();
     return { connection: options.pipelined === true ? client : inTurn(client), release: (broken) => client.release(broken) };
   };
   return {
     pool,
-    query: (statement, values, name) => run(pool, statement, values, name),
+    query: (statement, values, name) =>
+      primary === null ? run(pool, statement, values, name) : onLease(lease, (client) => run(client, statement, values, name)),
     transaction: (work, isolation) => retryConflicts(() => attemptTransaction(connect, run, work, isolation), options.onConflict),
     shortTransaction: (work) => retryConflicts(() => attemptShort(connect, run, work), options.onConflict),
     close: () => pool.end(),
@@ -116,6 +129,38 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
  */
 export function joinTransaction(sql: Sql): Transactional {
   return { query: (...given) => sql.query(...given), transaction: (work) => work(sql) };
+}
+
+/**
+ * A connection to the primary. When none can be had, the primary may be another server by now: it is looked for, and asked once. A pool that is
+ * full says nothing of the server.
+ */
+async function leaseFrom(pool: Pool, primary: Primary): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (!isDatabaseOutage(error)) throw error;
+    const found = primary.find();
+    if (pool.totalCount >= pool.options.max) {
+      found.catch(() => undefined);
+      throw error;
+    }
+    await found;
+    return pool.connect();
+  }
+}
+
+/** One statement on a connection of its own; the pool forgets a connection on which it failed. */
+async function onLease<T>(lease: () => Promise<PoolClient>, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await lease();
+  try {
+    const value = await work(client);
+    client.release();
+    return value;
+  } catch (error) {
+    client.release(error as Error);
+    throw error;
+  }
 }
 
 /** What takes statements, one connection or any of the pool. */
@@ -145,7 +190,10 @@ type Run = <Row extends QueryResultRow>(
   name?: string,
 ) => Promise<Row[]>;
 
-function runner(isNamed: boolean): Run {
+/** SQLSTATE of a full disk. */
+const DISK_FULL = '53100';
+
+function runner(isNamed: boolean, onDiskFull?: () => void): Run {
   return async <Row extends QueryResultRow>(
     target: Connection,
     statement: string,
@@ -153,8 +201,12 @@ function runner(isNamed: boolean): Run {
     name?: string,
   ) => {
     const query = { text: statement, values: [...values] };
-    const result = await target.query<Row>(isNamed && name !== undefined ? { ...query, name } : query);
-    return result.rows;
+    try {
+      return (await target.query<Row>(isNamed && name !== undefined ? { ...query, name } : query)).rows;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === DISK_FULL) onDiskFull?.();
+      throw error;
+    }
   };
 }
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { urlOfPrimary } from './primary.ts';
 
 /** A running LISTEN. */
 export interface Listener {
@@ -9,7 +10,7 @@ export interface Listener {
 const RECONNECT_MS = 1_000;
 
 /**
- * Listens on one channel over a connection of its own (`directUrl`: no transaction pooler, safety 24) and calls `onNotify` for
+ * Listens on one channel over a connection of its own (`directUrl`: no transaction pooler, safety 24; the primary of several hosts) and calls `onNotify` for
  * each notification with its payload, and once after every (re)connect with none, since some may have been missed. A lost connection is opened again every
  * second; callers poll beside it.
  */
@@ -22,7 +23,13 @@ export function listen(directUrl: string, channel: string, onNotify: (payload?: 
     if (!closed) timer = setTimeout(() => void connect(), RECONNECT_MS);
   };
   const connect = async (): Promise<void> => {
-    const next = new pg.Client({ connectionString: directUrl, connectionTimeoutMillis: 5_000, keepAlive: true });
+    const connectionString = await urlOfPrimary(directUrl).catch(() => null);
+    if (closed) return;
+    if (connectionString === null) {
+      again();
+      return;
+    }
+    const next = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, keepAlive: true });
     let over = false;
     const lost = (): void => {
       if (over) return;

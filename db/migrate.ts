@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Migration } from './migrations.ts';
 import { FIRST, listMigrations } from './migrations.ts';
+import { urlOfPrimary } from './primary.ts';
 
 const LOCK = 0x5e771e;
 /** Behind a lock that waits, all later ones wait, and with them live payments: so it gives way after this, and comes again. */
@@ -37,7 +38,7 @@ export async function migrate(ownerUrl: string, migrations: readonly Migration[]
   // One connection, which holds the lock until it is closed: without it nothing more is run.
   let opened = 0;
   const pool = new pg.Pool({
-    connectionString: ownerUrl,
+    connectionString: await urlOfPrimary(ownerUrl),
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: 5_000,

@@ -13,13 +13,13 @@ export interface ComparedNetworks {
   close(): void;
 }
 
-/** How often a network that was silent at the start is tried again. */
+/** How often a network that was silent at the start is asked again. */
 const AGAIN_MS = 10_000;
 
 /**
- * Compares every network with its chain, and warns of RPC URLs that do not answer. A network of which none answers keeps no other from
- * starting: it stays closed and is compared again on an interval, since what its nodes say of a chain nobody has looked at moves no money.
- * Throws what `verifyNetwork` throws for a network that differs from its chain, and `chain_unavailable` when no network answers.
+ * Compares every network with its chain, and warns of RPC URLs that do not answer. A network of which none answers keeps neither the process
+ * nor another network from starting: it stays closed and is compared again on an interval, since what its nodes say of a chain nobody has
+ * looked at moves no money. Throws what `verifyNetwork` throws for a network that differs from its chain.
  */
 export async function compareNetworks(
   { networks, rpcOf, log }: Pick<SettlementDeps, 'networks' | 'rpcOf' | 'log'>,
@@ -34,9 +34,9 @@ export async function compareNetworks(
   for (const [index, outcome] of tried.entries()) {
     if (outcome.status === 'fulfilled') continue;
     const { id } = networks.list[index] as Network;
-    if (!isChainUnavailable(outcome.reason) || tried.every(({ status }) => status === 'rejected')) throw outcome.reason;
+    if (!isChainUnavailable(outcome.reason)) throw outcome.reason;
     closed.add(id);
-    log.warn({ networkId: id }, 'no node of this network answers: it is closed until one does, the others are open');
+    log.warn({ networkId: id }, 'no node of this network answers: its payments wait until one does, the rest works');
   }
   let isTrying = false;
   const tryAgain = async (): Promise<void> => {

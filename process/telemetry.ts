@@ -10,6 +10,7 @@ import type { Tracing } from '../platform/telemetry/tracing.ts';
 import type { Config } from './config.ts';
 import type { Handler } from './requests.ts';
 import { watchRequests } from './requests.ts';
+import { VERSION } from './version.ts';
 
 /** What a process shows of itself; all of it does nothing when the configuration asks for nothing. */
 export interface Telemetry {
@@ -41,6 +42,7 @@ export async function openTelemetry(
   const open =
     port === undefined ? null : await (await import('../platform/telemetry/metrics.ts')).openMetrics({ service, host, port });
   if (open) log.info({ url: open.url }, 'metrics are served');
+  open?.addGauges(() => [{ name: 'svc.build.info', value: 1, labels: { version: VERSION } }]);
   const tracing =
     endpoint === undefined ? null : (await import('../platform/telemetry/tracing.ts')).openTracing({ service, endpoint, ratio });
   const metrics = open?.metrics ?? NO_METRICS;

@@ -6,13 +6,17 @@ const CHECK_TIMEOUT_MS = 2_000;
 /** How long it is remembered what became of asking a part. */
 const ANSWER_LIFE_MS = 1_000;
 
-/** GET /healthz: this process is alive. */
+/** GET /healthz: this process is alive, and which release it is. */
 export const healthRoute: PublicRoute = {
   method: 'get',
   path: '/healthz',
   access: 'public',
   isForProbes: true,
-  handle: async () => ({ status: 200, headers: { 'cache-control': 'no-store' }, body: { ok: true } }),
+  handle: async ({ deps: { version } }) => ({
+    status: 200,
+    headers: { 'cache-control': 'no-store' },
+    body: { ok: true, ...(version === undefined ? {} : { version }) },
+  }),
 };
 
 /**

@@ -83,6 +83,8 @@ export function openRates(options: {
   /** Milliseconds of a clock that never goes back. */
   readonly clock: () => number;
   readonly metrics?: Pick<Metrics, 'count'> | undefined;
+  /** Told of each refusal: whose bucket was empty. */
+  readonly onLimited?: (kind: RateKind, name: string) => void;
 }): Rates {
   return new BucketRates(options);
 }
@@ -115,6 +117,7 @@ interface Outage {
 class BucketRates implements Rates {
   readonly #clock: () => number;
   readonly #metrics: Pick<Metrics, 'count'> | undefined;
+  readonly #onLimited: ((kind: RateKind, name: string) => void) | undefined;
   readonly #rates: Readonly<Record<RateKind, Rate>>;
   readonly #buckets: Readonly<Record<RateKind, LRUCache<string, Bucket>>>;
   /** By the hash of a credential that was let in. That it still is decides `letIn`, each time; this says only who pays for the question. */
@@ -122,10 +125,11 @@ class BucketRates implements Rates {
   /** Credentials whose first question is on its way, for those who ask the same meanwhile; null: it has an answer. */
   readonly #asking = new Map<string, Promise<Outage | null>>();
 
-  constructor({ limits, clock, metrics }: Parameters<typeof openRates>[0]) {
+  constructor({ limits, clock, metrics, onLimited }: Parameters<typeof openRates>[0]) {
     const { perSecond, burstSeconds } = limits;
     this.#clock = clock;
     this.#metrics = metrics;
+    this.#onLimited = onLimited;
     this.#rates = byKind((kind) => ({ perSecond: perSecond[kind], burst: perSecond[kind] * burstSeconds }));
     this.#buckets = byKind(() => new LRUCache<string, Bucket>({ max: MOST_BUCKETS }));
   }
@@ -143,6 +147,7 @@ class BucketRates implements Rates {
     });
     if (refused.waitMs > 0) {
       this.#metrics?.count('svc.rate_limited', 1, { by: refused.kind });
+      this.#onLimited?.(refused.kind, refused.name);
       throw new RateExceeded(refused.waitMs, `${refused.kind} ${refused.name}`);
     }
     for (const { bucket, fullAtMs } of spent) bucket.fullAtMs = fullAtMs;

@@ -46,6 +46,8 @@ export interface LogOptions {
   readonly level: string;
   /** The part that writes: `api`, `worker`, `sandbox`. */
   readonly name: string;
+  /** The release that writes. */
+  readonly version?: string;
   /** Where lines go instead of stdout. */
   readonly stream?: DestinationStream;
 }
@@ -55,11 +57,11 @@ export interface LogOptions {
  * UTC; errors are written with type, message and stack; bigints as strings. Each carries the fields of the work it belongs to: request,
  * tenant, workflow, trace.
  */
-export function createLog({ level, name, stream = destination({ fd: 1, sync: true }) }: LogOptions): Log {
+export function createLog({ level, name, version, stream = destination({ fd: 1, sync: true }) }: LogOptions): Log {
   return pino(
     {
       level,
-      base: { name },
+      base: { name, ...(version === undefined ? {} : { version }) },
       redact: { paths: REDACTED, censor: '[secret]' },
       mixin: currentLogFields,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,

@@ -1,13 +1,13 @@
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { createApi, ROUTE_PATHS } from '../../api/app.ts';
 import { CONSOLE_PATHS } from '../../api/console/handler.ts';
 import { withSafetyHeaders } from '../../api/everyAnswer.ts';
 import { createRouteNames } from '../../api/routeName.ts';
 import type { Database } from '../../db/database.ts';
-import { openDatabase, requireWritable } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { openLiveness } from '../../modules/gate/use/liveness.ts';
 import { openCodeWallets } from '../../modules/identity/use/accounts/codeWallets.ts';
@@ -28,6 +28,7 @@ import { issuerOf } from '../../modules/tenants/use/tenants.ts';
 import type { Networks } from '../../platform/chain/network.ts';
 import type { Rpc } from '../../platform/chain/rpc/rpc.ts';
 import type { Log } from '../../platform/telemetry/log.ts';
+import { openTemporal } from '../../platform/temporal/connection.ts';
 import type { Keyring } from '../../platform/tokens/jws.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
@@ -38,13 +39,18 @@ import { compareNetworks } from '../networks.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
+import { processName, VERSION } from '../version.ts';
+import type { Part } from '../whileAway.ts';
+import { whenDatabaseAnswers } from '../whileAway.ts';
 import { openAgents } from './agents.ts';
 import { openCallers } from './callers.ts';
 import { answerCalls } from './calls.ts';
 import { openConsole } from './console.ts';
 import { openGraphql } from './graphql.ts';
+import { openReadiness } from './readiness.ts';
 import { createApiServer } from './server.ts';
 import { openSettlement } from './settlement.ts';
+import { answerWhileStarting } from './starting.ts';
 
 /** A running API process. */
 export interface RunningApi {
@@ -54,27 +60,17 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
-/** What a process stands on. */
-interface Grounds {
-  readonly parts: Pick<SettlementDeps, 'networks' | 'rpcOf'>;
-  readonly database: Database;
-  readonly connection: Connection;
-  /** Rejects while the process's clock is wrong. */
-  readonly clock: () => Promise<void>;
-}
-
 const KEYRING_REFRESH_MS = 30_000;
 /** How often clocks and RPC nodes are looked at. */
 const WATCH_MS = 10_000;
 const DRAIN_MS = 25_000;
 /** A call that arrives while the handler closes is seen within two of these. */
 const DRAIN_LOOK_MS = 100;
-/** Told to whoever comes before the handler is open: the port is needed to build it. */
-const COME_AGAIN = { 'retry-after': '1', 'cache-control': 'no-store', connection: 'close' };
 
 /**
- * Starts the API: database, Temporal, networks (compared with their chain), signing keys, copies in memory, then the handler.
- * Rejects, with everything closed again, when a part cannot be reached or does not fit the configuration.
+ * Starts the API: listens, then opens database, networks (compared with their chain), signing keys, copies in memory, and the handler. Waits
+ * for a database that is away, and says so to whoever calls meanwhile; Temporal and nodes may be away. Rejects, with everything closed
+ * again, when the port is taken or a part does not fit the configuration.
  */
 export async function startApi(config: ApiConfig, log: Log): Promise<RunningApi> {
   const closers: (() => Promise<unknown> | unknown)[] = [];
@@ -98,9 +94,10 @@ async function open(
   const clock = Date.now;
   const telemetry = await openTelemetry(config, 'svc-api', log);
   closers.push(() => telemetry.close());
-  const { database, reading } = await openPools(config, telemetry, closers);
+  const { server, url, calls, waiting, answerWith } = await openDoor(config, log, closers);
+  const { database, reading } = await openPools(config, telemetry, closers, waiting);
   await adoptOwners({ database, log }, config.oidcIssuer);
-  const connection = await Connection.connect({ address: config.temporalAddress });
+  const connection = openTemporal(config.temporalAddress, 'brief');
   closers.push(() => connection.close());
   const parts = await openChains(withTelemetry(createSettlementDeps(config, database, log), telemetry), closers);
   const { networks, rpcOf } = parts;
@@ -108,25 +105,20 @@ async function open(
   closers.push(watch.close);
   const isAway = (id: string): boolean => !parts.isCompared(id) || watch.isAway(id);
 
-  const keyring = await openKeyring(database, { privateKeys: config.licenceKeys ?? [], clock });
+  const privateKeys = config.licenceKeys ?? [];
+  const keyring = await whenDatabaseAnswers(waiting, () => openKeyring(database, { privateKeys, clock }));
   keyring.onSign = () => telemetry.metrics.count('svc.licence.minted');
   closers.push(keepFresh(keyring, database, log));
   const directUrl = config.databaseDirectUrl ?? config.databaseUrl;
   const { priceFloorMicro, quoteTokenSecrets, testKeysEnabled } = config;
   const rehash = openRehash({ database, log });
-  const snapshots = await openSnapshots({ database, directUrl, networkIds: networks.ids, priceFloorMicro, clock, log, rehash });
+  const held = { database, directUrl, networkIds: networks.ids, priceFloorMicro, clock, log, rehash };
+  const snapshots = await whenDatabaseAnswers(waiting, () => openSnapshots(held));
   closers.push(rehash.settled, () => snapshots.close());
   const uses = openUses({ database, clock, log }, closers);
 
   const { outbound, secretBox, credits, agents } = openOutside(config, { database, clock, log, networks }, closers);
 
-  const server = createApiServer();
-  let answer: RequestListener = (_request, response) => void response.writeHead(503, COME_AGAIN).end();
-  const calls = answerCalls(
-    server,
-    withSafetyHeaders(config.publicBaseUrl, (request, response) => answer(request, response)),
-  );
-  const url = await listen(server, config.listenHost, config.port);
   const baseUrl = config.publicBaseUrl ?? url;
   const deps: PublisherDeps = {
     database,
@@ -151,23 +143,43 @@ async function open(
   const trace = telemetry.currentTrace;
   const settlement = openSettlement({ settlement: parts, client, keyring, issuerOf: issuer, baseUrl, directUrl, trace });
   closers.push(settlement.close, () => drain(server, calls));
-  const grounds = { parts, database, connection, clock: watch.requireRightClock };
+  const grounds = { parts, database, connection, clock: watch.requireRightClock, log };
   const { readiness, networkChecks } = openReadiness(config, grounds, closers);
   const hosts = createHostService(config, client);
   const buyers = openBuyers(rpcOf(networks.first.id), clock);
-  const callers = openCallers(config, telemetry.metrics);
+  const callers = openCallers(config, telemetry.metrics, log);
   const [{ settle }, { codeWallets }] = [settlement, buyers];
   const graphql = await openGraphql(config, { ...deps, ...callers, log, hosts, outbound, secretBox, settle, codeWallets });
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
-  const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox } };
+  const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox }, version: VERSION };
   const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, log, settle, outbound });
   const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
-  answer = telemetry.watchRequests(owners.before(graphql.before(rest)), names);
+  answerWith(telemetry.watchRequests(owners.before(graphql.before(rest)), names));
 
   let closing: Promise<void> | null = null;
   return { url, close: () => (closing ??= closeAll()) };
+}
+
+/** Listens, and says what is waited for until there is something to answer with. */
+async function openDoor(config: ApiConfig, log: Log, closers: (() => Promise<unknown> | unknown)[]) {
+  const server = createApiServer();
+  let awaited: Part | null = null;
+  let answer: RequestListener = answerWhileStarting(() => awaited);
+  const calls = answerCalls(
+    server,
+    withSafetyHeaders(config.publicBaseUrl, (request, response) => answer(request, response)),
+  );
+  const url = await listen(server, config.listenHost, config.port);
+  closers.push(() => endServer(server));
+  const onAway = (): void => {
+    awaited = 'database';
+  };
+  const answerWith = (handler: RequestListener): void => {
+    answer = handler;
+  };
+  return { server, url, calls, waiting: { log, onAway }, answerWith };
 }
 
 /** What asks other people's servers: credits APIs, with what opens the tokens they want, and the directories of agents. */
@@ -194,31 +206,6 @@ function openUses(
   const keyUse = openKeyUse(base);
   closers.push(liveness.close, keyUse.close);
   return { liveness, keyUse };
-}
-
-/** Whether the process is ready: what it stands on answers, and it is not about to end. Its end is told before anything closes. */
-function openReadiness(
-  config: ApiConfig,
-  { parts, database, connection, clock }: Grounds,
-  closers: (() => Promise<unknown> | unknown)[],
-) {
-  let isDraining = false;
-  closers.push(async () => {
-    isDraining = true;
-    await sleep(config.drainNoticeMs);
-  });
-  const networkChecks = checksOf(parts);
-  const readiness = {
-    process: async () => {
-      if (isDraining) throw new Error('draining');
-    },
-    database: () => requireWritable(database),
-    temporal: async () => void (await connection.workflowService.getSystemInfo({})),
-    clock,
-    // One that answers is enough to sell: a balancer that took every process out for one dead network would stop them all.
-    chain: async () => void (await Promise.any(Object.values(networkChecks).map((check) => check()))),
-  };
-  return { readiness, networkChecks };
 }
 
 /** What only the buyers' side needs. */
@@ -248,32 +235,30 @@ async function openChains(
   return { ...opened, ...compared };
 }
 
-/** Whether each network answers, by its id. */
-function checksOf({
-  networks,
-  rpcOf,
-}: Pick<SettlementDeps, 'networks' | 'rpcOf'>): Readonly<Record<string, () => Promise<void>>> {
-  return Object.fromEntries(networks.ids.map((id) => [id, async () => void (await rpcOf(id).request('eth_blockNumber', []))]));
-}
-
 /** Connections of everything, and those of reports, so that none of these keeps a payment waiting. */
 async function openPools(
   config: ApiConfig,
   telemetry: Telemetry,
   closers: (() => Promise<unknown> | unknown)[],
+  waiting: Parameters<typeof whenDatabaseAnswers>[0],
 ): Promise<{ readonly database: Database; readonly reading: Database }> {
   const { databaseUrl: url, databaseStatementNames: statementNames } = config;
-  const database = await openDatabase({
-    url,
-    statementNames,
-    poolSize: config.databasePoolSize,
-    pipelined: true,
-    applicationName: 'svc api',
-    onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
-  });
+  const database = await whenDatabaseAnswers(waiting, () =>
+    openDatabase({
+      url,
+      statementNames,
+      poolSize: config.databasePoolSize,
+      pipelined: true,
+      applicationName: processName('api'),
+      onConflict: () => telemetry.metrics.count('svc.database.conflicts'),
+      onDiskFull: () => telemetry.metrics.count('svc.database.full'),
+    }),
+  );
   closers.push(() => database.close());
   telemetry.watchPool('payments', database);
-  const reading = await openReportDatabase({ url, statementNames, poolSize: config.reportPoolSize });
+  const reading = await whenDatabaseAnswers(waiting, () =>
+    openReportDatabase({ url, statementNames, poolSize: config.reportPoolSize }),
+  );
   closers.push(() => reading.close());
   telemetry.watchPool('reports', reading);
   return { database, reading };
@@ -288,6 +273,12 @@ function listen(server: Server, host: string, port: number): Promise<string> {
       resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`);
     });
   });
+}
+
+/** What a start that fails leaves of the server; after a drain nothing. */
+function endServer(server: Server): void {
+  server.close();
+  server.closeAllConnections();
 }
 
 /**

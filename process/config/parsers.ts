@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { urlsOfHosts } from '../../db/primary.ts';
 
 /** Readers of one variable's text. Every message is a constant of ours: none repeats the text, which may be a secret. */
 
@@ -34,6 +35,18 @@ export function url(...schemes: readonly string[]): z.ZodType<string, string> {
     .refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), message)
     .transform((value) => value.replace(/\/+$/, ''));
 }
+
+/** A URL of Postgres: of one host, or of a primary and its standbys, of which the one that takes writes is meant. As written. */
+export const postgresUrl = text
+  .refine((value) => {
+    const urls = urlsOfHosts(value);
+    return urls.length > 0 && urls.every((one) => URL.canParse(one) && (urls.length === 1 || new URL(one).hostname !== ''));
+  }, 'must be a URL that starts with postgres:// or postgresql://')
+  .refine(
+    (value) => /^(read-write|primary|)$/.test(/[?&]target_session_attrs=([^&]*)/.exec(value)?.[1] ?? ''),
+    'target_session_attrs must be read-write: what is written to a standby is lost',
+  )
+  .transform((value) => value.replace(/\/+$/, ''));
 
 /** The address of this service as others see it: https, or http on a loopback host. */
 export const publicUrl = url('https', 'http').refine(

@@ -24,6 +24,7 @@ const outages = 'test/workflow/webhook-outages.test.ts';
 const limits = 'test/fault/limits.test.ts';
 const fees = 'test/fault/fees.test.ts';
 const poison = 'test/fault/poison.test.ts';
+const absent = 'test/fault/absent-at-start.test.ts';
 
 /** Every fault by its number, in order; `npm run faults` runs them one after another. */
 export const FAULTS: readonly Fault[] = [
@@ -339,6 +340,27 @@ export const FAULTS: readonly Fault[] = [
     tests: [
       { file: 'test/unit/page-text.test.ts', name: 'two megabytes of hostile markup are read or refused' },
       { file: 'test/unit/page-text.test.ts', name: 'a page that takes too long, or breaks the thread' },
+    ],
+  },
+  {
+    id: 50,
+    fault: 'a part is away when a process starts',
+    tests: [
+      { file: absent, name: 'an API that starts without any node serves quotes and reports' },
+      { file: absent, name: 'an API that starts without Temporal sells' },
+      { file: absent, name: 'an API that starts without Postgres waits' },
+      { file: absent, name: 'a worker that starts without any node stays up' },
+      { file: absent, name: 'a worker that starts without Temporal settles payments all the same' },
+      { file: absent, name: 'a worker that starts without Postgres waits' },
+      { file: absent, name: 'a worker that starts with neither nodes nor Temporal settles' },
+    ],
+  },
+  {
+    id: 51,
+    fault: 'the primary of Postgres is lost in the middle of sales, and its standby is promoted',
+    tests: [
+      { file: 'test/fault/failover.test.ts', name: 'with its primary killed in the middle of sales and its standby promoted' },
+      { file: 'test/fault/failover.test.ts', name: 'a former primary that comes back is not written to' },
     ],
   },
 ];

@@ -59,7 +59,7 @@ test('with every connection of the pool held a payment is an outage, charges not
       .catch(() => null),
   );
   const waiting = `select 1 from pg_stat_activity
-    where datname = current_database() and application_name = 'svc api' and wait_event_type = 'Lock'`;
+    where datname = current_database() and application_name like 'svc api %' and wait_event_type = 'Lock'`;
   await expect.poll(() => service.database.query(waiting)).toHaveLength(4);
   const answer = await sell(api.url, site.key, purchase.quote, purchase.payment);
   expect([402, 503]).toContain(answer.status);

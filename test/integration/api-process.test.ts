@@ -15,6 +15,7 @@ import { ALPHA_PRICING, newSigningKey } from '../support/api.ts';
 import type { TestChain, TestDatabase } from '../support/parts.ts';
 import { createDatabase, startTestChain, useTemporal } from '../support/parts.ts';
 import { scaled } from '../support/patience.ts';
+import { startProxy } from '../support/proxy.ts';
 
 let chain: TestChain;
 let urls: TestDatabase;
@@ -103,7 +104,7 @@ test('a call that comes while the API still starts is told to come again; none i
   for (let isOpen = false; !isOpen; ) {
     isOpen = await Promise.race([ended, Promise.resolve(false)]);
     // Refused until the port is bound; from then on each is answered, and an answer that never comes ends the test.
-    const call = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(scaled(30_000)) }).catch(
+    const call = await fetch(`http://127.0.0.1:${port}/_svc/openapi.json`, { signal: AbortSignal.timeout(scaled(30_000)) }).catch(
       (error: Error) => {
         if (error.name === 'TimeoutError') throw error;
         return null;
@@ -116,6 +117,45 @@ test('a call that comes while the API still starts is told to come again; none i
   expect([...new Set(statuses)]).toEqual([503, 200]);
   api.child.kill('SIGTERM');
   expect(await api.ended).toBe(0);
+});
+
+test('an API that waits for Postgres lives, says what it waits for, and gives every call 503 with Retry-After', async () => {
+  const port = await choosePort(0);
+  const database = await startProxy(Number(new URL(urls.appUrl).port));
+  database.cut();
+  const api = start({
+    PORT: String(port),
+    DATABASE_URL: Object.assign(new URL(urls.appUrl), { port: String(database.port) }).href,
+  });
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
+  await expect
+    .poll(async () => (await (await ask('/readyz'))?.json()) as unknown)
+    .toEqual({
+      ok: false,
+      checks: { process: 'failed', database: 'failed' },
+    });
+  expect((await ask('/healthz'))?.status).toBe(200);
+  const quote = await ask('/_svc/quote?slug=trio');
+  expect([quote?.status, quote?.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await quote?.json()).toEqual({ ok: false, error: expect.stringMatching(/^database_unavailable: /) });
+  expect(api.lines).toMatchObject([{ level: 'warn', part: 'database' }]);
+  database.mend();
+  await api.listening;
+  expect((await ask('/readyz'))?.status).toBe(200);
+  api.child.kill('SIGTERM');
+  expect(await api.ended).toBe(0);
+  await database.close();
+});
+
+test('an environment that is not usable ends an API with one line of JSON that lists every problem', async () => {
+  const api = start({ DATABASE_URL: '', SECRETS_KEY: 'short' }, 'pipe');
+  let said = '';
+  api.child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  await expect(api.listening).rejects.toThrow('ended with 1');
+  expect(api.lines).toMatchObject([{ level: 'fatal', problems: [{ name: 'DATABASE_URL' }, { name: 'SECRETS_KEY' }] }]);
+  expect(said).not.toMatch(/^\s+at /m);
 });
 
 test('the API process serves quotes, is ready, and ends with 0 on SIGTERM, also when told twice', async () => {

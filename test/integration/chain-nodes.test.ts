@@ -124,11 +124,13 @@ test('a network without a node keeps no other from starting, moves nothing until
   await foreign.close();
 });
 
-test('no network at all that answers, and one that is not what is configured, end the start', async () => {
+test('with no network that answers all are closed; one that is not what is configured ends the start', async () => {
   const dead = (id: number): Network => ({ ...networkOf('http://127.0.0.1:1'), id: `eip155:${id}`, chainId: id, v1Name: null });
   const all = new Networks([dead(1), dead(2)]);
-  const starting = compareNetworks({ networks: all, rpcOf: connections(all), log });
-  await expect(starting).rejects.toMatchObject({ code: 'chain_unavailable' });
+  const compared = await compareNetworks({ networks: all, rpcOf: connections(all), log });
+  expect(all.ids.map(compared.isCompared)).toEqual([false, false]);
+  await expect(compared.rpcOf('eip155:1').request('eth_chainId', [])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  compared.close();
   const wrong = new Networks([{ ...networkOf(first.url), assetName: 'Other' }, dead(2)]);
   await expect(compareNetworks({ networks: wrong, rpcOf: connections(wrong), log })).rejects.toThrow('the asset');
 });

@@ -22,6 +22,32 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     test: { file: scripts, name: 'ends the reading where a segment is missing' },
   },
   {
+    id: 'former-primary-is-believed',
+    rule: 22,
+    bug: 'a primary that was overtaken by its standby is written to again as soon as the new one is away',
+    edits: [
+      {
+        file: 'db/primary.ts',
+        search: 'if (newest && newest.timeline >= current.timeline) {',
+        replace: 'if (newest) {',
+      },
+    ],
+    test: { file: 'test/fault/failover.test.ts', name: 'a former primary that comes back is not written to' },
+  },
+  {
+    id: 'dead-nodes-end-the-start',
+    rule: 22,
+    bug: 'while no RPC node answers no process starts, so that a reboot then is an outage of all that needs no node',
+    edits: [
+      {
+        file: 'process/networks.ts',
+        search: 'if (!isChainUnavailable(outcome.reason)) throw',
+        replace: 'throw',
+      },
+    ],
+    test: { file: 'test/integration/chain-nodes.test.ts', name: 'with no network that answers all are closed' },
+  },
+  {
     id: 'lost-settlement-refused',
     rule: 2,
     bug: 'a buyer whose payment a restore lost is told to pay once more',

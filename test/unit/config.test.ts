@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { urlsOfHosts } from '../../db/primary.ts';
 import type { Environment } from '../../process/config/read.ts';
 import { readConfig } from '../../process/config/read.ts';
 import { ConfigError } from '../../process/config/variable.ts';
@@ -72,6 +73,35 @@ describe('defaults', () => {
     expect(readApiConfig({ ...COMPLETE, DATABASE_DIRECT_URL: 'postgres://direct/x' }).databaseDirectUrl).toBe(
       'postgres://direct/x',
     );
+  });
+});
+
+describe('a database of several hosts', () => {
+  const both = 'postgres://service:geheim@db-1:5432,db-2:5433/service?target_session_attrs=read-write&sslmode=require';
+
+  test('is taken as a primary and its standbys, each by its own address', () => {
+    expect(readConfig({ DATABASE_URL: both }, []).databaseUrl).toBe(both);
+    expect(urlsOfHosts(both)).toEqual([
+      'postgres://service:geheim@db-1:5432/service?sslmode=require',
+      'postgres://service:geheim@db-2:5433/service?sslmode=require',
+    ]);
+    expect(urlsOfHosts('postgres://a/b')).toEqual(['postgres://a/b']);
+    expect(urlsOfHosts('https://a,b/c')).toEqual([]);
+  });
+
+  test('is refused where it asks for a server that may be a standby, and where a host is none', () => {
+    const problemOf = (url: string): unknown => {
+      try {
+        return readConfig({ DATABASE_URL: url }, []);
+      } catch (error) {
+        return (error as ConfigError).problems[0]?.problem;
+      }
+    };
+    expect(problemOf('postgres://db-1,db-2/service?target_session_attrs=any')).toMatch(
+      /^target_session_attrs must be read-write/,
+    );
+    expect(problemOf('postgres://db-1,/service')).toMatch(/^must be a URL that starts with postgres/);
+    expect(problemOf('mysql://db-1,db-2/service')).toMatch(/^must be a URL that starts with postgres/);
   });
 });
 

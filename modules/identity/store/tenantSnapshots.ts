@@ -1,6 +1,7 @@
 import { sql as text } from 'kysely';
 import pg from 'pg';
 import type { Sql } from '../../../db/database.ts';
+import { urlOfPrimary } from '../../../db/primary.ts';
 import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { PricingVersion } from '../../pricing/store/pricing.ts';
@@ -91,7 +92,7 @@ export async function listenForTenants(
   onLost: () => void,
 ): Promise<TenantListener> {
   const client = new pg.Client({
-    connectionString: directUrl,
+    connectionString: await urlOfPrimary(directUrl),
     application_name: 'content-settlement listen',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,

@@ -1,11 +1,16 @@
-import { gasBalance } from '../../../platform/chain/transaction.ts';
+import { baseFeeOf, gasBalance } from '../../../platform/chain/transaction.ts';
 import type { GaugePoint } from '../../kernel/metrics.ts';
 import { readNetworkGasToday } from '../../settlement/store/gasUsage.ts';
 import type { SettlementDeps } from '../../settlement/use/deps.ts';
 import { readClockSkew, readDatabaseGauges } from '../store/gauges.ts';
+import { settlementsOf } from './gasMoney.ts';
 
 /** What reading gauges needs. */
-type GaugeDeps = ProcessGaugeDeps & Pick<SettlementDeps, 'relayersOf' | 'settings'>;
+type GaugeDeps = ProcessGaugeDeps &
+  Pick<SettlementDeps, 'relayersOf' | 'settings'> & {
+    /** Rejects while Temporal does not answer; left out where nobody asks it. */
+    readonly askTemporal?: () => Promise<void>;
+  };
 
 /** What the gauges of any process need. */
 export type ProcessGaugeDeps = Pick<SettlementDeps, 'database' | 'networks' | 'rpcOf' | 'log' | 'now'>;
@@ -18,8 +23,15 @@ export async function readGauges(deps: GaugeDeps): Promise<GaugePoint[]> {
   const points = await readDatabaseGauges(deps.database, deps.networks.ids);
   const balances = await Promise.all(deps.networks.ids.map((network) => readBalances(deps, network)));
   const budgets = await Promise.all(deps.networks.ids.map((network) => readGasShare(deps, network)));
-  const own = await readProcessGauges(deps);
-  return [...points, ...balances.flat(), ...budgets.flat(), ...own, { name: 'svc.gauges.read_at', value: deps.now() / 1_000 }];
+  const [own, temporal] = await Promise.all([readProcessGauges(deps), readTemporal(deps)]);
+  return [
+    ...points,
+    ...balances.flat(),
+    ...budgets.flat(),
+    ...own,
+    ...temporal,
+    { name: 'svc.gauges.read_at', value: deps.now() / 1_000 },
+  ];
 }
 
 /** What each process sees for itself: how far other clocks are from its own, and how its RPC nodes are. */
@@ -60,14 +72,32 @@ async function readGasShare({ database, settings }: GaugeDeps, network: string):
   return [{ name: 'svc.gas.network_share', value: Number((10_000n * used) / budget) / 10_000, labels: { network } }];
 }
 
+async function readTemporal({ askTemporal }: GaugeDeps): Promise<GaugePoint[]> {
+  if (!askTemporal) return [];
+  const isUp = await askTemporal().then(
+    () => 1,
+    () => 0,
+  );
+  return [{ name: 'svc.temporal.up', value: isUp }];
+}
+
 async function readBalances(deps: GaugeDeps, network: string): Promise<GaugePoint[]> {
+  const keys = deps.relayersOf(network);
+  if (keys.length === 0) return [];
   try {
-    return await Promise.all(
-      deps.relayersOf(network).map(async ({ address }) => {
-        const wei = await gasBalance(deps.rpcOf(network), address);
-        return { name: 'svc.relayer.balance', value: Number(wei), labels: { network, relayer: address } } as const;
+    const rpc = deps.rpcOf(network);
+    const baseFeeWei = await baseFeeOf(rpc);
+    const points = await Promise.all(
+      keys.map(async ({ address }): Promise<GaugePoint[]> => {
+        const wei = await gasBalance(rpc, address);
+        const labels = { network, relayer: address };
+        return [
+          { name: 'svc.relayer.balance', value: Number(wei), labels },
+          { name: 'svc.relayer.settlements_left', value: settlementsOf(deps.networks.get(network), baseFeeWei, wei), labels },
+        ];
       }),
     );
+    return points.flat();
   } catch (error) {
     deps.log.warn({ network, error: String(error) }, "relayers' balances could not be read");
     return [];

@@ -1,28 +1,29 @@
-import { flag, text, url, wholeNumber } from '../parsers.ts';
+import { flag, postgresUrl, text, url, wholeNumber } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
 /** Where rows and workflows live. */
 export const storage = {
   databaseUrl: optional({
     name: 'DATABASE_URL',
-    about: 'Postgres for ordinary work; may lead through a transaction pooler.',
+    about:
+      'Postgres for ordinary work; may lead through a transaction pooler. Several hosts (postgres://service@a:5432,b:5432/service) are a primary and its standbys: the one that takes writes is used, also after a failover.',
     example: 'postgres://service@db.example:5432/service',
     fromFile: true,
-    schema: url('postgres', 'postgresql'),
+    schema: postgresUrl,
   }),
   databaseDirectUrl: optional({
     name: 'DATABASE_DIRECT_URL',
     about: 'Postgres without a pooler in between, for LISTEN and advisory locks. Not set: DATABASE_URL.',
     example: 'postgres://service@db.example:5432/service',
     fromFile: true,
-    schema: url('postgres', 'postgresql'),
+    schema: postgresUrl,
   }),
   databaseOwnerUrl: optional({
     name: 'DATABASE_OWNER_URL',
     about: 'Postgres as the role that owns the tables; only migrations and `admin partitions drop` need it.',
     example: 'postgres://owner@db.example:5432/service',
     fromFile: true,
-    schema: url('postgres', 'postgresql'),
+    schema: postgresUrl,
   }),
   databasePoolSize: withDefault({
     name: 'DATABASE_POOL_SIZE',
