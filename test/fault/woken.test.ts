@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSettlementActivities } from '../../activities/settlement.ts';
 import type { Listener } from '../../db/listen.ts';
@@ -61,6 +61,7 @@ const newPayment = async (slug: string) => {
 const letClaimEnd = () => world.database.query("update settlement_batch set held_until = now() - interval '1 second'");
 /** Beside a worker of the world that takes up what Temporal gives it, and sends nothing. */
 async function onTemporal(work: (client: Client, taskQueue: string) => Promise<void>): Promise<void> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
   const { address, namespace, taskQueue } = useTemporal();
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });

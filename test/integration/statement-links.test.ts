@@ -218,7 +218,7 @@ test('an author who is renamed keeps the former name in a month that is over, in
   const named = (authorId: string) => [{ toAddress: walletOf(7), amountMicro: 900, authorId }];
   await insertPurchases(graph.api.deps.database, [
     { ...bought(OCTOBER.from, { slug: 'then', legs: named('maiden') }), ...of },
-    { ...bought(OCTOBER.to, { slug: 'later', legs: named('married') }), ...of },
+    { ...bought(OCTOBER.to + 1_000, { slug: 'later', legs: named('married') }), ...of },
   ]);
   const month = { ...OCTOBER, timeZone: 'Europe/Berlin' };
   const ask = async (path: string, query: object) => {
