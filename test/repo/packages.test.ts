@@ -31,7 +31,7 @@ function isOurs(path: string): boolean {
 }
 
 /** What the packages of publishers need, and the service does not: `--workspaces=false` leaves it out. */
-const OF_WORKSPACES = ['isbot'];
+const OF_WORKSPACES = ['isbot', '@mdream/js', 'cac', 'pathe'];
 
 /** `npm ci --omit=dev --omit=peer --workspaces=false` installs it. */
 function isInImage(path: string): boolean {
