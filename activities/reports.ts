@@ -1,6 +1,6 @@
 import { heartbeat } from '@temporalio/activity';
 import type { RetentionDeps } from '../modules/operations/use/retention.ts';
-import { forgetWhatEnded } from '../modules/operations/use/retention.ts';
+import { forgetWhatEnded, noteNight } from '../modules/operations/use/retention.ts';
 import { checkRollups, gatherRollups, keepDaysAhead } from '../modules/reports/use/rollups.ts';
 import { beating } from './beating.ts';
 
@@ -29,6 +29,7 @@ export function createReportActivities(deps: RetentionDeps): ReportActivities {
       await beating(HEARTBEAT_MS, () => forgetWhatEnded(deps));
       if (gathered.status === 'rejected') throw gathered.reason;
       if (checked.status === 'rejected') throw checked.reason;
+      await noteNight(deps);
       return checked.value.length;
     },
   };

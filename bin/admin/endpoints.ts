@@ -1,7 +1,8 @@
 import { Command } from 'commander';
+import { listBacklogs } from '../../modules/operations/use/onCall.ts';
 import type { RetryOrder } from '../../modules/webhooks/use/manageRetries.ts';
 import { orderRetries } from '../../modules/webhooks/use/manageRetries.ts';
-import { parseId } from './options.ts';
+import { limited, parseId } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 import { callOf } from './surroundings.ts';
 
@@ -12,6 +13,11 @@ export function endpointCommands({ open, print, operator }: Surroundings): Comma
     const { database } = await open();
     print(await orderRetries({ database }, callOf({ operator }, tenantId), parseId(endpointId), wanted));
   };
+  limited(endpoint.command('backlog'))
+    .description('Receivers with deliveries that are due, the most first: how many, since when, and whether they are paused.')
+    .action(async ({ limit }: { limit: number }) =>
+      print({ receivers: await listBacklogs({ database: (await open()).database }, limit) }),
+    );
   endpoint
     .command('pause <tenantId> <endpointId>')
     .description('Sends nothing to it for a while; what waits uses no attempt.')

@@ -30,6 +30,7 @@ import type { readAdminConfig } from '../../process/config.ts';
 import { openRelayerKeys } from '../../process/relayerKeys.ts';
 import { createSettlementDeps } from '../../process/settlement.ts';
 import { TASK_QUEUE } from '../../process/taskQueue.ts';
+import { VERSION } from '../../process/version.ts';
 import { parseId, parseWallet } from './options.ts';
 import { routerCommands } from './router.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -56,6 +57,7 @@ export function operationCommands({ open, print, operator }: Surroundings): Comm
           licenceKeys: licenceKeysOf(opened),
           pepper: pepperOf(opened.config),
           secretBox: opened.config.secretsKeyPrevious ? createSecretBox(opened.config.secretsKey) : null,
+          version: VERSION,
         }),
       );
       show({ ok: findings.every(({ state }) => state !== 'fail'), findings });

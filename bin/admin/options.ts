@@ -139,11 +139,27 @@ export function parseTransaction(text: string): string {
   return /^0x[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : text;
 }
 
-/** Options of every list: how much, and from where. */
+/** A number of seconds, from 0. */
+export function parseSeconds(text: string): number {
+  if (!/^\d{1,8}$/.test(text)) throw new InvalidArgumentError('A whole number of seconds, from 0.');
+  return Number(text);
+}
+
+/** Whole days, from 1. */
+export function parseWholeDays(text: string): number {
+  const days = parseDays(text);
+  if (!Number.isInteger(days)) throw new InvalidArgumentError('A whole number of days, from 1.');
+  return days;
+}
+
+/** The option of a list that has no next page. */
+export function limited(command: Command): Command {
+  return command.option('--limit <rows>', `rows, ${MOST_ROWS} at most`, parseLimit, 50);
+}
+
+/** Options of every list with pages: how much, and from where. */
 export function paged(command: Command): Command {
-  return command
-    .option('--limit <rows>', `rows of a page, ${MOST_ROWS} at most`, parseLimit, 50)
-    .option('--after <next>', 'the "next" of the previous page');
+  return limited(command).option('--after <next>', 'the "next" of the previous page');
 }
 
 /** The page that options ask for. */

@@ -1,9 +1,20 @@
 import { Command } from 'commander';
 import { describePayment } from '../../modules/operations/use/admin.ts';
+import { listStuckPayments } from '../../modules/operations/use/onCall.ts';
 import { recheckPayment } from '../../modules/operations/use/review.ts';
 import { searchPayments } from '../../modules/operations/use/search.ts';
 import { addChainCommands } from './operations.ts';
-import { paged, pageOf, parseId, parseMoment, parseState, parseTransaction, parseWallet } from './options.ts';
+import {
+  limited,
+  paged,
+  pageOf,
+  parseId,
+  parseMoment,
+  parseSeconds,
+  parseState,
+  parseTransaction,
+  parseWallet,
+} from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Commands about payments. */
@@ -12,6 +23,13 @@ export function paymentCommands(surroundings: Surroundings): Command {
   const payment = new Command('payment').description('Payments.');
   addChainCommands(payment, surroundings);
   addFind(payment, surroundings);
+  limited(payment.command('stuck'))
+    .description('Payments that are not decided, the oldest first, each with its age, what it waits for, and what to do.')
+    .option('--older <seconds>', 'accepted at least so long ago', parseSeconds, 60)
+    .action(async ({ older, limit }: { older: number; limit: number }) => {
+      const { database } = await open();
+      print(await listStuckPayments({ database }, { olderSeconds: older, limit }));
+    });
   payment
     .command('show <paymentId>')
     .description('State, evidence, and the workflow that carries it.')

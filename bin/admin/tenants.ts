@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { removeSiteHost } from '../../modules/hosts/use/manageHosts.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { normaliseHost } from '../../modules/kernel/hosts/host.ts';
+import { reportGas } from '../../modules/operations/use/onCall.ts';
 import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../modules/operations/use/operatedSites.ts';
 import { searchTenants, showTenant } from '../../modules/operations/use/search.ts';
 import { setCreditsToken } from '../../modules/quotes/use/credits/token.ts';
@@ -10,7 +11,18 @@ import { setSiteNetworks } from '../../modules/tenants/use/manageNetworks.ts';
 import type { PricingInput } from '../../modules/tenants/use/tenants.ts';
 import { Networks } from '../../platform/chain/network.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
-import { collect, paged, pageOf, parseId, parseJsonFile, parsePayee, parsePlan, parseStatus } from './options.ts';
+import {
+  collect,
+  limited,
+  paged,
+  pageOf,
+  parseId,
+  parseJsonFile,
+  parsePayee,
+  parsePlan,
+  parseStatus,
+  parseWholeDays,
+} from './options.ts';
 import type { Surroundings } from './surroundings.ts';
 import { callOf } from './surroundings.ts';
 
@@ -40,6 +52,7 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
         }),
       );
     });
+  addGas(tenant, { open, print });
   tenant
     .command('plan <tenantId> <plan>')
     .description('Sets the plan.')
@@ -92,6 +105,16 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
       print(await showTenant({ database }, parseId(tenantId)));
     });
   return tenant;
+}
+
+function addGas(tenant: Command, { open, print }: Pick<Surroundings, 'open' | 'print'>): void {
+  limited(tenant.command('gas'))
+    .description('The sites that used most gas, and which part of all, in the coin that budgets count in (wei).')
+    .option('--days <number>', 'days back, today included', parseWholeDays, 1)
+    .action(async ({ days, limit }: { days: number; limit: number }) => {
+      const { database } = await open();
+      print({ days, ...(await reportGas({ database }, { days, limit })) });
+    });
 }
 
 /** Commands about what sites charge. */

@@ -153,14 +153,20 @@ test('a wallet emptied between check and mining fails alone, with insufficient_f
   ]);
 });
 
-test('an authorization that runs out while it waits is refused unsent, and stays so once it can never be used', async () => {
+test('an authorization that runs out while it waits is refused unsent, as a delay of ours that is counted, and no mistake of the buyer', async () => {
   const terms = termsFor(world, newAuthors(1n), { slug: 'late' });
   const validBefore = BigInt(Math.floor(Date.now() / 1000) + 300);
   const payment = await paymentFor(world, await newPayer(world), terms, { validBefore });
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
-  await sendAll(world, changed(world, { now: () => Date.now() + 294_000 }));
-  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid', tx_hash: null });
-  expect(await failures('late')).toEqual(['authorization_invalid']);
+  const counted: string[] = [];
+  const metrics = { count: (name: string) => void counted.push(name), record: () => undefined };
+  await sendAll(world, changed(world, { now: () => Date.now() + 294_000, metrics }));
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed', tx_hash: null });
+  expect(await failures('late')).toEqual(['settlement_failed']);
+  expect(await world.database.query("select raw_reason from payment where slug = 'late'")).toEqual([
+    { raw_reason: 'expired_waiting' },
+  ]);
+  expect(counted.filter((name) => name === 'svc.settle.expired_waiting')).toHaveLength(1);
 });
 
 test('one USDC and more waits for its second confirmation, and is neither lost nor failed before', async () => {

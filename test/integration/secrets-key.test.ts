@@ -66,7 +66,14 @@ async function doctor(): Promise<string[]> {
   // biome-ignore lint/suspicious/noExplicitAny: without a network the doctor looks at the database alone
   const settlement: any = { database, networks, now: Date.now };
   const pepper = pepperOf({ apiKeyPepper: 'p'.repeat(32) });
-  const findings = await examineSystem({ settlement, temporal: null, licenceKeys: null, pepper, secretBox: second });
+  const findings = await examineSystem({
+    settlement,
+    temporal: null,
+    licenceKeys: null,
+    pepper,
+    secretBox: second,
+    version: '0.0.0',
+  });
   return findings.flatMap(({ check, found }) => (check === 'secrets key' ? [found] : []));
 }
 

@@ -22,7 +22,7 @@ svc_wal_archive_failing 0
 svc_recon_read_age{network="eip155:1"} 20
 svc_recon_compared_behind{network="eip155:1"} 64
 svc_settle_sweep_age{network="eip155:1"} 25
-svc_relayer_balance{network="eip155:1",relayer="0xab"} 1000000000000000000
+svc_relayer_settlements_left{network="eip155:1",relayer="0xab"} 25000
 svc_relayer_paused{network="eip155:1",relayer="0xab"} 0
 svc_rollup_mismatches 0
 svc_webhook_backlog 3
@@ -34,6 +34,13 @@ svc_rpc_behind{network="eip155:1",node="1"} 1
 svc_rpc_standstill{network="eip155:1",node="1"} 2
 svc_rpc_head_age{network="eip155:1",node="1"} 3
 svc_rpc_disagrees{network="eip155:1",node="1"} 0
+svc_night_age 40000
+svc_temporal_up 1
+svc_build_info{version="1.0.0"} 1
+svc_database_slot_active{slot="standby"} 1
+svc_database_slot_behind{slot="standby"} 4096
+svc_database_transaction_age 2
+svc_database_xid_age 150000000
 svc_process_loop_delay 12`;
 const API = 'svc_process_loop_delay 12';
 const AVAILABLE = 'node_filesystem_avail_bytes{mountpoint="/var/lib/postgresql"}';
@@ -75,17 +82,22 @@ export const FIRES: Readonly<Record<string, Scene>> = {
   ChainNotRead: worker('read_age{network="eip155:1"} 20', 'read_age{network="eip155:1"} 301'),
   EvidenceNotCompared: worker('compared_behind{network="eip155:1"} 64', 'compared_behind{network="eip155:1"} 501'),
   PaymentsNotSwept: worker('sweep_age{network="eip155:1"} 25', 'sweep_age{network="eip155:1"} 301'),
-  RelayerGasLow: worker('1000000000000000000', '4900000000000000'),
+  RelayerGasLow: worker(
+    'settlements_left{network="eip155:1",relayer="0xab"} 25000',
+    'settlements_left{network="eip155:1",relayer="0xab"} 999',
+  ),
   RelayerPaused: worker('relayer="0xab"} 0', 'relayer="0xab"} 1'),
   SettlementFailing: alsoApi(
     (minute) => `svc_settle_outcome_total{reason="settled"} ${minute * 90}
 svc_settle_outcome_total{reason="chain_unavailable"} ${minute * 10}`,
   ),
+  PaymentsExpiredWaiting: alsoWorker((minute) => `svc_settle_expired_waiting_total ${minute}`),
   GasBudgetSpent: alsoWorker(() => 'svc_gas_budget_spent{site="news.example"} 1'),
   NetworkGasHalfSpent: alsoWorker(() => 'svc_gas_network_share{network="eip155:1"} 0.51'),
   FeesRaisedOften: alsoWorker((minute) => `svc_settle_replacements_total{kind="fees"} ${minute * 2}`),
   RollupsDiffer: worker('mismatches 0', 'mismatches 2'),
   NightFailed: alsoWorker(() => 'svc_alert_open{kind="night_failed"} 1'),
+  NightMissed: worker('svc_night_age 40000', 'svc_night_age 93601'),
   OperatorAlertOpen: alsoWorker(() => 'svc_alert_open{kind="payment_review"} 1'),
   RpcNodeAway: worker('svc_rpc_up{network="eip155:1",node="1"} 1', 'svc_rpc_up{network="eip155:1",node="1"} 0'),
   RpcNodeBehind: alsoWorker(() => 'svc_rpc_behind{network="eip155:1",node="2"} 11'),
@@ -98,15 +110,22 @@ svc_settle_outcome_total{reason="chain_unavailable"} ${minute * 10}`,
   ApiDown: (minute) => ({ ...WELL, api: minute < LAST_MINUTE - 1 ? API : null }),
   WorkerDown: (minute) => ({ ...WELL, worker: minute < LAST_MINUTE - 1 ? WORKER : null }),
   TargetDown: (minute) => ({ ...WELL, disk: minute < LAST_MINUTE - 3 ? WELL.disk : '' }),
+  TemporalAway: worker('svc_temporal_up 1', 'svc_temporal_up 0'),
+  ReleasesDiffer: alsoApi(() => 'svc_build_info{version="1.1.0"} 1'),
   HighErrorRate: alsoApi((minute) => calls(minute, '/_svc/audit', 8)),
   LatencyHigh: alsoApi((minute) => buckets('svc_http_duration', minute, 20_000, 'route="/_svc/verify",')),
   PoolWaits: alsoApi((minute) => waits(minute, 300)),
   DiskFillsUp: (minute) => ({ ...WELL, disk: disk(8e11 - minute * 1e9) }),
+  DiskFull: alsoWorker((minute) => `svc_database_full_total ${minute === LAST_MINUTE ? 1 : 0}`),
   WebhookBacklog: worker('webhook_lag 1', 'webhook_lag 301'),
   QuotesSlow: alsoApi((minute) => buckets('svc_quote_duration', minute, 100)),
   SettlementsSlow: alsoApi((minute) => buckets('svc_settle_duration', minute, 20_000)),
   GaugesStale: worker(`svc_gauges_read_at ${NOW}`, 'svc_gauges_read_at 0'),
   WalArchiveOld: worker('svc_wal_archive_failing 0', 'svc_wal_archive_failing 1'),
+  StandbyAway: worker('slot_active{slot="standby"} 1', 'slot_active{slot="standby"} 0'),
+  StandbyBehind: worker('slot_behind{slot="standby"} 4096', 'slot_behind{slot="standby"} 1100000000'),
+  TransactionOld: worker('transaction_age 2', 'transaction_age 3601'),
+  XidAgeHigh: worker('xid_age 150000000', 'xid_age 500000001'),
   ClockSkew: worker('database_clock_skew 0.1', 'database_clock_skew -6'),
   ChainClockSkew: worker('svc_chain_clock_skew{network="eip155:1"} 0', 'svc_chain_clock_skew{network="eip155:1"} 6'),
   EventLoopBlocked: worker('loop_delay 12', 'loop_delay 1500'),
@@ -122,7 +141,10 @@ export const QUIET: Readonly<Record<string, Scene>> = {
   ChainNotRead: worker('read_age{network="eip155:1"} 20', 'read_age{network="eip155:1"} 300'),
   EvidenceNotCompared: worker('compared_behind{network="eip155:1"} 64', 'compared_behind{network="eip155:1"} 500'),
   PaymentsNotSwept: worker('sweep_age{network="eip155:1"} 25', 'sweep_age{network="eip155:1"} 300'),
-  RelayerGasLow: worker('1000000000000000000', '5000000000000000'),
+  RelayerGasLow: worker(
+    'settlements_left{network="eip155:1",relayer="0xab"} 25000',
+    'settlements_left{network="eip155:1",relayer="0xab"} 1000',
+  ),
   RelayerPaused: alsoWorker(() => 'svc_relayer_paused{network="eip155:1",relayer="0xcd"} 0'),
   // One hostile payer who is held off all the time, and buyers' own mistakes.
   SettlementFailing: alsoApi(
@@ -131,11 +153,13 @@ svc_settle_outcome_total{reason="payer_limited"} ${minute * 900}
 svc_settle_outcome_total{reason="insufficient_funds"} ${minute * 100}
 svc_settle_outcome_total{reason="overloaded"} ${minute * 4}`,
   ),
+  PaymentsExpiredWaiting: alsoWorker((minute) => `svc_settle_expired_waiting_total ${Math.floor(minute / 4)}`),
   GasBudgetSpent: alsoWorker(() => 'svc_gas_budget_spent{site="none"} 0'),
   NetworkGasHalfSpent: alsoWorker(() => 'svc_gas_network_share{network="eip155:1"} 0.5'),
   FeesRaisedOften: alsoWorker((minute) => `svc_settle_replacements_total{kind="fees"} ${minute}`),
   RollupsDiffer: well,
   NightFailed: alsoWorker(() => 'svc_alert_open{kind="rollup_mismatch"} 3'),
+  NightMissed: worker('svc_night_age 40000', 'svc_night_age 93600'),
   OperatorAlertOpen: alsoWorker(() => 'svc_alert_open{kind="host_failing"} 3'),
   RpcNodeAway: (minute) => (minute < LAST_MINUTE ? WELL : (FIRES['RpcNodeAway'] as Scene)(minute)),
   RpcNodeBehind: alsoWorker(() => 'svc_rpc_behind{network="eip155:1",node="2"} 10'),
@@ -145,6 +169,10 @@ svc_settle_outcome_total{reason="overloaded"} ${minute * 4}`,
   ApiDown: (minute) => ({ ...WELL, api: minute < LAST_MINUTE ? API : null }),
   WorkerDown: (minute) => ({ ...WELL, worker: minute < LAST_MINUTE ? WORKER : null }),
   TargetDown: (minute) => ({ ...WELL, disk: minute < LAST_MINUTE - 1 ? WELL.disk : '' }),
+  // One worker of two reaches it.
+  TemporalAway: alsoWorker(() => 'svc_temporal_up{one="of two"} 0'),
+  // An upgrade takes a while.
+  ReleasesDiffer: (minute) => (minute < LAST_MINUTE - 5 ? WELL : (FIRES['ReleasesDiffer'] as Scene)(minute)),
   // Below the share; callers whom the service holds off; a process that drains; one error among few calls.
   HighErrorRate: alsoApi((minute) =>
     [
@@ -163,11 +191,16 @@ svc_settle_outcome_total{reason="overloaded"} ${minute * 4}`,
   ),
   PoolWaits: alsoApi((minute) => waits(minute, 200)),
   DiskFillsUp: (minute) => ({ ...WELL, disk: disk(8e11 - minute * 1e8) }),
+  DiskFull: alsoWorker(() => 'svc_database_full_total 3'),
   WebhookBacklog: worker('webhook_lag 1', 'webhook_lag 300'),
   QuotesSlow: alsoApi((minute) => buckets('svc_quote_duration', minute, 50)),
   SettlementsSlow: alsoApi((minute) => buckets('svc_settle_duration', minute, 10_000)),
   GaugesStale: well,
   WalArchiveOld: worker('svc_wal_archive_age 20', 'svc_wal_archive_age 600'),
+  StandbyAway: (minute) => (minute < LAST_MINUTE ? WELL : (FIRES['StandbyAway'] as Scene)(minute)),
+  StandbyBehind: worker('slot_behind{slot="standby"} 4096', 'slot_behind{slot="standby"} 1000000000'),
+  TransactionOld: worker('transaction_age 2', 'transaction_age 3600'),
+  XidAgeHigh: worker('xid_age 150000000', 'xid_age 500000000'),
   ClockSkew: worker('database_clock_skew 0.1', 'database_clock_skew -5'),
   ChainClockSkew: worker('svc_chain_clock_skew{network="eip155:1"} 0', 'svc_chain_clock_skew{network="eip155:1"} 5'),
   EventLoopBlocked: worker('loop_delay 12', 'loop_delay 1000'),

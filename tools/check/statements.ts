@@ -33,7 +33,10 @@ const REASONS = [
   ['advisory lock', /\bpg_(try_)?advisory_/],
   ['notice to listeners', /\bpg_notify\b/],
   ['shape of the database', /^\s*(create|alter|drop|set|lock|analyze)\b/],
-  ['catalogue of the server', /\b(pg_class|pg_stat_archiver|pg_database_size|pg_inherits|current_setting|schema_migration)\b/],
+  [
+    'catalogue of the server',
+    /\b(pg_class|pg_stat_a(rchiver|ctivity)|pg_replication_slots|pg_database_size|pg_inherits|current_setting|schema_migration)\b/,
+  ],
   ['one document of JSON', /\bjsonb?_(build_object|agg)\s*\(/],
 ] as const;
 
@@ -63,7 +66,7 @@ const TEXTS: Readonly<Record<string, number>> = {
   'advisory lock': 3,
   'notice to listeners': 4,
   'shape of the database': 4,
-  'catalogue of the server': 7,
+  'catalogue of the server': 11,
   'one document of JSON': 1,
   'table as asked': 15,
   'filters and order as asked': 12,

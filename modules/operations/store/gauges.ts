@@ -6,6 +6,7 @@ import { isSettledWithBatch, SETTLED_ALONE, sqlStages } from '../../../db/paymen
 import { acrossSites, run } from '../../../db/statement.ts';
 import type { GaugePoint } from '../../kernel/metrics.ts';
 import { OPEN_STATES } from '../../kernel/payment/state.ts';
+import { readNightAge } from './onCall.ts';
 
 const all = acrossSites('the operator');
 
@@ -26,6 +27,9 @@ export async function readDatabaseGauges(sql: Sql, networks: readonly string[]):
     spentBudgets(sql),
     size(sql),
     archive(sql),
+    health(sql),
+    slots(sql),
+    night(sql),
   ]);
   return points.flat();
 }
@@ -159,6 +163,35 @@ async function spentBudgets(sql: Sql): Promise<GaugePoint[]> {
 async function size(sql: Sql): Promise<GaugePoint[]> {
   const [row] = await sql.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes');
   return [{ name: 'svc.database.size', value: Number(row?.bytes ?? 0) }];
+}
+
+/** How near Postgres is to running out of transaction ids, and how long the service's oldest transaction is open. */
+async function health(sql: Sql): Promise<GaugePoint[]> {
+  const [row] = await sql.query<{ xids: number; age: string | null }>(
+    `select (select max(age(datfrozenxid)) from pg_database) as xids,
+       (select extract(epoch from clock_timestamp() - min(xact_start)) from pg_stat_activity
+         where datname = current_database() and usename = current_user) as age`,
+  );
+  return [
+    { name: 'svc.database.xid_age', value: row?.xids ?? 0 },
+    { name: 'svc.database.transaction_age', value: Math.max(0, Number(row?.age ?? 0)) },
+  ];
+}
+
+/** What standbys have not taken yet, by the slots that keep it for them; nothing where no standby has a slot. */
+async function slots(sql: Sql): Promise<GaugePoint[]> {
+  const rows = await sql.query<{ slot: string; behind: string | null; active: boolean }>(
+    `select slot_name as slot, active, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) as behind
+       from pg_replication_slots where slot_type = 'physical' and not pg_is_in_recovery()`,
+  );
+  return rows.flatMap(({ slot, behind, active }): GaugePoint[] => [
+    { name: 'svc.database.slot_active', value: active ? 1 : 0, labels: { slot } },
+    ...(behind === null ? [] : [{ name: 'svc.database.slot_behind', value: Number(behind), labels: { slot } } as const]),
+  ]);
+}
+
+async function night(sql: Sql): Promise<GaugePoint[]> {
+  return [{ name: 'svc.night.age', value: await readNightAge(sql) }];
 }
 
 /** What Temporal's schedules last brought to its end, by network: what never was counts from 1970, so that a schedule that is missing shows. */

@@ -1,5 +1,4 @@
 import { blockTimeSeconds } from '../../../platform/chain/evidence/receipts.ts';
-import { chooseFees, requiredBalance } from '../../../platform/chain/gas/fees.ts';
 import { verifyNetwork } from '../../../platform/chain/network.ts';
 import { baseFeeOf, gasBalance, transactionCount } from '../../../platform/chain/transaction.ts';
 import type { Pepper } from '../../../platform/tokens/pepper.ts';
@@ -9,7 +8,9 @@ import type { GaugeName, GaugePoint } from '../../kernel/metrics.ts';
 import type { SettlementDeps } from '../../settlement/use/deps.ts';
 import { countSecretsNotUnder } from '../../webhooks/store/sealing.ts';
 import { readDatabaseGauges } from '../store/gauges.ts';
+import { listConnectedProcesses, readNightAge } from '../store/onCall.ts';
 import { compareMigrations, listAlerts, listRelayers, readDatabaseFacts } from '../store/operations.ts';
+import { LEAST_SETTLEMENTS, settlementCost } from './gasMoney.ts';
 import { reportRouter } from './router.ts';
 
 /** One thing that was looked at. */
@@ -45,16 +46,17 @@ export interface DoctorParts {
   readonly pepper: Pepper;
   /** Of the present SECRETS_KEY while that is being rotated, else null. */
   readonly secretBox: Pick<SecretBox, 'keyId'> | null;
+  /** The release that asks. */
+  readonly version: string;
 }
 
-const LOW_GAS_WEI = 5_000_000_000_000_000n;
-/** Gas of a settlement of a few payments. */
-const SETTLEMENT_GAS = 300_000n;
 const MAX_SKEW_MS = 5_000;
 const MAX_ARCHIVE_SECONDS = 600;
 const SPARE_PARTITION_DAYS = 7;
 const RETENTION_DAYS = 30;
 const LATE_BLOCKS = 10;
+/** A night may be late, and is not missed before. */
+const NIGHT_SECONDS = 26 * 3_600;
 
 /** Looks at everything once and says what to do about what it finds. Never rejects; changes nothing. */
 export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
@@ -66,7 +68,9 @@ export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
     ),
     look('database', 'Start Postgres, or correct DATABASE_URL.', () => examineDatabase(settlement)),
     look('migrations', 'Run `node bin/migrate.ts` as the owner of the tables.', () => examineMigrations(settlement)),
+    look('releases', 'See the database.', () => examineReleases(settlement, parts.version)),
     look('backlog', 'See the database.', () => examineBacklog(settlement)),
+    look('night', 'See the database.', () => examineNight(settlement)),
     ...(temporal ? [look('temporal', 'Start Temporal, or correct TEMPORAL_ADDRESS.', () => examineTemporal(temporal))] : []),
     ...(licenceKeys ? [look('licence keys', 'See the database.', () => examineKeys(licenceKeys))] : []),
     ...(previousId === null ? [] : [look('pepper', 'See the database.', () => examinePepper(settlement, previousId))]),
@@ -132,6 +136,35 @@ async function examineMigrations({ database }: SettlementDeps): Promise<Finding[
       ? 'Run `node bin/migrate.ts` as the owner of the tables.'
       : 'The database belongs to a newer version: it works, finish the upgrade.';
   return [judge('migrations', found, missing.length > 0 ? 'fail' : unknown.length > 0 && 'warn', advice)];
+}
+
+/** Which release runs where, as processes name themselves at the database. */
+async function examineReleases({ database }: SettlementDeps, version: string): Promise<Finding[]> {
+  const connected = await listConnectedProcesses(database);
+  const byRelease = Map.groupBy(connected, (one) => `${one.process} ${one.version}`);
+  const found = [...byRelease].map(([release, on]) => `${release} on ${on.map(({ machine }) => machine).join(', ')}`).join('; ');
+  const isMixed = connected.some((one) => one.version !== version);
+  return [
+    judge(
+      'releases',
+      found === '' ? `no process is connected; this is ${version}` : `${found}; this is ${version}`,
+      isMixed && 'warn',
+      'Releases differ: finish the upgrade, or go back (docs/backup.md).',
+    ),
+  ];
+}
+
+async function examineNight({ database }: SettlementDeps): Promise<Finding[]> {
+  const seconds = await readNightAge(database);
+  const hours = Math.floor(seconds / 3_600);
+  return [
+    judge(
+      'night',
+      `the nightly round ended well ${hours} h ago, or was not due yet`,
+      seconds > NIGHT_SECONDS && 'warn',
+      'See: NightMissed.',
+    ),
+  ];
 }
 
 /** Gauges count from 1970 what never was. */
@@ -309,12 +342,19 @@ async function examineRelayers(deps: SettlementDeps, networkId: string): Promise
   const rpc = deps.rpcOf(networkId);
   const relayers = (await listRelayers(deps.database)).filter((one) => one.network === networkId);
   // What a settlement needs at today's fees: with less, payments wait.
-  const neededWei = requiredBalance(SETTLEMENT_GAS, chooseFees(network, await baseFeeOf(rpc)));
+  const neededWei = settlementCost(network, await baseFeeOf(rpc));
+  const enoughWei = LEAST_SETTLEMENTS * neededWei;
   const judgeGas = async (address: `0x${string}`, isRetired: boolean): Promise<Finding> => {
     const wei = await gasBalance(rpc, address);
-    const problem = wei < neededWei ? 'fail' : wei < LOW_GAS_WEI && 'warn';
-    const advice = `Send at least ${LOW_GAS_WEI - wei} wei of the chain's own coin to ${address} on ${networkId}${problem === 'fail' ? ': until then payments there wait' : ''}.`;
-    return judge(`relayer ${address} on ${networkId}`, `${wei} wei for gas`, !isRetired && problem, advice);
+    const problem = wei < neededWei ? 'fail' : wei < enoughWei && 'warn';
+    const advice = `Send at least ${enoughWei - wei} wei of the chain's own coin to ${address} on ${networkId}${problem === 'fail' ? ': until then payments there wait' : ''}.`;
+    const left = neededWei === 0n ? 'enough' : `${wei / neededWei}`;
+    return judge(
+      `relayer ${address} on ${networkId}`,
+      `${wei} wei for gas: ${left} settlements at this fee`,
+      !isRetired && problem,
+      advice,
+    );
   };
   // A key of the configuration has no row before the first worker starts, and needs its gas by then.
   const unheard = deps.relayersOf(networkId).filter((key) => !relayers.some(({ address }) => address === key.address));

@@ -4,6 +4,7 @@ import { KEPT_OBSERVATIONS_DAYS } from '../../../db/partitions.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import { dropOffers } from '../../licences/store/offers.ts';
 import { listTenantIds } from '../../reports/store/rollupCheck.ts';
+import { NIGHT } from '../store/onCall.ts';
 import type { Ending, PlaceInTime } from '../store/retention.ts';
 import {
   ACCOUNTS,
@@ -52,6 +53,11 @@ const SLICE = 1_000;
 const PAUSE_MS = 50;
 /** The tables whose User-Agents are gone through; each has its own progress. */
 const WITH_USER_AGENTS = ['observation', 'payment'] as const;
+
+/** Notes that the nightly round ended well, for the gauge of its age. */
+export async function noteNight({ database, clock }: Pick<RetentionDeps, 'database' | 'clock'>): Promise<void> {
+  await markProgress(database, NIGHT, new Date(clock()));
+}
 
 /**
  * Forgets what has ended, in slices with pauses: what only served while it lasted (with hours to spare, so that no clock can disagree),

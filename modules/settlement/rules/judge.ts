@@ -51,6 +51,9 @@ export const SENTENCES: Readonly<Record<FailureReason, string>> = {
 };
 const SENTENCE_SPENT = 'the authorization was used or cancelled elsewhere';
 const SENTENCE_EXPIRED = 'the authorization expired before it was executed';
+const SENTENCE_WAITED = 'the payment was not sent before its authorization ended; nothing was charged';
+/** Its time was enough when it was taken in, and ended before it was sent: our delay and no mistake of the buyer's; an operator hears of it. */
+export const RAW_EXPIRED_WAITING = 'expired_waiting';
 const SENTENCE_REFUSED = 'the facilitator of this network refuses the payment';
 
 /** A sent payment without an answer this long after its authorization's end is a person's to look at. */
@@ -181,6 +184,10 @@ function spentOtherwise({ facts }: JudgedPayment, sight: Sight | null): Verdict 
 /** At the safe block its time is over and its nonce unused: it can never move money any more. */
 function expired({ facts, validBefore }: JudgedPayment, sight: Sight | null): Verdict | null {
   if (!sight?.safe || sight.safe.nonce === 'used' || sight.safe.timeSeconds <= validBefore) return null;
+  if (facts.state === 'accepted') {
+    const event = { type: 'unusable', reason: 'settlement_failed' } as const;
+    return { event, rawReason: RAW_EXPIRED_WAITING, sentence: SENTENCE_WAITED };
+  }
   const told = isUndecided(facts.state) && { rawReason: 'payment_expired', sentence: SENTENCE_EXPIRED };
   return { event: { type: 'unusable' }, ...told };
 }
@@ -192,6 +199,9 @@ function tooLateToSend(payment: JudgedPayment, _sight: Sight | null, now: Moment
   const late = checkTimes(payment, now.seconds, now);
   if (!late) return null;
   if (state === 'held') return { event: { type: 'lapsed' } };
+  if (late.isOver) {
+    return { event: { type: 'refused', reason: 'settlement_failed' }, rawReason: RAW_EXPIRED_WAITING, sentence: SENTENCE_WAITED };
+  }
   return { event: { type: 'refused', reason: late.reason }, rawReason: late.raw, sentence: late.sentence };
 }
 

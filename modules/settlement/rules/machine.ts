@@ -25,7 +25,11 @@ export type PaymentEvent =
   /** The nonce was used for another recipient or value, or cancelled, in a block that may still be reorged. */
   | { readonly type: 'spentOtherwise' }
   /** At a safe block the nonce is unused past `validBefore`, or spent otherwise: it can never pay us any more. */
-  | { readonly type: 'unusable' }
+  | {
+      readonly type: 'unusable';
+      /** What is undecided fails for it; `authorization_invalid` unless told. */
+      readonly reason?: FailureReason;
+    }
   /** The evidence's block is gone. Always name the evidence that was looked at: another one is not touched. */
   | { readonly type: 'reorged'; readonly transfer?: EvidenceRef }
   /** The evidence, read again, is at or below the safe block. Always name it: another one is not touched. */
@@ -81,7 +85,7 @@ export function decide(facts: PaymentFacts, event: PaymentEvent): Decision {
     case 'spentOtherwise':
       return spentOtherwise(facts);
     case 'unusable':
-      return unusable(facts);
+      return unusable(facts, event.reason);
     case 'reorged':
       return speaksOf(facts, event.transfer) ? reorged(facts) : stay(facts);
     case 'safe':
@@ -160,10 +164,10 @@ function spentOtherwise(facts: PaymentFacts): Decision {
 }
 
 /** Nobody can move this money any more: what is undecided is decided, and nothing is watched. */
-function unusable(facts: PaymentFacts): Decision {
+function unusable(facts: PaymentFacts, reason: FailureReason = 'authorization_invalid'): Decision {
   if (isSettled(facts.state)) return stay(facts);
   if (facts.state === 'held') return to(facts, { state: 'expired', watched: false });
-  if (isUndecided(facts.state)) return fail(facts, 'authorization_invalid', false);
+  if (isUndecided(facts.state)) return fail(facts, reason, false);
   return facts.watched ? to(facts, { watched: false }) : stay(facts);
 }
 

@@ -7,7 +7,7 @@ import type { Carrier, RailWord, Sight, Spending } from '../../../kernel/payment
 import { isSettled } from '../../../kernel/payment/state.ts';
 import type { Hex } from '../../../kernel/x402/payload.ts';
 import type { Moment, Verdict } from '../../rules/judge.ts';
-import { isUnexplained, judge } from '../../rules/judge.ts';
+import { isUnexplained, judge, RAW_EXPIRED_WAITING } from '../../rules/judge.ts';
 import { needsSecondSource } from '../../rules/secondSource.ts';
 import { verdictsOf } from '../../rules/verdicts.ts';
 import type { Applied, Occurrence } from '../../store/applyEvents.ts';
@@ -142,6 +142,7 @@ export function occurrencesOf({ deps }: Chain, judged: readonly Judged[]): reado
     const { event, rawReason, sentence, timeSeconds, strike } = verdict;
     const isOurs = event.type !== 'evidence' || hashes.some((hash) => hash === event.transfer.txHash);
     if (!isOurs && !isSettled(payment.facts.state)) deps.metrics?.count('svc.settle.front_run');
+    if (rawReason === RAW_EXPIRED_WAITING) deps.metrics?.count('svc.settle.expired_waiting');
     return {
       tenantId: payment.tenantId,
       paymentId: payment.paymentId,
