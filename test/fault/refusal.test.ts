@@ -3,8 +3,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { blockPayee } from '../../modules/settlement/store/admission.ts';
+import { listPayments } from '../../modules/settlement/store/payment.ts';
 import { settle } from '../../modules/settlement/use/accept/settle.ts';
 import type { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
+import { runBlindRound } from '../../modules/settlement/use/batch/round.ts';
+import { chainOf } from '../../modules/settlement/use/deps.ts';
 import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
 import { recheckPayees } from '../../modules/settlement/use/watch/payees.ts';
 import { listBalances } from '../../platform/chain/evidence/states.ts';
@@ -27,6 +30,13 @@ import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, runBatches, startSettlement, termsFor } from '../support/settlement.ts';
+
+const EXPIRED_WAITING = 'svc.settle.expired_waiting';
+/** Metrics that keep the names of what they count. */
+function counter() {
+  const counted: string[] = [];
+  return { counted, metrics: { count: (name: string) => void counted.push(name), record: () => undefined } };
+}
 
 let world: SettlementWorld;
 let line: ReturnType<typeof cuttable>;
@@ -158,15 +168,35 @@ test('an authorization that runs out while it waits is refused unsent, as a dela
   const validBefore = BigInt(Math.floor(Date.now() / 1000) + 300);
   const payment = await paymentFor(world, await newPayer(world), terms, { validBefore });
   expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
-  const counted: string[] = [];
-  const metrics = { count: (name: string) => void counted.push(name), record: () => undefined };
-  await sendAll(world, changed(world, { now: () => Date.now() + 294_000, metrics }));
+  const [row] = await world.database.query<{ payment_id: string }>("select payment_id from payment where slug = 'late'");
+  const read = await listPayments(world.database, [{ tenantId: world.tenantId, paymentId: row?.payment_id ?? '' }]);
+  const { counted, metrics } = counter();
+  const late = changed(world, { now: () => Date.now() + 294_000, metrics });
+  await sendAll(world, late);
+  await runBlindRound(chainOf(late, world.network.id), read); // another worker that read it before
   expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'settlement_failed', tx_hash: null });
   expect(await failures('late')).toEqual(['settlement_failed']);
   expect(await world.database.query("select raw_reason from payment where slug = 'late'")).toEqual([
     { raw_reason: 'expired_waiting' },
   ]);
-  expect(counted.filter((name) => name === 'svc.settle.expired_waiting')).toHaveLength(1);
+  expect(counted.filter((name) => name === EXPIRED_WAITING)).toHaveLength(1);
+});
+
+test('a buyer who signs for too short a time, or whose payment was sent in vain, hears that it expired, and pages no operator', async () => {
+  const { counted, metrics } = counter();
+  const run = async (slug: string, seconds: number, between: () => Promise<unknown>) => {
+    const terms = termsFor(world, newAuthors(1n), { slug });
+    const validBefore = BigInt(Math.floor(Date.now() / 1000) + seconds);
+    const payment = await paymentFor(world, await newPayer(world), terms, { validBefore });
+    expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+    await between();
+    await sendAll(world, changed(world, { now: () => Number(validBefore) * 1_000 - 1_000, metrics }));
+    expect(await stateOf(world, payment)).toMatchObject({ state: 'failed', reason: 'authorization_invalid' });
+    expect(await failures(slug)).toEqual(['authorization_invalid']);
+  };
+  await run('short', 29, async () => undefined);
+  await run('in-vain', 300, () => world.database.query("update payment_state set attempts = 1 where state = 'accepted'"));
+  expect(counted).not.toContain(EXPIRED_WAITING);
 });
 
 test('one USDC and more waits for its second confirmation, and is neither lost nor failed before', async () => {

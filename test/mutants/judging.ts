@@ -11,6 +11,7 @@ const compared = 'test/fault/compared-nodes.test.ts';
 const compareUrls = 'modules/reconciliation/use/compareUrls.ts';
 const readChain = 'modules/reconciliation/use/readChain.ts';
 const secondSource = 'modules/settlement/rules/secondSource.ts';
+const refusal = 'test/fault/refusal.test.ts';
 const flood = 'test/fault/flood.test.ts';
 const judge = 'modules/settlement/rules/judge.ts';
 const sweep = 'modules/settlement/store/sweep.ts';
@@ -790,15 +791,37 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     test: { file: evidence, name: 'a nonce signed for the price and again for a micro' },
   },
   {
+    id: 'delay-from-the-first-second',
+    rule: 10,
+    bug: 'a buyer who signs for the least time that is taken in pages an operator',
+    edits: [{ file: judge, search: 'acceptedAt.getTime() >= OUR_DELAY_MS', replace: 'acceptedAt.getTime() >= 0' }],
+    test: { file: refusal, name: 'a buyer who signs for too short a time' },
+  },
+  {
+    id: 'delay-though-sent',
+    rule: 10,
+    bug: 'a payment that was sent in vain counts as one that we never sent',
+    edits: [{ file: judge, search: 'return facts.attempts === 0 && now', replace: 'return facts.attempts >= 0 && now' }],
+    test: { file: refusal, name: 'a buyer who signs for too short a time' },
+  },
+  {
+    id: 'delay-counted-unapplied',
+    rule: 10,
+    bug: 'each worker that judges a payment counts its delay, whether it decided anything or not',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/round.ts',
+        search: 'for (const { rawReason } of applied.changed) {',
+        replace: 'for (const { rawReason } of occurrences) {',
+      },
+    ],
+    test: { file: refusal, name: 'an authorization that runs out while it waits is refused unsent' },
+  },
+  {
     id: 'watch-ends-by-our-clock',
     rule: 3,
     bug: 'an authorization is given up when our clock is past its time, although the chain would still take it',
     edits: [
-      {
-        file: judge,
-        search: 'function expired({ facts, validBefore }: JudgedPayment, sight: Sight | null): Verdict | null {',
-        replace: 'function expired({ facts, validBefore }: JudgedPayment, sight: Sight | null, now: Moment): Verdict | null {',
-      },
       {
         file: judge,
         search: 'sight.safe.timeSeconds <= validBefore) return null;',

@@ -43,6 +43,7 @@ const payment: fc.Arbitrary<JudgedPayment> = fc.record({
   validAfter: fc.bigInt(0n, 40n),
   validBefore: fc.bigInt(0n, 60n),
   payerKind: fc.constantFrom('plain', 'contract'),
+  acceptedAt: fc.integer({ min: 0, max: 60 }).map((seconds) => new Date(seconds * 1_000)),
 });
 const spending: fc.Arbitrary<Spending> = fc.oneof(
   fc.record({

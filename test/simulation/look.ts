@@ -18,6 +18,7 @@ export function judgedOf(row: PaymentRow): JudgedPayment {
     amountMicro: BigInt(auth.value),
     validAfter: BigInt(auth.validAfter),
     validBefore: BigInt(auth.validBefore),
+    acceptedAt: new Date(0), // whose delay an end was changes a reason, and no money
   };
 }
 

@@ -15,6 +15,8 @@ export interface JudgedPayment {
   readonly validBefore: bigint;
   /** `contract`: the payer is a wallet with code, which may say yes when asked and no when it counts. */
   readonly payerKind: 'plain' | 'contract';
+  /** When it was taken in. */
+  readonly acceptedAt: Date;
 }
 
 /** The moment of a judgement, and what its network asks for. */
@@ -51,9 +53,11 @@ export const SENTENCES: Readonly<Record<FailureReason, string>> = {
 };
 const SENTENCE_SPENT = 'the authorization was used or cancelled elsewhere';
 const SENTENCE_EXPIRED = 'the authorization expired before it was executed';
-const SENTENCE_WAITED = 'the payment was not sent before its authorization ended; nothing was charged';
+const SENTENCE_WAITED = 'the payment waited here until its authorization ended; nothing was sent';
 /** Its time was enough when it was taken in, and ended before it was sent: our delay and no mistake of the buyer's; an operator hears of it. */
 export const RAW_EXPIRED_WAITING = 'expired_waiting';
+/** A payment that ran out sooner after it was taken in was signed for too short a time, milliseconds: a buyer must not be able to page an operator. */
+const OUR_DELAY_MS = 30_000;
 const SENTENCE_REFUSED = 'the facilitator of this network refuses the payment';
 
 /** A sent payment without an answer this long after its authorization's end is a person's to look at. */
@@ -182,9 +186,10 @@ function spentOtherwise({ facts }: JudgedPayment, sight: Sight | null): Verdict 
 }
 
 /** At the safe block its time is over and its nonce unused: it can never move money any more. */
-function expired({ facts, validBefore }: JudgedPayment, sight: Sight | null): Verdict | null {
+function expired(payment: JudgedPayment, sight: Sight | null, now: Moment): Verdict | null {
+  const { facts, validBefore } = payment;
   if (!sight?.safe || sight.safe.nonce === 'used' || sight.safe.timeSeconds <= validBefore) return null;
-  if (facts.state === 'accepted') {
+  if (facts.state === 'accepted' && isOurDelay(payment, now)) {
     const event = { type: 'unusable', reason: 'settlement_failed' } as const;
     return { event, rawReason: RAW_EXPIRED_WAITING, sentence: SENTENCE_WAITED };
   }
@@ -199,10 +204,15 @@ function tooLateToSend(payment: JudgedPayment, _sight: Sight | null, now: Moment
   const late = checkTimes(payment, now.seconds, now);
   if (!late) return null;
   if (state === 'held') return { event: { type: 'lapsed' } };
-  if (late.isOver) {
+  if (late.isOver && isOurDelay(payment, now)) {
     return { event: { type: 'refused', reason: 'settlement_failed' }, rawReason: RAW_EXPIRED_WAITING, sentence: SENTENCE_WAITED };
   }
   return { event: { type: 'refused', reason: late.reason }, rawReason: late.raw, sentence: late.sentence };
+}
+
+/** True for a payment that was never sent, and waited for us for long enough that its end was not the buyer's choice. */
+function isOurDelay({ facts, acceptedAt }: JudgedPayment, now: Moment): boolean {
+  return facts.attempts === 0 && now.seconds * 1_000 - acceptedAt.getTime() >= OUR_DELAY_MS;
 }
 
 /** Not sent yet, and the chain would not take it. */

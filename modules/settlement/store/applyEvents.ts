@@ -41,7 +41,8 @@ export interface Change {
 
 /** What a round of decisions did. */
 export interface Applied {
-  readonly changed: readonly PaymentRef[];
+  /** What changed its payment. */
+  readonly changed: readonly Occurrence[];
   /** Payments that were held and may go out now: they need a batch. */
   readonly released: readonly PaymentRef[];
   /** Payments whose signed bytes must go out again. */
@@ -136,7 +137,7 @@ async function applyTogether(
   return async () => {
     await Promise.all([...(isRare ? [] : [states()]), recordLedger(sql, changes)]);
     return {
-      changed: changes.map((change) => change.payment),
+      changed: changes.map((change) => change.occurrence),
       released: listReleased(queued),
       resend: resend.map((change) => change.payment),
       poisoned: decided.filter((change) => conflicting.has(change.payment.paymentId)).map((change) => change.payment),

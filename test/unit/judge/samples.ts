@@ -3,7 +3,10 @@ import type { EvidenceRef, PaymentFacts, PaymentState } from '../../../modules/k
 import { newPayment } from '../../../modules/kernel/payment/state.ts';
 import type { JudgedPayment, Moment } from '../../../modules/settlement/rules/judge.ts';
 
-/** Samples that judgements are tried on: a price of one confirmation, valid until second 1,000, looked at in second 900 at block 100. */
+/**
+ * Samples that judgements are tried on: a price of one confirmation, taken in at second 600, valid until second 1,000, looked at in second 900 at
+ * block 100.
+ */
 
 export const PAY_TO = '0xauthor';
 export const BATCH = 'batch-1';
@@ -41,6 +44,7 @@ export function paymentIn(
     validAfter: 0n,
     validBefore: VALID_BEFORE,
     payerKind: 'plain',
+    acceptedAt: new Date(600_000),
     ...rest,
   };
 }

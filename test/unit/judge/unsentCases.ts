@@ -14,8 +14,15 @@ const expired = {
 const tooLate = {
   event: { type: 'refused', reason: 'settlement_failed' },
   rawReason: 'expired_waiting',
-  sentence: 'the payment was not sent before its authorization ended; nothing was charged',
+  sentence: 'the payment waited here until its authorization ended; nothing was sent',
 } as const;
+/** The buyer's: he signed for too short a time, or it was sent in vain. */
+const cutFine = {
+  event: { type: 'refused', reason: 'authorization_invalid' },
+  rawReason: 'invalid_exact_evm_payload_authorization_valid_before',
+  sentence: 'the authorization expires too soon to be settled; check your clock',
+} as const;
+const takenIn = (seconds: number) => ({ acceptedAt: new Date(seconds * 1_000) });
 /** Our delay, whichever clock shows it first: no mistake of the buyer's. */
 const waited = { ...tooLate, event: { type: 'unusable', reason: 'settlement_failed' } } as const;
 const UNDECIDED: readonly PaymentState[] = ['accepted', 'held', 'broadcast', 'review'];
@@ -95,6 +102,41 @@ export const UNSENT_CASES: readonly Case[] = [
     verdict: 'wait',
   },
   { name: 'accepted, nine seconds left: refused', payment: accepted, now: at(991), sight: sightOf(), verdict: tooLate },
+  {
+    name: 'accepted half a minute ago, nine seconds left: it waited for us',
+    payment: paymentIn('accepted', takenIn(961)),
+    now: at(991),
+    sight: null,
+    verdict: tooLate,
+  },
+  {
+    name: 'accepted within the last half a minute, nine seconds left: signed for too short a time',
+    payment: paymentIn('accepted', { acceptedAt: new Date(961_001) }),
+    now: at(991),
+    sight: null,
+    verdict: cutFine,
+  },
+  {
+    name: 'accepted again after it was sent in vain, nine seconds left: nobody says that it was not sent',
+    payment: paymentIn('accepted', { facts: { attempts: 1 } }),
+    now: at(991),
+    sight: sightOf(),
+    verdict: cutFine,
+  },
+  {
+    name: 'accepted within the last half a minute, unused at a safe block past its time: the buyer hears that it expired',
+    payment: paymentIn('accepted', takenIn(1_071)),
+    now: at(1_100),
+    sight: over(1_001n),
+    verdict: expired,
+  },
+  {
+    name: 'accepted again after it was sent in vain, unused at a safe block past its time: it expired',
+    payment: paymentIn('accepted', { facts: { attempts: 1 } }),
+    now: at(1_100),
+    sight: over(1_001n),
+    verdict: expired,
+  },
   {
     name: 'accepted, nine seconds left, no node answers: refused',
     payment: accepted,

@@ -12,6 +12,7 @@ import { findLastKind, readPayers } from '../../store/queue.ts';
 import { touchChecked } from '../../store/sweep.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { examine } from './examine.ts';
+import { applyCounted } from './round.ts';
 
 /** What should go out next. */
 export interface Choice {
@@ -57,10 +58,7 @@ export async function choose({ deps, network, rpc }: Chain<SettlementDeps>, wait
     const ids = new Set(picked.map(({ paymentId }) => paymentId));
     const claimable = rows.filter((row) => ids.has(row.paymentId) && isClaimable(row));
     const { sendable, undecided, occurrences, transfers } = await examine({ deps, network, rpc }, claimable, blocked);
-    const [applied] = await Promise.all([
-      applyEvents(deps.database, occurrences, transfers),
-      touchChecked(deps.database, undecided),
-    ]);
+    const [applied] = await Promise.all([applyCounted({ deps }, occurrences, transfers), touchChecked(deps.database, undecided)]);
     return { ...applied, sendable, undecided, hasMoved: applied.changed.length + undecided.length > 0 };
   };
   const refused = await applyEvents(deps.database, struck.map(strikeOut));

@@ -142,7 +142,6 @@ export function occurrencesOf({ deps }: Chain, judged: readonly Judged[]): reado
     const { event, rawReason, sentence, timeSeconds, strike } = verdict;
     const isOurs = event.type !== 'evidence' || hashes.some((hash) => hash === event.transfer.txHash);
     if (!isOurs && !isSettled(payment.facts.state)) deps.metrics?.count('svc.settle.front_run');
-    if (rawReason === RAW_EXPIRED_WAITING) deps.metrics?.count('svc.settle.expired_waiting');
     return {
       tenantId: payment.tenantId,
       paymentId: payment.paymentId,
@@ -153,6 +152,19 @@ export function occurrencesOf({ deps }: Chain, judged: readonly Judged[]): reado
       ...(timeSeconds !== undefined && { blockTime: new Date(Number(timeSeconds) * 1000) }),
     };
   });
+}
+
+/** Applies what happened (`applyEvents`), and counts our delays of what it changed: of two workers that judge the same payment one counts it. */
+export async function applyCounted(
+  { deps }: Pick<Chain, 'deps'>,
+  occurrences: readonly Occurrence[],
+  transfers: readonly ChainTransferRow[],
+): Promise<Applied> {
+  const applied = await applyEvents(deps.database, occurrences, transfers);
+  for (const { rawReason } of applied.changed) {
+    if (rawReason === RAW_EXPIRED_WAITING) deps.metrics?.count('svc.settle.expired_waiting');
+  }
+  return applied;
 }
 
 /** The transfers that prove what was judged, and those of the receipts `besides`, as evidence to be stored with the decisions. */
@@ -183,7 +195,7 @@ async function write(
   stored: ReadonlySet<string>,
 ): Promise<Round> {
   const { deps } = call;
-  const applied = await applyEvents(deps.database, occurrencesOf(call, judged), evidenceOf(call, judged, receipts, stored));
+  const applied = await applyCounted(call, occurrencesOf(call, judged), evidenceOf(call, judged, receipts, stored));
   for (const { paymentId } of applied.poisoned) deps.log.error({ paymentId }, 'a paid payment could not be recorded');
   return { ...applied, safe: [] };
 }

@@ -1,12 +1,12 @@
 import { isClaimable } from '../../../../kernel/payment/state.ts';
 import { pickBatch } from '../../../rules/pickBatch.ts';
 import { listBlockedPayees } from '../../../store/admission.ts';
-import { applyEvents } from '../../../store/applyEvents.ts';
 import { claimSubmissions, FACILITATOR } from '../../../store/facilitator.ts';
 import { listPayments } from '../../../store/payment.ts';
 import { listWaiting } from '../../../store/queue.ts';
 import { touchChecked } from '../../../store/sweep.ts';
 import { examine } from '../../batch/examine.ts';
+import { applyCounted } from '../../batch/round.ts';
 import type { NewBatch, Sent } from '../../batch/send.ts';
 import { nothing } from '../../batch/send.ts';
 import type { SettlementDeps } from '../../deps.ts';
@@ -30,10 +30,7 @@ export async function claimForFacilitator(deps: SettlementDeps, under: NewBatch)
   const payTos = open.map(({ payTo }) => payTo);
   const blocked = await listBlockedPayees(deps.database, network.id, payTos);
   const { sendable, undecided, occurrences, transfers } = await examine(call, open, blocked);
-  const [{ changed }] = await Promise.all([
-    applyEvents(deps.database, occurrences, transfers),
-    touchChecked(deps.database, undecided),
-  ]);
+  const [{ changed }] = await Promise.all([applyCounted(call, occurrences, transfers), touchChecked(deps.database, undecided)]);
   const payments = await claimSubmissions(deps.database, under, sendable);
   const others = left.length > 0 ? 'now' : undecided.length > 0 ? 'later' : 'none';
   if (payments.length === 0) return changed.length + undecided.length > 0 ? { ...nothing('idle'), others } : nothing('busy');
