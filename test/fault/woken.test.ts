@@ -296,6 +296,10 @@ test('a batch that lost its workflow has it again a few seconds later, with what
   expect(await adopt()).toBe(0); // its claim holds it: its own process may be about to start it
   await letClaimEnd();
   expect(await adopt()).toBe(1); // the look at it, right before, does not put that off
+  const [held] = await world.database.query<{ ms: number }>(
+    'select (extract(epoch from held_until - now()) * 1000)::double precision as ms from settlement_batch',
+  );
+  expect(held?.ms).toBeLessThanOrEqual(30_000); // if that workflow is stuck too, the sweeper is back by then
   expect(await adopt()).toBe(0);
   const [row] = await world.database.query<{ batch_id: string; payment_id: string; tx_hash: string; nonce: string }>(
     'select batch_id, payment_id, tx_hash, b.nonce from settlement_batch as b join payment using (batch_id)',

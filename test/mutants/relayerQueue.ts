@@ -244,11 +244,18 @@ export const RELAYER_QUEUE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/watch/sweep.ts',
-        search: 'STARTED_MS);\n    } catch (error) {\n',
-        replace: 'STARTED_MS);\n    } catch (error) {\n      if (error) break;\n',
+        search: 'STARTED_MS, 0);\n    } catch (error) {\n',
+        replace: 'STARTED_MS, 0);\n    } catch (error) {\n      if (error) break;\n',
       },
     ],
     test: { file: woken, name: 'a batch whose workflow cannot be started keeps no other without one' },
+  },
+  {
+    id: 'adopted-for-a-minute-more',
+    rule: 7,
+    bug: 'a batch whose new workflow is stuck too is left alone for a minute and a half',
+    edits: [{ file: 'modules/settlement/use/watch/sweep.ts', search: 'STARTED_MS, 0);', replace: 'STARTED_MS);' }],
+    test: { file: woken, name: 'a batch that lost its workflow has it again' },
   },
   {
     id: 'waits-for-a-sweep',

@@ -66,7 +66,7 @@ export async function sweepNetwork(deps: SettlementDeps, networkId: string): Pro
   if (!hasFailed) await markSwept(deps.database, networkId);
 }
 
-/** Until the first look of a workflow that was just started, which holds its batch for longer. */
+/** Until the first look of a workflow that was just started, which holds its batch for longer; without one the sweeper is back by then. */
 const STARTED_MS = 30_000;
 /** From the beginning of a sweep until it makes batches final: the steps before that have ten seconds each, and end with what they have begun. */
 const UNTIL_FINAL_MS = 30_000;
@@ -97,7 +97,7 @@ async function adoptBatches(deps: SettlementDeps, batchIds: readonly string[], s
       if (!report || report.heldMs > 0) continue;
       const { network, payments, txHash, nonce, isOver } = report;
       if (await start({ network, batchId, payments, sent: { txHash, nonce } })) started += 1;
-      if (!isOver) await holdBatch(database, batchId, STARTED_MS);
+      if (!isOver) await holdBatch(database, batchId, STARTED_MS, 0);
     } catch (error) {
       deps.log.warn({ batchId, error: String(error) }, 'the workflow of a batch could not be started');
     }
