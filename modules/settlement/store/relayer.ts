@@ -278,8 +278,9 @@ export async function findBatch(sql: Sql, batchId: string): Promise<Batch | null
 const MORE_HELD_MS = 60_000;
 
 /**
- * Holds a batch for its workflow for so long from now on, at least, and up to `moreMs` longer, and gives it; null: it has no row. The sweeper leaves it alone, but for bytes that are
- * not mined. A hold that is long enough stays, and nothing is written: none is cut short but by a reorganisation (`endHolds`) or an operator.
+ * Holds a batch for its workflow for so long from now on, at least, and up to `moreMs` longer, and gives it; null: it has no row. The sweeper leaves
+ * it alone, but for bytes that are not mined. A hold that is long enough stays, and nothing is written: none is cut short but by a reorganisation
+ * (`endHolds`) or an operator.
  */
 export async function holdBatch(sql: Sql, batchId: string, forMs: number, moreMs = MORE_HELD_MS): Promise<Batch | null> {
   const from = (ms: number) => text<Date>`now() + ${ms}::double precision * interval '1 millisecond'`;
