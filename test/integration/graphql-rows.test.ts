@@ -57,7 +57,7 @@ function engineOf(): Engine {
 }
 
 /** Another process of the service, as far as links go. */
-async function another({ ask = engineOf(), ...more }: { readonly ask?: Engine } & object = {}) {
+async function another({ ask = engineOf(), ...more }: { readonly ask?: Engine; readonly oidc?: object } = {}) {
   return await serve(createGraphqlHandler(depsOf(more) as never, { ask, change: ask }, null));
 }
 
@@ -147,6 +147,15 @@ test('links that ended, were tampered with, or are of something else lead nowher
   }
   const { deps } = world.graph.api;
   expect(await linkedRows(deps, token)).toMatchObject({ tenantId: world.site.tenantId });
+  const { kid } = deps.keyring.current();
+  const claims = {
+    iss: deps.baseUrl,
+    iat: 0,
+    exp: expiresAt / 1000,
+    svc: { tenantId: world.site.tenantId, query: LEGS, variables: {} },
+  };
+  const nobodys = await deps.keyring.sign(kid, claims, { kid: `rows#${kid}` });
+  expect((await fetch(`${world.graph.url}?rows=${nobodys}`)).status).toBe(400);
   await expect(linkedRows({ ...deps, clock: () => expiresAt }, token)).rejects.toThrow(/this link has ended/);
   const byKey = await world.graph.ask(
     world.site.key,

@@ -91,6 +91,7 @@ export async function linkedRows(
   const signed = await keyring.verifyNamed(token);
   const claims = signed?.did === SIGNED_AS ? (signed.claims as Claims) : null;
   if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) throw linkEnded();
+  if (claims.svc.origin === undefined) throw linkEnded(); // signed before links said who made them
   return claims.svc;
 }
 
