@@ -29,7 +29,12 @@ interface OwnerMutation<Input extends object, Checked, Payload extends object>
   extends Mutation<Input & { tenantId?: string | null | undefined }, Checked, Payload>,
     Changes<Payload, Checked> {
   /** The service that does it; `schema` is the whole one, which no file of a mutation can import. */
-  readonly change: (deps: GraphqlDeps, call: SiteCall, input: Checked, schema: GraphQLSchema) => Promise<Payload>;
+  readonly change: (
+    deps: GraphqlDeps,
+    call: SiteCall & Pick<Owner, 'origin'>,
+    input: Checked,
+    schema: GraphQLSchema,
+  ) => Promise<Payload>;
 }
 
 /** What every input says besides what is changed. */
@@ -62,7 +67,8 @@ export function ownerMutation<Input extends object, Checked, Payload extends obj
     const { userId, tenantId } = requireOwned(context, given.tenantId);
     const actor = { userId, via: context.owner?.via ?? 'token' } as const;
     const { ifVersion } = given;
-    const call = { actor, tenantId, ...(typeof ifVersion === 'number' ? { ifVersion } : {}) };
+    const origin = context.owner?.origin;
+    const call = { actor, tenantId, ...(origin ? { origin } : {}), ...(typeof ifVersion === 'number' ? { ifVersion } : {}) };
     const input = read();
     return about(mutation, tenantId, [await change(changesOf(context), call, input, schema), input]);
   });

@@ -136,9 +136,12 @@ async function letIn(deps: GraphqlDeps, bearer: string | null): Promise<Pick<Vis
 /** Tokens of identity providers are long. */
 const MOST_BEARER_CHARS = 8_192;
 
-/** The bearer credential of a request; null when there is none (`readBearer`). */
-export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
-  return readBearer(headers.authorization, MOST_BEARER_CHARS);
+/**
+ * The bearer credential of a request; null when there is none (`readBearer`), or when it follows a link to rows: nobody looks at a bearer then, so
+ * that one made up for each call would count for nobody.
+ */
+export function bearerOf(request: IncomingMessage): string | null {
+  return askedRows(request) ? null : readBearer(request.headers.authorization, MOST_BEARER_CHARS);
 }
 
 /** Streams are not given: an answer is one JSON document. */

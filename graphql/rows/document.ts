@@ -6,7 +6,7 @@ import type {
   OperationDefinitionNode,
   SelectionSetNode,
 } from 'graphql';
-import { getNamedType, isObjectType, Kind, parse, print, validate } from 'graphql';
+import { getNamedType, getNullableType, isListType, isObjectType, Kind, parse, print, validate } from 'graphql';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { PAGE_LIMIT, TOKEN_LIMIT } from '../limits/limits.ts';
 import { judge } from '../limits/plugins.ts';
@@ -74,6 +74,8 @@ function withPages(selections: SelectionSetNode, type: GraphQLObjectType, way: s
   const inside = field && getNamedType(field.type);
   if (!field || !isObjectType(inside) || !node.selectionSet) refuse(`must be ${SHAPE}`);
   way.push(node.alias?.value ?? node.name.value);
+  if (isListType(getNullableType(field.type)))
+    refuse(`must come to one list: ${node.name.value} is a list of its own, without pages`);
   const isList = field.args.some(({ name }) => name === 'after') && inside.getFields()['pageInfo'] !== undefined;
   const below = isList ? page(node) : { ...node, selectionSet: withPages(node.selectionSet, inside, way) };
   return { ...selections, selections: [below] };

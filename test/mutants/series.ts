@@ -169,4 +169,17 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'modules/reports/use/rowsLinks.ts', search: ' || claims.exp * 1000 <= clock()', replace: '' }],
     test: { file: rows, name: 'links that ended, were tampered with, or are of something else lead nowhere' },
   },
+  {
+    id: 'links-to-rows-outlive-their-maker',
+    rule: 23,
+    bug: 'a link to rows goes on when the token that made it is revoked, or the site is somebody else’s',
+    edits: [
+      {
+        file: 'graphql/rows/stream.ts',
+        search: 'if (!maker?.tenantIds.includes(tenantId)) throw linkEnded();',
+        replace: 'void maker;',
+      },
+    ],
+    test: { file: rows, name: 'a link ends with the token that made it, and with the ownership' },
+  },
 ];

@@ -1,5 +1,7 @@
 import type { Database } from '../../../db/database.ts';
 import type { Keyring } from '../../../platform/tokens/jws.ts';
+import { MAX_JWS_CHARS } from '../../../platform/tokens/jws.ts';
+import type { Owner } from '../../identity/use/owners/authenticate.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
@@ -19,6 +21,8 @@ export interface LinkedRows {
   readonly tenantId: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** Who made the link, and by what: it gives rows for as long as that still lets him in. */
+  readonly origin: NonNullable<Owner['origin']>;
 }
 
 /** What links are made with. */
@@ -40,12 +44,13 @@ interface Claims {
 /**
  * The token of a link that gives the rows of one query, and nothing else, until it ends; nothing is stored, so that it lasts through restarts and
  * at every process. The audit log says who made it. Again: another one, and the former goes on. Throws invalid_parameter for a query that is too
- * long or hours that are none, signing_key_unavailable, and what `changeSite` throws.
+ * long, as it is or in the token, or hours that are none; scope_missing where nobody made it who can be asked for later; signing_key_unavailable,
+ * and what `changeSite` throws.
  */
 export async function makeRowsLink(
   deps: RowsLinkDeps,
-  call: SiteCall,
-  { query, variables, hours = ROWS_LINK_HOURS }: Omit<LinkedRows, 'tenantId'> & { readonly hours?: number },
+  call: SiteCall & Pick<Owner, 'origin'>,
+  { query, variables, hours = ROWS_LINK_HOURS }: Pick<LinkedRows, 'query' | 'variables'> & { readonly hours?: number },
 ): Promise<{ readonly token: string; readonly expiresAtMs: number }> {
   if (!Number.isInteger(hours) || hours < 1 || hours > MAX_ROWS_LINK_HOURS) {
     throw new ServiceError('invalid_parameter', `hours: must be 1 to ${MAX_ROWS_LINK_HOURS}`, { parameter: 'hours' });
@@ -54,11 +59,18 @@ export async function makeRowsLink(
     const sentence = `query: with its variables it must not be longer than ${MAX_ROWS_QUERY_CHARS} characters`;
     throw new ServiceError('invalid_parameter', sentence, { parameter: 'query' });
   }
+  const { tenantId, origin } = call;
+  if (!origin) throw new ServiceError('scope_missing', 'only an owner who shows his own credential makes a link to rows');
   const iat = Math.floor(deps.clock() / 1000);
   const exp = iat + hours * HOUR_SECONDS;
-  const claims: Claims = { iss: deps.baseUrl, iat, exp, svc: { tenantId: call.tenantId, query, variables } };
+  const claims: Claims = { iss: deps.baseUrl, iat, exp, svc: { tenantId, query, variables, origin } };
   const { kid } = deps.keyring.current();
   const token = await deps.keyring.sign(kid, claims, { kid: `${SIGNED_AS}#${kid}` });
+  if (token.length > MAX_JWS_CHARS) {
+    const sentence =
+      'query: with its variables it is too long for a link; letters beyond ASCII take up to three times the room of others';
+    throw new ServiceError('invalid_parameter', sentence, { parameter: 'query' });
+  }
   await changeSite(deps, call, {
     action: 'rows.link',
     target: null,
@@ -68,15 +80,22 @@ export async function makeRowsLink(
   return { token, expiresAtMs: exp * 1000 };
 }
 
-/** The query that a link's token is for. Throws not_found for one that is not ours, or has ended; looks at nothing but the token. */
+/**
+ * The query that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; looks at nothing but the token, so that
+ * whoever gives the rows asks whether its `origin` still lets its maker in.
+ */
 export async function linkedRows(
   { keyring, baseUrl, clock }: { readonly keyring: Pick<Keyring, 'verifyNamed'> } & Pick<RowsLinkDeps, 'baseUrl' | 'clock'>,
   token: string,
 ): Promise<LinkedRows> {
   const signed = await keyring.verifyNamed(token);
   const claims = signed?.did === SIGNED_AS ? (signed.claims as Claims) : null;
-  if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) {
-    throw new ServiceError('not_found', 'this link has ended, or is not complete: make another with `makeRowsLink`');
-  }
+  if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) throw linkEnded();
+  if (claims.svc.origin === undefined) throw linkEnded(); // signed before links said who made them
   return claims.svc;
+}
+
+/** The answer to a link that gives no rows any more, whyever. */
+export function linkEnded(): ServiceError {
+  return new ServiceError('not_found', 'this link has ended, or is not complete: make another with `makeRowsLink`');
 }

@@ -133,14 +133,17 @@ export const ADDED_TENANTS = text<readonly string[]>`array(select added.tenant_i
   where added.owner_user_id = token.user_id and added.owner_issuer = 'site:' || token.tenant_id and added.status <> 'closed'
   order by added.created_at, added.tenant_id limit ${text.lit(MAX_TENANTS)})`.as('addedTenants');
 
+const tokens = tables
+  .selectFrom('owner_token as token')
+  .innerJoin('tenant', 'tenant.tenantId', 'token.tenantId')
+  .select(['token.tokenId', 'token.userId', 'token.expiresAt', 'token.revokedAt', 'token.tokenHash'])
+  .select(['tenant.tenantId', 'tenant.status', ADDED_TENANTS]);
+
 const tokenByHash = statement<{ readonly tokenHashes: readonly Buffer[] }>()((place) =>
-  tables
-    .selectFrom('owner_token as token')
-    .innerJoin('tenant', 'tenant.tenantId', 'token.tenantId')
-    .select(['token.tokenId', 'token.userId', 'token.expiresAt', 'token.revokedAt', 'token.tokenHash'])
-    .select(['tenant.tenantId', 'tenant.status', ADDED_TENANTS])
-    .where('token.tokenHash', '=', anyOf(place('tokenHashes'))),
+  tokens.where('token.tokenHash', '=', anyOf(place('tokenHashes'))),
 );
+
+const tokenById = statement<{ readonly tokenId: string }>()((place) => tokens.where('token.tokenId', '=', place('tokenId')));
 
 /**
  * The token with one of these hashes, which of them it was, and its site; null when none was ever issued. Expired and revoked ones are
@@ -151,6 +154,12 @@ export async function findOwnerToken(
   tokenHashes: readonly Buffer[],
 ): Promise<(OwnerTokenState & { readonly tokenHash: Buffer }) | null> {
   const [row] = await tokenByHash(sql, { tokenHashes });
+  return row ?? null;
+}
+
+/** The token of this id and its site, expired and revoked ones too; null when none was ever issued. */
+export async function findOwnerTokenById(sql: Sql, tokenId: string): Promise<OwnerTokenState | null> {
+  const [row] = await tokenById(sql, { tokenId });
   return row ?? null;
 }
 

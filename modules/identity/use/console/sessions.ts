@@ -14,7 +14,7 @@ import {
   markConsoleSessionUsed,
 } from '../../store/consoleSessions.ts';
 import type { Owner, OwnerDeps } from '../owners/authenticate.ts';
-import { ownerOfToken, ownerOfUser, proveToken } from '../owners/authenticate.ts';
+import { ownerOfOrigin, ownerOfToken, ownerOfUser, proveToken } from '../owners/authenticate.ts';
 
 /** What sessions need. */
 export interface SessionDeps extends Omit<OwnerDeps, 'database'> {
@@ -91,9 +91,10 @@ export async function resumeSession(deps: SessionDeps, id: string): Promise<Cons
   return { id, owner, origin: originOf(stored), csrf: csrfOf(id), expiresAtMs };
 }
 
-async function ownerOf(deps: SessionDeps, { userId, issuer, token }: StoredSession): Promise<Owner | null> {
+async function ownerOf(deps: SessionDeps, session: StoredSession): Promise<Owner | null> {
+  const { token } = session;
   if (token !== null) return ownerOfToken(deps, token);
-  return issuer !== null && issuer === deps.oidc?.issuer ? await ownerOfUser(deps, { issuer, userId }) : null;
+  return await ownerOfOrigin(deps, originOf(session));
 }
 
 function originOf({ userId, issuer, token }: StoredSession): SessionOrigin {

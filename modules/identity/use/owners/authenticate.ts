@@ -7,7 +7,8 @@ import type { Actor } from '../../../kernel/access/auditEntry.ts';
 import type { Plan } from '../../../kernel/access/key.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { OwnerName, OwnerTokenState } from '../../../tenants/store/owners.ts';
-import { findOwnerToken, listOwnedTenants } from '../../../tenants/store/owners.ts';
+import { findOwnerToken, findOwnerTokenById, listOwnedTenants } from '../../../tenants/store/owners.ts';
+import type { SessionOrigin } from '../../store/consoleSessions.ts';
 import { isWellFormedToken } from '../keys/keys.ts';
 import type { Rehash } from '../keys/rehash.ts';
 
@@ -43,6 +44,8 @@ export interface Owner extends Actor {
    * tokens of that site in this user's name.
    */
   readonly tenantIds: readonly string[];
+  /** What let him in, by which `ownerOfOrigin` asks later whether it still would; none for work of the service itself. */
+  readonly origin?: SessionOrigin;
 }
 
 /**
@@ -98,7 +101,9 @@ async function findToken(deps: OwnerDeps, bearer: string): Promise<OwnerTokenSta
 export function ownerOfToken({ clock }: Pick<OwnerDeps, 'clock'>, token: OwnerTokenState): Owner | null {
   if (token.revokedAt !== null || token.status === 'closed') return null;
   if (token.expiresAt !== null && clock() >= token.expiresAt.getTime()) return null;
-  return { userId: token.userId, via: 'token', tenantIds: [token.tenantId, ...token.addedTenants] };
+  const { userId, tokenId } = token;
+  const origin = { issuer: null, userId, tokenId };
+  return { userId, via: 'token', tenantIds: [token.tenantId, ...token.addedTenants], origin };
 }
 
 async function ownerOfJwt(deps: OwnerDeps, bearer: string): Promise<Owner | null> {
@@ -113,5 +118,19 @@ export async function ownerOfUser(
   name: OwnerName,
 ): Promise<Owner | null> {
   const tenantIds = await atDatabase(() => listOwnedTenants(database, name));
-  return tenantIds.length === 0 && !signUp ? null : { userId: name.userId, via: 'oidc', tenantIds };
+  const origin = { ...name, tokenId: null };
+  return tenantIds.length === 0 && !signUp ? null : { userId: name.userId, via: 'oidc', tenantIds, origin };
+}
+
+/**
+ * Whom the credential of before lets in now, without being shown again: null once its token was revoked or has ended, its user owns nothing, or its
+ * issuer is not the one of this service. Throws database_unavailable.
+ */
+export async function ownerOfOrigin(
+  deps: Pick<OwnerDeps, 'database' | 'clock' | 'oidc' | 'signUp'>,
+  { issuer, userId, tokenId }: SessionOrigin,
+): Promise<Owner | null> {
+  if (tokenId === null) return issuer === deps.oidc?.issuer ? await ownerOfUser(deps, { issuer, userId }) : null;
+  const token = await atDatabase(() => findOwnerTokenById(deps.database, tokenId));
+  return token && ownerOfToken(deps, token);
 }
