@@ -58,4 +58,64 @@ export const PYTHON_MUTANTS: readonly Mutant[] = [
     edits: [{ file: `${src}/shapes.py`, search: 'except (ValueError, RecursionError):', replace: 'except ValueError:' }],
     test: { file: rules, name: 'what strangers send is read without an error' },
   },
+  {
+    id: 'python-prices-lines',
+    rule: 15,
+    bug: 'a path that ends in a line feed is priced under another name, and the page of the one without it is given for nothing',
+    edits: [
+      {
+        file: `${src}/page.py`,
+        search: 'if _CONTROL.search(raw.decode("utf-8", "replace")):',
+        replace: 'if _CONTROL.search(""):',
+      },
+    ],
+    test: { file: rules, name: 'a path with a control character is no page' },
+  },
+  {
+    id: 'python-gives-unclear-pages-to-posts',
+    rule: 15,
+    bug: 'a page is given to whoever asks for it with POST, under a name that only the site understands',
+    edits: [
+      {
+        file: `${src}/gate.py`,
+        search: 'is_unclear = None in (request.path, *request.inner)',
+        replace: 'is_unclear = "" in (request.path, *request.inner)',
+      },
+    ],
+    test: { file: rules, name: 'a path with a control character is no page' },
+  },
+  {
+    id: 'python-believes-mounts',
+    rule: 15,
+    bug: 'who names a mount of his own reads every page for nothing',
+    edits: [{ file: `${src}/gate.py`, search: 'for path in request.inner:', replace: 'for path in request.inner[:0]:' }],
+    test: { file: rules, name: 'a mount that a client names' },
+  },
+  {
+    id: 'python-makes-endless-answers',
+    rule: 15,
+    bug: 'an endless answer in whose place an offer went out goes on, and its server answers nobody else',
+    edits: [
+      {
+        file: `${src}/asgi.py`,
+        search: 'if is_more and not self.over.done():',
+        replace: 'if self.is_late and not self.over.done():',
+      },
+    ],
+    test: { file: rules, name: 'an endless answer in whose place another goes out' },
+  },
+  {
+    id: 'python-frees-tills-in-use',
+    rule: 15,
+    bug: 'buyers who leave while they are charged make room for more than the threads that charge',
+    edits: [{ file: `${src}/asgi.py`, search: 'if self._judging is None:', replace: 'if self._judging != 0:' }],
+    test: { file: rules, name: 'one who leaves frees no place that a thread still uses' },
+  },
+  {
+    id: 'python-forgets-good-licences',
+    rule: 15,
+    bug: 'made-up licences displace those that readers paid for',
+    edits: [{ file: `${src}/knowing.py`, search: 'self._bad: Lru[float] = Lru(2_000)', replace: 'self._bad = self._good' }],
+    test: { file: rules, name: 'made-up licences displace none that is good' },
+  },
 ];

@@ -12,7 +12,9 @@ import { mayCover } from '../../packages/publisher/src/core/scope.ts';
 import { dollars, microOf } from '../../packages/publisher/src/core/usdc.ts';
 import type { AgentLists } from '../../packages/publisher/src/core/who.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
+import { scaled } from '../support/patience.ts';
 import { ROWS } from '../support/publisher-rows.ts';
+import type { Python } from '../support/pythons.ts';
 import { askPython, PYTHONS } from '../support/pythons.ts';
 
 const OWNERS: readonly AgentLists[] = [
@@ -41,7 +43,6 @@ const PATHS = [
   '/articles/%74rio',
   '/articles/%D1%81%D0%BB%D0%BE%D0%B2%D0%BE',
   '/articles/x%2f..%2fsolo',
-  '/articles/a%00b',
   '/articles/%FF',
   "/articles/it's(a)*b!~c",
   '/articles/',
@@ -247,5 +248,265 @@ async def main():
 print(json.dumps(asyncio.run(main())))
 `;
     expect(askPython(python, program, null)).toEqual([Array(200).fill(503), 200, [200, 503]]);
+  },
+);
+
+/** A gate of each server that knows its settings, with a service of which no page has a price but those in `PRICED`; `ask` has a GET of it answered. */
+const GATES = `
+import asyncio, base64, json, sys, time
+from urllib.parse import unquote_to_bytes
+from content_settlement import asgi, wsgi
+from content_settlement.client import Answer
+from content_settlement.knowing import SiteConfig
+AGENT, PERSON = "GPTBot/1", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+PRICED = {}
+def settings(prefixes):
+    return {"enforcement": {
+        "articlePrefixes": prefixes, "seoAllowlist": [], "crawlerPolicy": {"allow": [], "charge": [], "block": []},
+        "gateScope": {"mode": "prefixes"}, "licenseIdentity": "https://issuer.example"}, "manifest": {"resources": ["https://a.example/"]}}
+def quoted(**question):
+    because = PRICED.get(question["resource"], "no_price")
+    if because != "priced":
+        return Answer("ok", 204, {"x-svc-free-because": because})
+    offer = {"x402Version": 2, "resource": {"url": question["resource"]}, "accepts": []}
+    header = base64.b64encode(json.dumps(offer).encode()).decode()
+    return Answer("ok", 200, {}, {"price": 1000, "expiresAt": (time.time() + 600) * 1000, "quoteToken": "t", "slug": "s", "legs": [],
+        "payees": [], "x402": {"header": header, "body": offer}})
+def gated(middleware, app, prefixes=["/articles/"], **options):
+    made = middleware.ContentSettlement(app, service_url="http://127.0.0.1:1", api_key="svc_live_k", log=lambda line: None, report="none", **options)
+    made.gate._config._config, made.gate._config._due_at = SiteConfig(settings(prefixes)), float("inf")
+    made.gate._client.quote = quoted
+    return made
+def wsgi_ask(site, method, target, agent, environ={}):
+    statuses, path = [], unquote_to_bytes(target).decode("latin-1")
+    given = {"REQUEST_METHOD": method, "SCRIPT_NAME": "", "PATH_INFO": path, "HTTP_HOST": "a.example", "HTTP_USER_AGENT": agent, **environ}
+    body = site(given, lambda status, headers, exc_info=None: statuses.append(int(status[:3])))
+    return [statuses[-1], b"".join(body).decode()]
+async def asgi_asked(site, method, path, agent, root="", headers=[]):
+    sent = []
+    async def send(message):
+        sent.append(message)
+    named = [(b"user-agent", agent.encode()), (b"host", b"a.example"), *headers]
+    await site({"type": "http", "method": method, "path": path, "root_path": root, "query_string": b"", "headers": named}, None, send)
+    return [sent[0]["status"], b"".join(one.get("body", b"") for one in sent[1:]).decode()]
+def asgi_ask(site, method, target, agent, root=""):
+    return asyncio.run(asgi_asked(site, method, unquote_to_bytes(target).decode("utf-8", "replace"), agent, root))
+`;
+
+const routesThatEndBeforeALine = (python: Python) =>
+  askPython(
+    python,
+    `${GATES}
+import re
+ROUTE = re.compile("^/(articles|статьи)/([0-9]+)[\\\\x00-\\\\x1f\\\\x7f\\\\x85\\\\u2028]?$")
+def page(path):
+    return (200, b"The whole text") if ROUTE.match(path) else (404, b"nothing here")
+def wsgi_app(environ, start_response):
+    status, body = page(environ["PATH_INFO"].encode("latin-1").decode())
+    start_response(f"{status} x", [("content-type", "text/html")])
+    return [body]
+async def asgi_app(scope, receive, send):
+    status, body = page(scope["path"])
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", b"text/html")]})
+    await send({"type": "http.response.body", "body": body})
+sites = [(wsgi_ask, gated(wsgi, wsgi_app, ["/articles/", "/статьи/"])), (asgi_ask, gated(asgi, asgi_app, ["/articles/", "/статьи/"]))]
+given = json.load(sys.stdin)
+print(json.dumps([[ask(site, method, path, agent)[0] for ask, site in sites] for method, path in given for agent in (AGENT, PERSON)]))
+`,
+    CONTROLS,
+  ) as number[][];
+
+const RUSSIAN = '/%D1%81%D1%82%D0%B0%D1%82%D1%8C%D0%B8/42';
+const CONTROLS = [
+  ...['%0A', '%0D', '%00', '%01', '%7F', '%C2%85', '%E2%80%A8', '%0A/'].map((end) => ['GET', `/articles/42${end}`]),
+  ['HEAD', '/articles/42%0A'],
+  ['POST', '/articles/42%0A'],
+  ['GET', `${RUSSIAN}%0A`],
+  ['POST', `${RUSSIAN}%00`],
+];
+
+test.each(PYTHONS.map((python) => [python.version, python] as const))(
+  'Python %s: a path with a control character is no page of an agent’s, whatever its method and the site’s routes; people get what the site has',
+  (_version, python) => {
+    const told = routesThatEndBeforeALine(python);
+    const [ofAgents, ofPeople] = [0, 1].map((who) => told.filter((_row, at) => at % 2 === who));
+    expect(ofAgents).toEqual(CONTROLS.map(() => [400, 400]));
+    expect(ofPeople).toEqual(CONTROLS.map(([, path]) => (path?.endsWith('/') ? [404, 404] : [200, 200])));
+  },
+);
+
+test.each(PYTHONS.map((python) => [python.version, python] as const))(
+  'Python %s: a mount that a client names takes no page out of scope, and one of the server’s is none by half a name',
+  (_version, python) => {
+    const program = `${GATES}
+PRICED.update({"https://a.example/articles/solo": "priced", "https://a.example/articles/open/articles/solo": "free_rule",
+    "https://a.example/blogs/x/blog": "priced", "https://a.example/blog/blogs/x": "priced"})
+def wsgi_app(environ, start_response):
+    start_response("200 OK", [("content-type", "text/html")])
+    return [b"The whole text"]
+async def asgi_app(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+    await send({"type": "http.response.body", "body": b"The whole text"})
+site = gated(wsgi, wsgi_app)
+def mounted(mount, path, header):
+    return wsgi_ask(site, "GET", path, AGENT, {"SCRIPT_NAME": mount, **({header: mount} if header else {})})[0]
+headers = ("HTTP_SCRIPT_NAME", "HTTP_X_SCRIPT_NAME", "HTTP_X_FORWARDED_PREFIX")
+print(json.dumps({
+    "chosen": [mounted(mount, "/articles/solo", header) for header in headers for mount in ("/x", "/api", "/articles/open")],
+    "hidden": mounted("/x", "/articles/solo%0A", "HTTP_SCRIPT_NAME"),
+    "mounted": [mounted("/articles", "/solo", header) for header in (None, "HTTP_SCRIPT_NAME")],
+    "of the server": mounted("/x", "/articles/solo", None),
+    "root": [asgi_ask(gated(asgi, asgi_app, ["/blog/"]), "GET", path, AGENT, "/blog")[0] for path in ("/blogs/x", "/blog/blogs/x")],
+}))
+`;
+    expect(askPython(python, program, null)).toEqual({
+      chosen: Array(9).fill(402),
+      hidden: 400,
+      mounted: [402, 402],
+      'of the server': 200,
+      root: [402, 402],
+    });
+  },
+);
+
+test.each(PYTHONS.map((python) => [python.version, python] as const))(
+  'Python %s: an endless answer in whose place another goes out is ended, and holds up nobody meanwhile',
+  (_version, python) => {
+    const program = `${GATES}
+import faulthandler
+faulthandler.dump_traceback_later(json.load(sys.stdin), exit=True)  # a loop that is blocked ends nothing by itself
+PRICED["https://a.example/articles/endless"] = "priced"
+ended = []
+def app(is_stubborn):
+    async def endless(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+        try:
+            while True:
+                try:
+                    await send({"type": "http.response.body", "body": b"x" * 64, "more_body": True})
+                except asyncio.CancelledError:
+                    if not is_stubborn:
+                        raise
+        finally:
+            ended.append(type(sys.exc_info()[1]).__name__)
+    return endless
+async def main():
+    gaps = [0.0]
+    async def ticks():
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.001)
+            gaps.append(time.monotonic() - began)
+    ticking = asyncio.ensure_future(ticks())
+    statuses = []
+    for is_stubborn in (False, True):
+        asked = asgi_asked(gated(asgi, app(is_stubborn)), "GET", "/articles/endless", AGENT)
+        statuses.append((await asyncio.wait_for(asked, 20))[0])
+    ticking.cancel()
+    return [statuses, ended, max(gaps)]
+print(json.dumps(asyncio.run(main())))
+`;
+    const [statuses, ended, gap] = askPython(python, program, scaled(30_000) / 1_000) as [number[], string[], number];
+    expect([statuses, ended]).toEqual([
+      [402, 402],
+      [expect.stringMatching(/^(CancelledError|OSError)$/), 'OSError'],
+    ]);
+    expect(gap * 1_000).toBeLessThan(scaled(500));
+  },
+);
+
+test.each(PYTHONS.map((python) => [python.version, python] as const))(
+  'Python %s: a buyer hears to come back from a page that is late and will not be stopped; one who leaves frees no place that a thread still uses',
+  (_version, python) => {
+    const program = `${GATES}
+import threading
+from content_settlement import selling
+PRICED["https://a.example/articles/late"] = "priced"
+selling._Sale.seconds = 0.1
+paying = [(b"payment-signature", b"e30=")]
+settled, answered = threading.Event(), []
+async def stubborn(scope, receive, send):
+    while not answered:
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            pass
+async def made(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+    await send({"type": "http.response.body", "body": b"page"})
+async def main():
+    status, _ = await asyncio.wait_for(asgi_asked(gated(asgi, stubborn), "GET", "/articles/late", AGENT, "", paying), 20)
+    answered.append(status)
+    selling._Sale.seconds = 30.0
+    site = gated(asgi, made)
+    asking = threading.Event()
+    site.gate._client.verify = lambda body: (asking.set(), settled.wait(), Answer("timeout"))[2]
+    buyer = asyncio.ensure_future(asgi_asked(site, "GET", "/articles/late", AGENT, "", paying))
+    while not asking.is_set():
+        await asyncio.sleep(0.01)
+    buyer.cancel()
+    await asyncio.wait({buyer})
+    while_settling = site.gate._sales._waiting
+    settled.set()
+    while site.gate._sales._waiting:
+        await asyncio.sleep(0.01)
+    return [status, buyer.cancelled(), while_settling]
+print(json.dumps(asyncio.run(main())))
+`;
+    expect(askPython(python, program, null)).toEqual([503, true, 1]);
+  },
+);
+
+test.each(PYTHONS.map((python) => [python.version, python] as const))(
+  'Python %s: made-up licences displace none that is good, one sold here is good at once, and a bound one keeps its place among the questions',
+  (_version, python) => {
+    const program = `${GATES}
+from content_settlement.knowing import Licences, Page
+from content_settlement.memory import Rate
+from content_settlement.page import Address
+from content_settlement.telling import Failures
+def part(value):
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+def licence(name, **more):
+    claims = {"jti": name, "exp": 1e12, "nbf": 0, "iat": 0, "iss": "https://issuer.example", "aud": "https://a.example",
+        "svc": {"v": 1, "grant": "read", "kind": "read", "slug": "solo"}, **more}
+    return ".".join([part({"alg": "EdDSA"}), part(claims), "c2ln"])
+class Service:
+    is_away, asked = False, []
+    def check(self, question):
+        self.asked.append(question["license"])
+        if self.is_away:
+            return Answer("timeout")
+        claims = json.loads(base64.urlsafe_b64decode(question["license"].split(".")[1] + "=="))
+        return Answer("ok", 200, {}, {"entitled": claims["jti"].startswith("good")})
+now = [1e9]
+service, config = Service(), SiteConfig(settings(["/articles/"]))
+licences = Licences(service, lambda: now[0], Failures(None, lambda line: None), False)
+page = Page(Address("/articles/solo", "https://a.example", "https://a.example/articles/solo", ("/articles/solo",)), "read", AGENT)
+proof = {"x-licence-proof": "1." + "n" * 8 + ".0x00"}
+def worth(one, headers={}):
+    return licences.worth_of(config, page, one, headers.get)
+good, sold, bound = licence("good"), licence("sold"), licence("good-bound", cnf={})
+told = {"first": [worth(good), worth(bound, proof)]}
+licences.sold(page, sold)
+asked = len(service.asked)
+told["sold"] = [worth(sold), len(service.asked) - asked]
+for at in range(2500):
+    now[0] += 0.05
+    worth(licence(f"bad{at}"))
+service.is_away = True
+told["away"] = [worth(good), worth(sold), worth(bound, proof)]
+service.is_away = False
+now[0] += 20
+licences._unknown = Rate(lambda: now[0], 0, 0)
+told["crowded"] = [worth(good), worth(bound, proof), worth(licence("good-new")), worth(licence("good-other", cnf={}), proof)]
+print(json.dumps(told))
+`;
+    expect(askPython(python, program, null)).toEqual({
+      first: ['good', 'good'],
+      sold: ['good', 0],
+      away: ['good', 'good', 'unproven'],
+      crowded: ['good', 'good', 'busy', 'busy'],
+    });
   },
 );

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Awaitable, Callable, Mapping, TypeVar
 from urllib.parse import quote
 
@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 # Requests that are decided at once, and that wait for it: agents above that are told to come back, and people never wait.
 _DECISIONS_AT_ONCE = 64
 _MOST_WAITING = 1_000
+# How long an application may take to end whose answer is replaced.
+_ENDING_SECONDS = 1.0
 
 
 class ContentSettlement:
@@ -71,18 +73,27 @@ class ContentSettlement:
         making = asyncio.ensure_future(self._app(asked, receive, held.send))
         late = None
         if look.seconds is not None:
-            late = asyncio.get_running_loop().call_later(look.seconds, lambda: held.give_up(making))
+            late = asyncio.get_running_loop().call_later(look.seconds, held.give_up)
         try:
-            await making
+            await asyncio.wait({making, held.over}, return_when=asyncio.FIRST_COMPLETED)
+            if not held.over.done():
+                making.result()
+                return
+            making.cancel()
+            if held.is_late:
+                await _send(scope, send, wait_answer(1))
+            # Time to put its things away. One that will not end is no longer waited for, and can send nothing.
+            await asyncio.wait({making}, timeout=_ENDING_SECONDS)
         except asyncio.CancelledError:
-            if not held.is_late:
-                raise
-            await _send(scope, send, wait_answer(1))
+            making.cancel()
+            await asyncio.wait({making}, timeout=_ENDING_SECONDS)
+            raise
         finally:
             if late is not None:
                 late.cancel()
             making.cancel()
-            look.close()
+            making.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            held.close()
 
 
 class _Held:
@@ -93,18 +104,44 @@ class _Held:
         self._start: Message = {"status": 500, "headers": []}
         self._chunks: list[bytes] = []
         self._size = 0
+        self._judging: Future[Finished] | None = None
         # `held`; `judged`: the sale decides; `open`: what comes goes out; `shut`: nothing of it ever will.
         self._state = "held"
         self.is_late = False
+        # Done when the application goes on with an answer of which nothing will go out.
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def give_up(self, making: asyncio.Future[None]) -> None:
+    def give_up(self) -> None:
         """The page takes too long: nothing is settled, unless that has begun."""
         if self._state == "held":
-            self._state, self.is_late = "shut", True
-            making.cancel()
+            self.is_late = True
+            self._shut(True)
+
+    def close(self) -> None:
+        """The answer waits no longer; where a thread still decides about it, once that ends."""
+        if self._judging is None:
+            self._look.close()
+        else:
+            self._judging.add_done_callback(lambda _: self._look.close())
+
+    async def _replace(self, answer: Answer, is_more: bool) -> None:
+        self._state = "judged"
+        try:
+            await _send(self._scope, self._send, answer)
+        finally:
+            self._shut(is_more)
+
+    def _shut(self, is_more: bool) -> None:
+        self._state = "shut"
+        if is_more and not self.over.done():
+            self.over.set_result(None)
 
     async def send(self, message: Message) -> None:
-        """The `send` of the application."""
+        """The `send` of the application. Raises OSError, as for a reader who left, for what comes after the answer that went out instead."""
+        if self._state == "shut":
+            self._shut(True)
+            await asyncio.sleep(0)  # where nothing else lets others run
+            raise OSError("another answer has gone out")
         if self._state == "open":
             await self._send(message)
         elif self._state == "held" and message["type"] == "http.response.start":
@@ -121,20 +158,21 @@ class _Held:
         self._size += len(chunk)
         is_room, is_long = self._look.hold(len(chunk)), self._size > self._look.keep_bytes
         if not is_room and not is_long:
-            self._state = "shut"
-            await _send(self._scope, self._send, wait_answer(1))
+            await self._replace(wait_answer(1), is_more)
         elif is_long or not is_more:
             await self._judge(is_more)
+        else:
+            await asyncio.sleep(0)
 
     async def _judge(self, is_more: bool) -> None:
         self._state = "judged"
         body, encoding = b"".join(self._chunks), self._header(b"content-encoding")
         self._chunks = []
         status: int = self._start["status"]
-        finished: Finished = await _in(self._pool, lambda: self._look.finish(status, body, encoding, not is_more))
+        self._judging = self._pool.submit(self._look.finish, status, body, encoding, not is_more)
+        finished = await asyncio.wrap_future(self._judging)
         if finished.answer is not None:
-            self._state = "shut"
-            await _send(self._scope, self._send, finished.answer)
+            await self._replace(finished.answer, is_more)
             return
         self._state = "open"
         if finished.headers:
@@ -154,8 +192,9 @@ async def _in(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
 def _request_of(scope: Scope) -> Request:
     # The path by which the application chooses its page: decoded once, as ASGI has it.
     path: str = scope["path"]
-    root = scope.get("root_path", "")
-    raw = (path if path.startswith(root) else root + path).encode("utf-8", "surrogatepass")
+    root = scope.get("root_path", "").rstrip("/")
+    is_whole = path == root or path.startswith(root + "/")
+    raw = (path if is_whole else root + path).encode("utf-8", "surrogatepass")
     query = scope.get("query_string", b"").decode("latin-1")
     fields: dict[str, str] = {}
     for name, value in scope["headers"]:

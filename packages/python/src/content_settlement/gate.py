@@ -25,7 +25,7 @@ from .decide import Decision, Facts, decide, decide_unpriced
 from .documents import Documents, HostProof
 from .knowing import Agents, ConfigStore, Headers, Licences, Page, Price, Proof, Proofs, Quotes, SiteConfig, is_signed
 from .memory import Breaker
-from .page import address_of
+from .page import Address, address_of, either
 from .selling import Look, Looks, Purchase, Sales, UnlessSiteHas
 from .shapes import loads, unbase64
 from .telling import Failures, Reports, quietly
@@ -41,13 +41,15 @@ _WORDS = {"human": "person", "agent": "agent", "search": "search"}
 
 
 class Request(NamedTuple):
-    """A request as the gate reads it. `path` is in plain form (`page.path_of`), `target` as it was sent, `original` the server's own."""
+    """A request as the gate reads it. `path` is in plain form (`page.path_of`), `target` as it was sent, `original` the server's own; `inner`: the
+    path without the mount, in plain form, where a client may have said the mount."""
 
     method: str
     path: str | None
     target: str
     header: Headers
     original: Any
+    inner: tuple[str | None, ...] = ()
 
 
 class Ruling(NamedTuple):
@@ -122,7 +124,8 @@ class Gate:
         self._agents = Agents(self._client, now, self.failures)
         self._reports = Reports(self._client, breaker, self.failures)
         self._looks = Looks(now)
-        self._sales = Sales(self._client, self._quotes, now, self.failures, options.max_page_bytes, self._unservable)
+        sold = self._licences.sold
+        self._sales = Sales(self._client, self._quotes, now, self.failures, options.max_page_bytes, self._unservable, sold)
         self._host_proof = HostProof(self._client)
         self._documents = Documents(self._client, now, options.documents)
         self._before_config = Classifier(None)
@@ -224,8 +227,12 @@ class Gate:
             self.failures.note("classify", f"the site's classifier failed: {error}; the lists decide")
             return None
 
-    def _address(self, config: SiteConfig | None, request: Request) -> Any:
-        return address_of(config, self._origin, request.header("host") or "", request.path)
+    def _address(self, config: SiteConfig | None, request: Request) -> tuple[bool, Address | None]:
+        host = request.header("host") or ""
+        found = address_of(config, self._origin, host, request.path)
+        for path in request.inner:
+            found = either(found, address_of(config, self._origin, host, path))
+        return found
 
     def _page(self, config: SiteConfig | None, request: Request) -> Page | None:
         _, address = self._address(config, request)
@@ -293,7 +300,7 @@ class Gate:
         is_scoped, address = self._address(config, request)
         scope = {} if config is None else config.enforcement["gateScope"]
         pages = scope.get("includeExtensions") if scope.get("mode") == "site" else None
-        return {"is_in_scope": is_scoped, "is_aside": address is not None and is_aside(address.path, pages)}
+        return {"is_in_scope": is_scoped, "is_aside": address is not None and all(is_aside(path, pages) for path in address.spellings)}
 
     def _look_of(self, request: Request, judgement: _Judgement) -> Ruling | None:
         """A look at the site's own answer before a page is offered for money; None where there is nothing to look at, or nothing to learn."""
@@ -303,9 +310,13 @@ class Gate:
             return None
         as_reader = judgement._replace(decision=Decision("serve", as_="open"))
         if page is None:
-            if is_aside_:
-                self._decided(method, as_reader)
-            return Ruling("serve") if is_aside_ else None
+            if not is_aside_:
+                return None
+            # Only the site knows which page it is: refused as for GET, or every other method would be a way round the price.
+            is_unclear = None in (request.path, *request.inner)
+            told = judgement._replace(decision=Decision("refuse", status=400)) if is_unclear else as_reader
+            self._decided(method, told)
+            return self._carry_out(request, told) if is_unclear else Ruling("serve")
 
         def instead() -> Answer | None:
             try:

@@ -172,7 +172,7 @@ class Quotes:
             price = self.price_of(one)
             if price.state == "priced":
                 return _article_of(one, price.quote)
-            if price.state == "free" and price.because in ("free_slug", "free_rule"):
+            if price.state == "free" and price.because in ("free_slug", "free_rule") and not address.is_double:
                 return one
             if price.state != "free" and found is None:
                 found = one
@@ -258,7 +258,7 @@ _SKEW = 60
 class Licences:
     """Licences of readers who paid a moment ago. Python has no Ed25519 of its own, so the service proves each, once a minute; what is not for this
     site, page and kind by its own words costs no call. Bounds: 16 questions at once and 50 a second, of licences that were never good here half as
-    many, so that made-up ones leave room to the others."""
+    many, so that made-up ones leave room to the others. Remembers 2,000 that are good and 2,000 that are not."""
 
     _CONFIRMED = 60.0
 
@@ -266,7 +266,11 @@ class Licences:
         self._client, self._now, self._failures, self._is_test = client, now, failures, is_test
         # One of its own: a caller who makes these questions fail must not make the service count as away.
         self._breaker = Breaker(now)
-        self._confirmed: Lru[tuple[bool, float]] = Lru(2_000)
+        # Apart, so that made-up ones displace none that is good.
+        self._good: Lru[float] = Lru(2_000)
+        self._bad: Lru[float] = Lru(2_000)
+        # Bound to a wallet, and good when the service was last asked: nothing but a better place among the questions.
+        self._bound: Lru[float] = Lru(2_000)
         self._flights: Flights[str] = Flights()
         self._known, self._unknown = Rate(now, 8, 25), Rate(now, 8, 25)
 
@@ -283,20 +287,40 @@ class Licences:
         question = {"license": licence, "resource": page.resource, "slug": slug, "kind": page.kind}
         if proof is not None:
             question["proof"] = proof
-        key = f"{page.kind} {page.resource} {licence}"
+        key = self._key(page, licence)
         if claims["is_bound"]:
             return self._confirm(key, question, True)  # its proof counts once
-        known = self._confirmed.get(key)
-        if known is not None and self._now() - known[1] < self._CONFIRMED:
-            return "good" if known[0] else "invalid_token"
+        for worth, noted_at in (("good", self._good.get(key)), ("invalid_token", self._bad.get(key))):
+            if noted_at is not None and self._now() - noted_at < self._CONFIRMED:
+                return worth
         return self._flights.run(key, lambda: self._confirm(key, question, False))
 
+    def sold(self, page: Page, licence: str) -> None:
+        """Notes a licence that the service has just sold here: as good as one that it confirmed."""
+        claims = loads(unbase64(licence.split(".")[1]))
+        if isinstance(claims, dict):
+            self._note(self._key(page, licence), True, claims.get("cnf") is not None)
+
+    @staticmethod
+    def _key(page: Page, licence: str) -> str:
+        return f"{page.kind} {page.resource} {licence}"
+
+    def _note(self, key: str, is_good: bool, is_bound: bool) -> None:
+        good = self._bound if is_bound else self._good
+        if is_good:
+            good.set(key, self._now())
+            self._bad.delete(key)
+            return
+        good.delete(key)
+        if not is_bound:
+            self._bad.set(key, self._now())
+
     def _confirm(self, key: str, question: Mapping[str, Any], is_bound: bool) -> str:
-        known = self._confirmed.get(key)
-        while_away = "unproven" if known is None else "good" if known[0] else "invalid_token"
+        is_known = (self._bound if is_bound else self._good).get(key) is not None
+        while_away = "good" if is_known and not is_bound else "unproven" if self._bad.get(key) is None else "invalid_token"
         if not self._breaker.may_call():
             return while_away
-        rate = self._known if known is not None and known[0] else self._unknown
+        rate = self._known if is_known else self._unknown
         if not rate.begin():
             return "busy"
         try:
@@ -306,8 +330,7 @@ class Licences:
         self._breaker.note(answer.is_away)
         if answer.ok or answer.status == 400:
             is_good = answer.ok and isinstance(answer.body, dict) and answer.body.get("entitled") is True
-            if not is_bound:
-                self._confirmed.set(key, (is_good, self._now()))
+            self._note(key, is_good, is_bound)
             return "good" if is_good else "invalid_token"
         message = f"{answer.words}; licences that the service confirmed before are honoured"
         self._failures.note("key" if answer.is_key_refused else "licence", message, answer)

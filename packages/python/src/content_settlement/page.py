@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Mapping, Sequence
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote_to_bytes, urlsplit
 _ALWAYS_OPEN = re.compile(r"/(robots\.txt|sitemap\.xml|security\.txt|crawlers\.json|\.well-known(/.*)?)", re.DOTALL)
 _EXTENSION = re.compile(r"\.[a-z0-9]{1,15}\Z", re.IGNORECASE | re.ASCII)
 _DOTS = re.compile(r"[/\\]\.{1,2}(?:[/\\]|\Z)")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# And what else may end a line, since a pattern that ends in `$` also fits before one.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 MAX_RESOURCE_CHARS = 2_048
 
 
@@ -26,16 +27,18 @@ class Address:
     resource: str
     spellings: tuple[str, ...]
     may_be_form: bool = False
+    # True where the spellings are those of two addresses: none that is free speaks for the other.
+    is_double: bool = False
 
 
 def path_of(raw: bytes) -> str | None:
-    """The plain form of a path that was decoded once: repeated slashes as one, closing ones as none. None for one with dot segments: whether
-    it is a page, and which, every server decides by itself. A path that is no text, or hides a control character, stays encoded."""
+    """The plain form of a path that was decoded once: repeated slashes as one, closing ones as none. None for one with dot segments or a control
+    character: whether it is a page, and which, every server decides by itself. A path that is no text stays encoded."""
+    if _CONTROL.search(raw.decode("utf-8", "replace")):
+        return None
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        text = quote(raw)
-    if _CONTROL.search(text):
         text = quote(raw)
     if not text.startswith("/") or _DOTS.search(text):
         return None
@@ -121,6 +124,17 @@ def address_of(config: Any, origin: str | None, named: str, path: str | None) ->
         return is_scoped, Address(path, origin, resource, (path,))
     may_be_form = any(path.lower().endswith(form) for form in config.forms)
     return is_scoped, Address(path, origin, resource, spellings_of(config.enforcement["articlePrefixes"], path), may_be_form)
+
+
+def either(first: tuple[bool, Address | None], second: tuple[bool, Address | None]) -> tuple[bool, Address | None]:
+    """One address for two that a request may be about, so that whichever is sold is paid for."""
+    if not (first[0] and second[0]):
+        return second if second[0] else first
+    one, other = first[1], second[1]
+    if one is None or other is None:
+        return True, None
+    spellings = tuple(dict.fromkeys([*one.spellings, *other.spellings]))
+    return True, replace(one, spellings=spellings, may_be_form=one.may_be_form or other.may_be_form, is_double=True)
 
 
 def may_cover(scope: Any, resource: str) -> bool:

@@ -204,8 +204,9 @@ class Sales:
         failures: Failures,
         max_page_bytes: int,
         unservable: Callable[[Purchase], None],
+        sold: Callable[[Page, str], None],
     ) -> None:
-        self.client, self.quotes, self.failures, self.unservable = client, quotes, failures, unservable
+        self.client, self.quotes, self.failures, self.unservable, self.sold = client, quotes, failures, unservable, sold
         self.breaker = Breaker(now)
         self.max_page_bytes = max_page_bytes
         self.held = Held(max(HELD_BYTES, max_page_bytes))
@@ -277,6 +278,7 @@ class _Sale(Look):
     def _told(self, told: Told) -> Finished:
         purchase = self._purchase
         if told.ok:
+            self._sales.sold(purchase.page, told.body["licenseJws"])
             return Finished("page", paid_headers(told.headers, told.body["licenseJws"], told.body.get("chargedMicro")))
         act, needs_owner = decide_settled(told.status, told.code)
         if act == "wait":

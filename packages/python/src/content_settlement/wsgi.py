@@ -12,6 +12,8 @@ from .gate import PARTIAL, Gate, Options, Request
 from .page import path_of
 from .selling import Look
 
+# Headers by which servers and middleware let a proxy say where the site is mounted. Where it passes on a client's own, the client says it.
+_MOUNTS = ("HTTP_SCRIPT_NAME", "HTTP_X_SCRIPT_NAME", "HTTP_X_FORWARDED_PREFIX")
 Environ = dict
 Headers = list
 StartResponse = Callable[..., Any]
@@ -169,7 +171,9 @@ def _request_of(environ: Environ) -> Request:
         plain = name.upper().replace("-", "_")
         return environ.get(plain if plain in ("CONTENT_LENGTH", "CONTENT_TYPE") else f"HTTP_{plain}")
 
-    return Request(environ.get("REQUEST_METHOD", "GET"), path_of(raw), target, header, environ)
+    is_told = environ.get("SCRIPT_NAME", "") != "" and any(name in environ for name in _MOUNTS)
+    inner = (path_of(environ.get("PATH_INFO", "").encode("latin-1", "replace") or b"/"),) if is_told else ()
+    return Request(environ.get("REQUEST_METHOD", "GET"), path_of(raw), target, header, environ, inner)
 
 
 def _whole(environ: Environ) -> Environ:
