@@ -82,7 +82,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const primary = primaryOf(options.url);
   await primary?.find();
   const onConnect = async (client: pg.ClientBase): Promise<void> => {
-    if (primary !== null) await requirePrimary(client);
+    if (primary !== null) await requirePrimary(client, primary);
     if (session !== undefined) await client.query(session);
   };
   const pool = new pg.Pool({
@@ -100,6 +100,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   // A connection that the server drops is gone from the pool by then, and its statement rejects: an event nobody hears would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
+  // A statement that failed with its connection leaves no event of the connection.
+  if (primary !== null) pool.on('release', (error) => (isDatabaseOutage(error) ? primary.doubt() : undefined));
   await pool.connect().then(
     (client) => client.release(),
     async (error: Error) => {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { urlOfPrimary } from './primary.ts';
+import { clientByItself } from './primary.ts';
 
 /** A running LISTEN. */
 export interface Listener {
@@ -23,13 +23,12 @@ export function listen(directUrl: string, channel: string, onNotify: (payload?: 
     if (!closed) timer = setTimeout(() => void connect(), RECONNECT_MS);
   };
   const connect = async (): Promise<void> => {
-    const connectionString = await urlOfPrimary(directUrl).catch(() => null);
+    const next = await clientByItself(directUrl, { connectionTimeoutMillis: 5_000, keepAlive: true }).catch(() => null);
     if (closed) return;
-    if (connectionString === null) {
+    if (next === null) {
       again();
       return;
     }
-    const next = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, keepAlive: true });
     let over = false;
     const lost = (): void => {
       if (over) return;

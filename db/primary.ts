@@ -10,8 +10,16 @@ import pg from 'pg';
 export interface Primary {
   /** The URL of the server that was the primary when it was last looked for. */
   readonly url: string;
+  /** The timeline that it wrote then; 0 before it was looked for. */
+  readonly timeline: number;
   /** Looks for it; who comes meanwhile hears the same. Rejects, as an outage, when no server takes writes, or only one that was overtaken. */
   find(): Promise<void>;
+  /** A connection was lost: it may be another server by now, which the next connection looks at first. */
+  doubt(): void;
+  /** Resolves at once unless it was doubted since it was found; then as `find`. */
+  settle(): Promise<void>;
+  /** Cuts this connection, and whatever is under way on it, when another server turns out to be the primary. */
+  hold(client: pg.Client): void;
 }
 
 /** What a server says of itself. */
@@ -22,6 +30,8 @@ interface Server {
 
 /** A server that takes longer is away; those that are there have answered long since. */
 const LOOK_MS = 3_000;
+/** How often the primary is looked for while connections to it are open: one that no longer answers breaks none of them. */
+const WATCH_MS = 5_000;
 const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^#]*)$/;
 /** What a server calls the timeline that it writes, in hexadecimal; a standby and a server that is read-only write none. */
 const WRITES = `select case when pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' then null
@@ -47,38 +57,77 @@ export function primaryOf(url: string): Primary | null {
   return primary;
 }
 
-/** The URL of the server that takes writes, for a connection by itself; a URL of one host as it is. Rejects as `Primary.find` does. */
+/** The URL of the server that takes writes; a URL of one host as it is. Rejects as `Primary.find` does. */
 export async function urlOfPrimary(url: string): Promise<string> {
   const primary = primaryOf(url);
   await primary?.find();
   return primary?.url ?? url;
 }
 
+/** A connection by itself to the server that takes writes, still to be opened, as a pool's are (`clientOf`). Rejects as `Primary.find` does. */
+export async function clientByItself(url: string, config: pg.ClientConfig): Promise<pg.Client> {
+  const primary = primaryOf(url);
+  await primary?.find();
+  return primary === null ? new pg.Client({ ...config, connectionString: url }) : new (clientOf(primary))(config);
+}
+
 function openPrimary(url: string): Primary {
   const urls = urlsOfHosts(url);
   let current: Server = { url: urls[0] as string, timeline: 0 };
   let looking: Promise<void> | null = null;
+  let isSure = false;
+  const held = new Set<pg.Client>();
+  let watch: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     const answers = await Promise.allSettled(urls.map(askServer));
     const writable = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value ? [answer.value] : []));
     const [newest] = writable.sort((a, b) => b.timeline - a.timeline);
     if (newest && newest.timeline >= current.timeline) {
+      const isMoved = newest.timeline > current.timeline || newest.url !== current.url;
       current = newest;
+      // Whatever was connected before may be connected to the former one, which may take writes again as soon as it is reached.
+      if (isMoved) for (const client of held) client.connection.stream.destroy();
       return;
     }
     const refused = answers.find((answer) => answer.status === 'rejected')?.reason as Error | undefined;
     const why = newest ? 'the only server that takes writes was overtaken by another one' : 'no server takes writes';
     throw Object.assign(new Error(refused ? `${why}: ${refused.message || String(refused)}` : why), { code: NO_PRIMARY });
   };
+  const begin = (): Promise<void> => {
+    const mine: Promise<void> = look()
+      .then(() => {
+        if (looking === mine) isSure = true;
+      })
+      .finally(() => {
+        if (looking === mine) looking = null;
+      });
+    return mine;
+  };
+  const find = (): Promise<void> => (looking ??= begin());
   return {
     get url() {
       return current.url;
     },
-    find: () => {
-      looking ??= look().finally(() => {
-        looking = null;
+    get timeline() {
+      return current.timeline;
+    },
+    find,
+    doubt: () => {
+      isSure = false;
+      looking = null; // what looks already may have seen the server before it was lost
+    },
+    settle: async () => {
+      if (!isSure) await find();
+    },
+    hold: (client) => {
+      if (held.size === 0) watch = setInterval(() => find().catch(() => undefined), WATCH_MS).unref();
+      held.add(client);
+      client.once('end', () => {
+        held.delete(client);
+        if (held.size > 0) return;
+        clearInterval(watch);
+        isSure = false;
       });
-      return looking;
     },
   };
 }
@@ -100,17 +149,27 @@ async function askServer(url: string): Promise<Server | null> {
   }
 }
 
-/** Rejects, as an outage, on a connection to a server that takes no writes: it was the primary until just now. */
-export async function requirePrimary(client: pg.ClientBase): Promise<void> {
+/**
+ * Rejects, as an outage, on a new connection to a server that takes no writes, as it was the primary until just now, or that was overtaken. After a
+ * lost connection the primary is looked for first: a former one that was started again takes writes, too.
+ */
+export async function requirePrimary(client: pg.ClientBase, primary: Primary): Promise<void> {
+  await primary.settle();
   const { rows } = await client.query<{ timeline: string | null }>(WRITES);
-  if (rows[0]?.timeline == null) throw Object.assign(new Error('this server takes no writes'), { code: NO_PRIMARY });
+  const written = rows[0]?.timeline ?? null;
+  if (written === null) throw Object.assign(new Error('this server takes no writes'), { code: NO_PRIMARY });
+  if (Number.parseInt(written, 16) < primary.timeline) {
+    throw Object.assign(new Error('this server was overtaken by another one'), { code: NO_PRIMARY });
+  }
 }
 
-/** A client that is always made for the primary of the moment. */
+/** A client that is always made for the primary of the moment, and is cut once another server is. */
 export function clientOf(primary: Primary): typeof pg.Client {
   return class extends pg.Client {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: primary.url });
+      primary.hold(this);
+      this.on('error', () => primary.doubt());
     }
   };
 }

@@ -16,8 +16,8 @@ export interface Waiting {
   };
   /** What rejections mean that the part is away; any other is thrown. */
   readonly isAway: (error: unknown) => boolean;
-  /** Told when the waiting begins. */
-  readonly onAway?: () => void;
+  /** Told the part when the waiting begins, and null when it ends. */
+  readonly onWait?: (part: Part | null) => void;
   /** Ends the waiting: what was tried last rejects. */
   readonly signal?: AbortSignal;
   readonly againMs?: number;
@@ -28,16 +28,19 @@ export interface Waiting {
  * that it is back. Work that is tried again must leave nothing open when it rejects.
  */
 export async function whileAway<T>(waiting: Waiting, work: () => Promise<T>): Promise<T> {
-  const { part, log, isAway, onAway, signal, againMs = TIMES.againMs } = waiting;
+  const { part, log, isAway, onWait, signal, againMs = TIMES.againMs } = waiting;
   let toldMs: number | null = null;
   for (;;) {
     try {
       const done = await work();
-      if (toldMs !== null) log.info({ part }, 'the part answers');
+      if (toldMs !== null) {
+        onWait?.(null);
+        log.info({ part }, 'the part answers');
+      }
       return done;
     } catch (error) {
       if (!isAway(error) || signal?.aborted) throw error;
-      if (toldMs === null) onAway?.();
+      if (toldMs === null) onWait?.(part);
       if (toldMs === null || performance.now() - toldMs > TIMES.tellMs) {
         toldMs = performance.now();
         log.warn({ part, error: reasonOf(error) }, 'the part is away: what needs it waits, and it is asked again every second');
@@ -48,7 +51,7 @@ export async function whileAway<T>(waiting: Waiting, work: () => Promise<T>): Pr
 }
 
 /** Does what needs Postgres as soon as it answers; a wrong password or database is thrown. */
-export function whenDatabaseAnswers<T>(waiting: Pick<Waiting, 'log' | 'onAway'>, work: () => Promise<T>): Promise<T> {
+export function whenDatabaseAnswers<T>(waiting: Pick<Waiting, 'log' | 'onWait'>, work: () => Promise<T>): Promise<T> {
   return whileAway({ part: 'database', isAway: isDatabaseOutage, ...waiting }, work);
 }
 

@@ -1,11 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/handler.ts';
+import { isDatabaseOutage } from '../../db/database.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
 import { beginInTurn } from '../../platform/pacing/eventLoop.ts';
 import type { OidcVerifier } from '../../platform/tokens/oidc.ts';
 import { createOidcVerifier } from '../../platform/tokens/oidc.ts';
 import type { ApiConfig } from '../config.ts';
+import { reasonOf } from '../whileAway.ts';
 import type { GraphqlEndpoint, Shared } from './graphqlEndpoint.ts';
 import { signUpOf } from './signUp.ts';
 import { openWhenAsked } from './whenAsked.ts';
@@ -20,8 +22,9 @@ interface OpenGraphql {
 }
 
 /**
- * The GraphQL endpoint beside the REST API. GraphQL is half of what an API loads: in production it is open before the first call, and this rejects
- * when its thread cannot reach its database; elsewhere it opens for the first who asks (`openWhenAsked`).
+ * The GraphQL endpoint beside the REST API. GraphQL is half of what an API loads: in production it is open before the first call, unless its
+ * database, which may be a replica, is away; then, and elsewhere, it opens for the first who asks (`openWhenAsked`). Rejects when it cannot be opened
+ * for another reason.
  */
 export async function openGraphql(config: ApiConfig, deps: Shared): Promise<OpenGraphql> {
   const { oidcIssuer: issuer, oidcAudience: audience } = config;
@@ -33,7 +36,15 @@ export async function openGraphql(config: ApiConfig, deps: Shared): Promise<Open
     async () => (await import('./graphqlEndpoint.ts')).openEndpoint(config, { ...deps, oidc, signUp: signUpOf(config) }),
     (opened) => opened.close(),
   );
-  if (config.environment === 'production') await endpoint.open();
+  if (config.environment === 'production') {
+    await endpoint.open().catch((error: unknown) => {
+      if (!isDatabaseOutage(error)) throw error;
+      deps.log.warn(
+        { part: 'database', error: reasonOf(error) },
+        'the database that GraphQL reads is away: GraphQL answers 503 until it is back',
+      );
+    });
+  }
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { handle } = await endpoint.open();
     beginInTurn(() => (request.destroyed ? undefined : handle(request, response)));

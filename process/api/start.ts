@@ -173,13 +173,13 @@ async function openDoor(config: ApiConfig, log: Log, closers: (() => Promise<unk
   );
   const url = await listen(server, config.listenHost, config.port);
   closers.push(() => endServer(server));
-  const onAway = (): void => {
-    awaited = 'database';
+  const onWait = (part: Part | null): void => {
+    awaited = part;
   };
   const answerWith = (handler: RequestListener): void => {
     answer = handler;
   };
-  return { server, url, calls, waiting: { log, onAway }, answerWith };
+  return { server, url, calls, waiting: { log, onWait }, answerWith };
 }
 
 /** What asks other people's servers: credits APIs, with what opens the tokens they want, and the directories of agents. */

@@ -361,6 +361,7 @@ export const FAULTS: readonly Fault[] = [
     tests: [
       { file: 'test/fault/failover.test.ts', name: 'with its primary killed in the middle of sales and its standby promoted' },
       { file: 'test/fault/failover.test.ts', name: 'a former primary that comes back is not written to' },
+      { file: 'test/fault/former-primary.test.ts', name: 'a primary that hangs while its standby is promoted' },
     ],
   },
 ];

@@ -119,6 +119,26 @@ test('a call that comes while the API still starts is told to come again; none i
   expect(await api.ended).toBe(0);
 });
 
+test('an API in production starts while the replica that GraphQL reads is away, and GraphQL answers once it is back', async () => {
+  const replica = await startProxy(Number(new URL(urls.appUrl).port));
+  replica.cut();
+  const readUrl = new URL(urls.appUrl);
+  readUrl.port = String(replica.port);
+  const api = start({ NODE_ENV: 'production', PUBLIC_BASE_URL: 'https://service.example', DATABASE_READ_URL: readUrl.href });
+  const url = await api.listening;
+  const ask = async (): Promise<number> => {
+    const body = JSON.stringify({ query: '{ __typename }' });
+    return (await fetch(`${url}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
+  };
+  expect((await fetch(`${url}/_svc/openapi.json`)).status).toBe(200);
+  expect(await ask()).toBe(503);
+  replica.mend();
+  await expect.poll(ask, { timeout: scaled(20_000) }).toBe(401);
+  api.child.kill('SIGTERM');
+  expect(await api.ended).toBe(0);
+  await replica.close();
+});
+
 test('an API that waits for Postgres lives, says what it waits for, and gives every call 503 with Retry-After', async () => {
   const port = await choosePort(0);
   const database = await startProxy(Number(new URL(urls.appUrl).port));

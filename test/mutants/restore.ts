@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const drill = { file: 'test/fault/drill.test.ts', name: 'restored to a moment between broadcast and settlement' };
 const lost = 'test/integration/lost-settlements.test.ts';
 const ownSite = 'a lost payment is honoured at the site that sold under its recipient before';
+const former = 'test/fault/former-primary.test.ts';
 const scripts = 'test/integration/backup.test.ts';
 
 /** Bugs around backups, and a ledger that was restored behind its chain. */
@@ -33,6 +34,52 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/fault/failover.test.ts', name: 'a former primary that comes back is not written to' },
+  },
+  {
+    id: 'former-connections-live-on',
+    rule: 22,
+    bug: 'open connections to a primary that was overtaken are handed out as before: payments are written where they are lost',
+    edits: [
+      {
+        file: 'db/primary.ts',
+        search: 'if (isMoved) for (const client of held) client.connection.stream.destroy();',
+        replace: 'void isMoved;',
+      },
+    ],
+    test: { file: former, name: 'a primary that hangs while its standby is promoted' },
+  },
+  {
+    id: 'restarted-primary-is-believed',
+    rule: 22,
+    bug: 'after a lost connection the next one goes to the same server, which may have been started again beside its successor',
+    edits: [{ file: 'db/primary.ts', search: 'await primary.settle();', replace: '' }],
+    test: { file: former, name: 'a primary that hangs while its standby is promoted' },
+  },
+  {
+    id: 'hanging-primary-is-waited-for',
+    rule: 22,
+    bug: 'the primary is looked for only when a connection is lost, which one that hangs never does',
+    edits: [
+      {
+        file: 'db/primary.ts',
+        search: 'setInterval(() => find().catch(() => undefined), WATCH_MS)',
+        replace: 'setInterval(() => undefined, WATCH_MS)',
+      },
+    ],
+    test: { file: former, name: 'a primary that hangs while its standby is promoted' },
+  },
+  {
+    id: 'lower-timeline-is-taken',
+    rule: 22,
+    bug: 'a new connection is not asked for its timeline: an address that goes back to a former primary is written to',
+    edits: [
+      {
+        file: 'db/primary.ts',
+        search: 'if (Number.parseInt(written, 16) < primary.timeline) {',
+        replace: 'if (Number.isNaN(primary.timeline)) {',
+      },
+    ],
+    test: { file: former, name: 'an address that goes back to a former primary' },
   },
   {
     id: 'dead-nodes-end-the-start',

@@ -18,7 +18,7 @@ test('it is opened for the first who asks, once for all who ask at once, and clo
   await expect(one.open()).rejects.toThrow('closed');
 });
 
-test('after a failure the next one tries again', async () => {
+test('after a failure nobody has it tried again for a moment, then the next one does', async () => {
   let tries = 0;
   const one = openWhenAsked(
     async () => {
@@ -27,9 +27,12 @@ test('after a failure the next one tries again', async () => {
       return tries;
     },
     async () => undefined,
+    100,
   );
   await expect(one.open()).rejects.toThrow('not yet');
-  expect(await one.open()).toBe(2);
+  await expect(one.open()).rejects.toThrow('not yet');
+  expect(tries).toBe(1);
+  await expect.poll(() => one.open().catch(() => 'not yet')).toBe(2);
 });
 
 test('what nobody asked for is not closed, and what is being opened is closed when it is open', async () => {

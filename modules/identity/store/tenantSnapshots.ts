@@ -1,7 +1,6 @@
 import { sql as text } from 'kysely';
-import pg from 'pg';
 import type { Sql } from '../../../db/database.ts';
-import { urlOfPrimary } from '../../../db/primary.ts';
+import { clientByItself } from '../../../db/primary.ts';
 import { anyOf, run, statement, tables } from '../../../db/statement.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { PricingVersion } from '../../pricing/store/pricing.ts';
@@ -91,8 +90,7 @@ export async function listenForTenants(
   onChange: (tenantId: string) => void,
   onLost: () => void,
 ): Promise<TenantListener> {
-  const client = new pg.Client({
-    connectionString: await urlOfPrimary(directUrl),
+  const client = await clientByItself(directUrl, {
     application_name: 'content-settlement listen',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
