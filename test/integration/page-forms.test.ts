@@ -160,6 +160,21 @@ test('where a default payee sells what nobody is named for, the sure forms share
   expect(await slugOn(own, '/articles/trio.html')).toBe('trio');
 });
 
+test('a form of a form has the price that a rule gives the form, where nobody is named for it', async () => {
+  const own = await api.site();
+  const pricing = {
+    ...ALPHA_PRICING,
+    defaultPayee: { authorId: 'house', wallet: WALLETS[0] as string },
+    rules: [ruleOf({ id: 'print', path: '/articles/other/print$', effect: { price: '5' } })],
+  };
+  await setPricing(api.deps, { tenantId: own.tenantId, pricing });
+  for (const ending of ['', '/index.html', '.md']) {
+    const { body } = await quoteOn(own, `/articles/other/print${ending}`);
+    expect([ending, body.slug, body.price]).toEqual([ending, 'other/print', 5_000_000]);
+  }
+  expect(await slugOn(own, '/articles/other/amp/index.html')).toBe('other');
+});
+
 test('the site changes its forms, sees them in enforce-config, and every price follows', async () => {
   const own = await api.site();
   const change = (forms: readonly string[]) =>

@@ -260,4 +260,11 @@ export const PRICE_MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'modules/quotes/use/issue.ts', search: 'all.find(isNamed) ??', replace: '' }],
     test: { file: 'test/integration/page-forms.test.ts', name: 'a page is quoted as the article' },
   },
+  {
+    id: 'form-of-a-form-is-priced-as-the-article',
+    rule: 15,
+    bug: 'an exact rule for a form is passed by with another form behind it, at the price of the article',
+    edits: [{ file: 'modules/quotes/use/issue.ts', search: '[surest, path] = [one, next];', replace: 'surest = one;' }],
+    test: { file: 'test/integration/page-forms.test.ts', name: 'a form of a form has the price' },
+  },
 ];

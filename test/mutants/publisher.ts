@@ -368,4 +368,27 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: 'test/e2e/publisher-forms.test.ts', name: 'a licence of the page opens ' },
   },
+  {
+    id: 'gate-sells-another-page',
+    rule: 15,
+    bug: 'a gate that is mounted at a path sells the page that the rest of the path names in place of the article',
+    edits: [
+      { file: `${src}/express.ts`, search: "app.path?.() ?? ''", replace: "(request as { baseUrl?: string }).baseUrl ?? ''" },
+    ],
+    test: { file: 'test/unit/publisher/adapters.test.ts', name: 'a gate of Express at a path sells the article' },
+  },
+  {
+    id: 'gate-takes-a-hidden-line-end-for-a-name',
+    rule: 15,
+    bug: 'a path that hides a control character is out of scope, and its page free',
+    edits: [{ file: `${src}/core/page.ts`, search: 'CONTROL.test(pathname) ? null : pathname', replace: 'pathname' }],
+    test: { file: 'test/unit/publisher/request-targets.test.ts', name: 'hides a control character' },
+  },
+  {
+    id: 'gate-converts-without-bound',
+    rule: 15,
+    bug: 'a holder of a licence takes the process with conversions',
+    edits: [{ file: `${src}/selling/markdown.ts`, search: 'second.made > A_SECOND', replace: 'false' }],
+    test: { file: 'test/unit/publisher/markdown.test.ts', name: 'two pages a second' },
+  },
 ];

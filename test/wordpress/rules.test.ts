@@ -1,5 +1,5 @@
 /** The plugin's pure rules beside those of the JavaScript package, without a WordPress; and the form of its files. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import { nextOf } from '../../packages/publisher/src/shapes.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
 import { ACCEPTS, FORMS } from '../support/forms.ts';
 import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
+import { scaled } from '../support/patience.ts';
 import { newWallet } from '../support/payments.ts';
 
 const path = (text: string): string => fileURLToPath(new URL(text, import.meta.url));
@@ -302,6 +303,41 @@ test('what is a form of what, and who wants Markdown, is told as the service and
   expect(call(texts.map((text) => ['Markdown', 'tokens_in', [text]]))).toEqual(
     texts.map((text) => tokensIn(Buffer.byteLength(text))),
   );
+});
+
+/** What PHP, with these settings, sends of a page that is converted as after a payment. */
+function converted(page: string, settings: Readonly<Record<string, string>> = {}): string {
+  const given = Object.entries(settings).flatMap(([name, value]) => ['-d', `${name}=${value}`]);
+  const input = JSON.stringify([['Markdown', 'or_page', [page]]]);
+  return spawnSync('php', [...given, path('site/pure.php')], { input, encoding: 'utf8', maxBuffer: 1e8, timeout: scaled(15_000) })
+    .stdout;
+}
+
+test('lists are numbered from where they start, within each other, and twenty thousand items take no longer than a page may', () => {
+  const nested =
+    '<main><ol start="9"><li>a</li> <li>b<ul><li>c</li></ul></li><li>d<ol><li>e</li></ol></li></ol><ol><li>f</li></ol></main>';
+  const [text = ''] = JSON.parse(converted(nested));
+  expect(text.match(/\S+ [a-f]$/gm)).toEqual(['9. a', '10. b', '- c', '11. d', '1. e', '1. f']);
+  const [long = ''] = JSON.parse(converted(`<ol>${'<li>x'.repeat(20_000)}</ol>`));
+  expect(long.slice(-9)).toBe('20000. x\n');
+});
+
+test.each([
+  ['longer than 256 KiB', `<p>${'x'.repeat(256 * 1_024)}</p>`],
+  ['of eighty thousand levels', '<b>'.repeat(80_000)],
+  ['of too many nodes', '<br>'.repeat(60_000)],
+  ['that takes too long', `${'<blockquote>'.repeat(190)}${'<p>x\n</p>'.repeat(20_000)}`],
+])('a page %s is given as HTML', (_name, page) => {
+  expect(JSON.parse(converted(page))).toEqual([page]);
+});
+
+test('a page that was paid for goes out as HTML, whole, where PHP has little memory left, and where it ends the conversion', () => {
+  const page = `<ol>${'<li>item</li>'.repeat(15_000)}</ol>`;
+  expect(JSON.parse(converted(page, { memory_limit: '30M' }))).toEqual([page]);
+  const endless = join(mkdtempSync(join(tmpdir(), 'endless-')), 'table.php');
+  const converter = 'class TableConverter { function __construct() { set_time_limit( 1 ); while ( true ); } }';
+  writeFileSync(endless, `<?php namespace League\\HTMLToMarkdown\\Converter; ${converter}`);
+  expect(converted(page, { auto_prepend_file: endless, display_errors: '1' })).toBe(page);
 });
 
 test('every file is PHP 7.4: no syntax and no function of PHP 8', () => {

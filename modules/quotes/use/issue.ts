@@ -161,9 +161,9 @@ export interface Addressed {
 
 /**
  * The page at an address: the address itself, or the article that it is a form of (`articlesOf`). What the site names is never taken for a form: a slug
- * with authors, or a free one. Of the articles the first that the site names counts; where it names none of them, the surest, unless a price rule speaks
- * of the form and not of that. Throws CreditsNeeded where names are looked up and no answer is in memory, and credits_unavailable. `find` as of
- * `prepareQuote`; `isLasting` as of a found page.
+ * with authors, or a free one. Of the articles the first that the site names counts; where it names none of them, the surest, but none beyond an address
+ * that a price rule speaks of and not of the next. Throws CreditsNeeded where names are looked up and no answer is in memory, and credits_unavailable.
+ * `find` as of `prepareQuote`; `isLasting` as of a found page.
  */
 export function locateArticle(
   deps: Pick<QuoteDeps, 'credits'>,
@@ -189,9 +189,25 @@ export function locateArticle(
     slug: article.slug,
     isSure: article.isSure,
   }));
-  const isApart = (one: Addressed): boolean => pricing.tellsApart(path, canonicalPath(one.resource.path));
-  const found = all.find(isNamed) ?? all.findLast((one) => one.isSure && !isApart(one));
+  const found = all.find(isNamed) ?? surestOf(pricing, path, all);
   return found ? { resource: found.resource, slug: found.slug, isLasting } : { ...asked, isLasting };
+}
+
+/** The article furthest from a path that is surely meant, up to the first that a price rule speaks of and not of the next. */
+function surestOf<One extends Addressed & { readonly isSure: boolean }>(
+  pricing: CompiledPricing,
+  asked: string,
+  articles: readonly One[],
+): One | undefined {
+  let surest: One | undefined;
+  let path = asked;
+  for (const one of articles) {
+    if (!one.isSure) continue;
+    const next = canonicalPath(one.resource.path);
+    if (pricing.tellsApart(path, next)) break;
+    [surest, path] = [one, next];
+  }
+  return surest;
 }
 
 /**

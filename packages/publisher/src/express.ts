@@ -50,17 +50,23 @@ function elsewhere(
   path: string,
   asked: WeakSet<IncomingMessage>,
 ): (() => void) | undefined {
-  const { app, url = '/', originalUrl = url } = request;
-  const mount = originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : null;
-  if (typeof app !== 'function' || mount === null || !path.startsWith(mount)) return undefined;
+  const { app } = request;
+  if (typeof app !== 'function') return undefined;
+  // Where the app stands, not the gate: a path that the gate is mounted at is the app's own, and has to be found again.
+  const mount = app.path?.() ?? '';
+  if (!path.startsWith(`${mount}/`)) return undefined;
   return () => {
     asked.add(request);
-    Object.assign(request, { url: path.slice(mount.length) || '/', originalUrl: path });
+    Object.assign(request, { url: path.slice(mount.length), originalUrl: path, baseUrl: mount });
     app(request, response);
   };
 }
 
-type ExpressRequest = IncomingMessage & { readonly originalUrl?: string; readonly app?: unknown };
+interface ExpressRequest extends IncomingMessage {
+  readonly originalUrl?: string;
+  /** Of an app in an app the inner one; its `path` is where it is mounted. */
+  readonly app?: ((request: IncomingMessage, response: ServerResponse) => void) & { readonly path?: () => string };
+}
 
 /** `originalUrl`: a router in front may have taken the beginning of the path away. */
 function seenOf(request: IncomingMessage & { readonly originalUrl?: string }): SiteRequest<IncomingMessage> {

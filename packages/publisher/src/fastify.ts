@@ -5,6 +5,8 @@ import type { PublisherOptions } from './options.ts';
 
 /** What is used of a Fastify app, so that this package need not depend on Fastify. */
 interface FastifyApp {
+  readonly version?: string;
+  readonly initialConfig?: { readonly useSemicolonDelimiter?: boolean };
   addHook(
     name: 'onRequest',
     hook: (
@@ -24,11 +26,20 @@ const OF_THE_APP = { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.d
 
 /**
  * Makes the plugin; `classify` and `kind` get Node's own request (`request.raw`). Reports that wait leave when the app closes. Throws TypeError for
- * options that cannot be used.
+ * options that cannot be used; the app does not start where it takes `;` for the beginning of the query, as Fastify 4 does unless told.
  */
 export function contentSettlement(options: PublisherOptions<IncomingMessage> = {}): FastifyGate {
   const gate = forNode(options);
   const plugin: FastifyGate = (app, _options, done) => {
+    // `/articles/trio;x` would be the page `trio` there, and is another one here and for the service.
+    const { version = '', initialConfig: { useSemicolonDelimiter = /^[1-4]\./.test(version) } = {} } = app;
+    if (useSemicolonDelimiter) {
+      return done(
+        new TypeError(
+          'content-settlement: create the app with useSemicolonDelimiter: false, else pages are read free behind a ";"',
+        ),
+      );
+    }
     app.addHook('onRequest', (request, reply, next) => gate(request.raw, reply.raw, next as (error?: unknown) => void));
     app.addHook('onClose', () => gate.flush());
     done();

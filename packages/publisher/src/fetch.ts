@@ -9,8 +9,11 @@ export type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) 
 /** Options, or, where the environment comes with the requests, what makes them of it. */
 export type FetchOptions = PublisherOptions<Request> | ((environment: unknown) => PublisherOptions<Request>);
 
-/** Opens the gate in front of a handler. Throws TypeError for options that cannot be used: at once, or at the first request. */
-export function contentSettlement(options: FetchOptions = {}) {
+/**
+ * Opens the gate in front of a handler. Throws TypeError for options that cannot be used: at once, or at the first request. `routes`: false for a handler
+ * that chooses the page by something else than the request it is given, and so cannot make an article in place of its missing Markdown.
+ */
+export function contentSettlement(options: FetchOptions = {}, { routes = true }: { readonly routes?: boolean } = {}) {
   let gate = typeof options === 'function' ? null : createGate(options);
   return <Rest extends unknown[]>(handler: Handler<Rest>) =>
     async (request: Request, ...rest: Rest): Promise<Response> => {
@@ -18,10 +21,11 @@ export function contentSettlement(options: FetchOptions = {}) {
       const seen = seenOf(request);
       try {
         if (gate.letsThrough(seen)) return await handler(request, ...rest);
-        const ruling = await gate.rule(seen);
-        if (ruling.act === 'look')
-          return (await lookAt(ruling.look, request, (whole) => handler(whole, ...rest), ruling.article)).answer;
-        return await follow(gate, ruling, request, (whole) => handler(whole, ...rest));
+        const { article, ...ruling } = await gate.rule(seen);
+        const elsewhere = routes && article !== undefined ? { article } : {};
+        const make = (whole: Request) => handler(whole, ...rest);
+        if (ruling.act === 'look') return (await lookAt(ruling.look, request, make, elsewhere.article)).answer;
+        return await follow(gate, { ...ruling, ...elsewhere }, request, make);
       } finally {
         // Workers stop a program between requests: what waits leaves now.
         const lasting = rest.find((one) => typeof (one as Context | null)?.waitUntil === 'function') as Context | undefined;

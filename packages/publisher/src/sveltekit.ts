@@ -36,7 +36,8 @@ interface Worker {
  */
 export function contentSettlement(options: SvelteKitOptions = {}): SvelteKitGate {
   const isBuilding = typeof options !== 'function' && options.building === true;
-  const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options));
+  // SvelteKit chose the route by the event's address before it called us.
+  const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options), { routes: false });
   return async ({ event, resolve }) => {
     if (isBuilding) return resolve(event);
     const { request, url } = event;

@@ -35,6 +35,7 @@ test.each([
   '/articles/tri%6f',
   '/articles/trio;x',
   '/articles/trio/',
+  '/articles/tr%C3%ADo%20%C2%A0%25',
   'http://alpha.example/articles/trio',
   'HTTPS://alpha.example/articles/trio',
   'http:///articles/trio',
@@ -58,6 +59,20 @@ test.each(['/articles/trio/..', '/articles/trio/%2e%2E', '/articles/trio/.', 'ft
     expect(openRoutes(undefined)(config, asked)).toEqual({ isScoped: true, address: null });
   },
 );
+
+test.each([
+  '/articles/trio%0A',
+  '/articles/trio%0d',
+  '/%7Fx/trio',
+  '/articles/trio%C2%85',
+  '/art%C3%ADculos/42%0A',
+  '/articles/%00',
+])('the target %s hides a control character, which a page may read as none: agents do not get it', (target) => {
+  expect(pathnameOf(target)).toBeNull();
+  const config = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' }, hosts: ['a'] } as unknown as SiteConfig;
+  const asked = { method: 'GET', target, header: () => null, original: null };
+  expect(openRoutes(undefined)(config, asked)).toEqual({ isScoped: true, address: null });
+});
 
 test.each(['/articles/tr..io', '/articles/..trio', '/articles/trio...', '/?next=/../x', '/articles/trio#/..'])(
   'dots in the target %s are part of a name',

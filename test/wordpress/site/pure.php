@@ -14,8 +14,15 @@ function wp_json_encode( $value, int $flags = 0 ) {
 function untrailingslashit( string $text ): string {
 	return rtrim( $text, '/\\' );
 }
+function wp_convert_hr_to_bytes( string $text ): int {
+	return (int) $text * ( 'M' === substr( $text, -1 ) ? 1048576 : 1 );
+}
 spl_autoload_register(
 	static function ( string $name ): void {
+		if ( 0 === strpos( $name, 'League\\HTMLToMarkdown\\' ) ) {
+			require dirname( __DIR__, 3 ) . '/packages/wordpress/content-settlement/vendor/league/html-to-markdown/src/' . str_replace( '\\', '/', substr( $name, 22 ) ) . '.php';
+			return;
+		}
 		require dirname( __DIR__, 3 ) . '/packages/wordpress/content-settlement/includes/class-' . strtolower( str_replace( '_', '-', substr( $name, strlen( __NAMESPACE__ ) + 1 ) ) ) . '.php';
 	}
 );

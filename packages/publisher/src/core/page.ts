@@ -26,15 +26,20 @@ const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 /** A step up or on the spot, which clients resolve before they ask. */
 const DOTS = /(?:\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:\/|%2f|\\|%5c|$)/i;
 
+/** An escaped control character: the service compares such a path as sent, while routers and pages read it decoded, `42%0A` often as 42. */
+const CONTROL = /%[01][0-9a-f]|%7f|%c2%[89][0-9a-f]/i;
+
 /**
  * The pathname of a request target, as sent; null for one that can be no page's, as `*`. A target of the absolute form is taken for its path, of
- * any scheme and with a host that none could have; one that begins with two slashes is a path, too. One with dot segments is null: whether it is
- * a page, and which, every server decides by itself.
+ * any scheme and with a host that none could have; one that begins with two slashes is a path, too. One with dot segments or a control
+ * character is null: whether it is a page, and which, every server decides by itself.
  */
 export function pathnameOf(target: string): string | null {
   const path = target.replace(AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
   const text = `http://host${path}`;
-  return path.startsWith('/') && !DOTS.test(path) && URL.canParse(text) ? new URL(text).pathname : null;
+  if (!path.startsWith('/') || DOTS.test(path) || !URL.canParse(text)) return null;
+  const { pathname } = new URL(text);
+  return CONTROL.test(pathname) ? null : pathname;
 }
 
 /**

@@ -15,13 +15,12 @@ import type { Bodies } from '../telling/bodies.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
 import { hasContent } from './decoded.ts';
-import { asMarkdown } from './markdown.ts';
+import type { AsMarkdown, MarkdownPage } from './markdown.ts';
+import { openMarkdown } from './markdown.ts';
 
 const AT_ONCE = 250;
 /** Pages whose tokens are remembered. */
 const PAGES = 5_000;
-/** Of a longer page sold as HTML the tokens are not counted. */
-const MOST_COUNTED_BYTES = 256 * 1_024;
 /** How long a page may take to be made. */
 export const MAKING_MS = 30_000;
 /** Bytes of all pages that wait in memory: those that are sold, and as many of those that are looked at. */
@@ -91,17 +90,19 @@ interface SaleDeps {
 }
 
 /** What a sale is made with. */
-type Till = SaleDeps & { readonly breaker: Breaker; readonly tokens: Lru<number> };
+type Till = SaleDeps & { readonly breaker: Breaker; readonly tokens: Lru<number>; readonly asMarkdown: AsMarkdown };
+/** Counts bytes that wait in memory, as of a sale. */
+type Hold = Sale['hold'];
 
 /** Opens the till. */
 export function openSales(deps: SaleDeps): Sales {
   const breaker = new Breaker(deps.now);
   const most = Math.max(HELD_BYTES, deps.maxPageBytes);
   const tokens = new Lru<number>(PAGES);
-  const known = { ...deps, breaker, tokens };
+  const known = { ...deps, breaker, tokens, asMarkdown: openMarkdown(deps.now) };
   let waiting = 0;
   let heldBytes = 0;
-  const openSale = (work: (made: FinishedPage) => Promise<SaleResult>): Sale | null => {
+  const openSale = (work: (made: FinishedPage, hold: Hold) => Promise<SaleResult>): Sale | null => {
     if (waiting >= AT_ONCE || heldBytes >= most) return null;
     waiting += 1;
     let isOpen = true;
@@ -119,7 +120,7 @@ export function openSales(deps: SaleDeps): Sales {
     let outcome: Promise<SaleResult> | null = null;
     return {
       finish: (page) =>
-        (outcome ??= work(page)
+        (outcome ??= work(page, hold)
           .catch((error: unknown) => brokenOff(deps, error))
           .finally(close)),
       hold,
@@ -127,30 +128,40 @@ export function openSales(deps: SaleDeps): Sales {
     };
   };
   return {
-    open: (purchase) => openSale((made) => settle(known, purchase, made)),
-    deliver: (page, headers) => openSale((made) => delivered(known, page, made, headers)),
+    open: (purchase) => openSale((made, hold) => settle(known, purchase, made, hold)),
+    deliver: (page, headers) => openSale((made, hold) => reread(known, page, made, { headers, hold })),
     tokensOf: ({ resource }) => tokens.get(resource),
   };
 }
 
-/** A page that is paid for, as Markdown where it can be. What is no page goes out as it is. */
-async function delivered(
-  { tokens }: Till,
+/** A page for who has paid for it before, as Markdown where it can be: who asks for more than the converter may do comes back. */
+async function reread(
+  till: Till,
   page: Page,
   made: FinishedPage,
-  headers: Readonly<Record<string, string>>,
+  { headers, hold }: { readonly headers: Readonly<Record<string, string>>; readonly hold: Hold },
 ): Promise<SaleResult> {
-  const markdown = isServable(made.status, made.bytes) ? await asMarkdown(copied(made), page.resource) : null;
+  const markdown = await markdownOf(till, page, made, hold);
+  return markdown === 'busy' ? { act: 'answer', answer: waitAnswer(1) } : given(markdown, headers);
+}
+
+/** What is no page has no Markdown, and goes out as it is. */
+async function markdownOf({ asMarkdown, tokens }: Till, page: Page, made: FinishedPage, hold: Hold): ReturnType<AsMarkdown> {
+  if (!isServable(made.status, made.bytes)) return null;
+  const markdown = await asMarkdown(copied(made), page.resource, hold);
+  if (markdown !== null && markdown !== 'busy') tokens.set(page.resource, markdown.tokens);
+  return markdown;
+}
+
+function given(markdown: MarkdownPage | null, headers: Readonly<Record<string, string>>): SaleResult {
   if (markdown === null) return { act: 'page', headers };
-  tokens.set(page.resource, markdown.tokens);
   const all = { ...headers, ...markdown.headers };
   return markdown.body === null ? { act: 'page', headers: all } : { act: 'page', headers: all, body: markdown.body };
 }
 
 /** Counts the tokens of a page that was sold as HTML, once, behind its answer. */
-function countTokens({ tokens }: Till, page: Page, made: FinishedPage): void {
-  if (made.bytes > MOST_COUNTED_BYTES || tokens.get(page.resource) !== undefined) return;
-  void asMarkdown(copied(made), page.resource).then((markdown) => markdown && tokens.set(page.resource, markdown.tokens));
+function countTokens(till: Till, page: Page, made: FinishedPage): void {
+  if (till.tokens.get(page.resource) === undefined) void markdownOf(till, page, made, () => true);
 }
 
 /** With a list of its own: that of a response is emptied when it is sent, or its reader leaves. */
@@ -158,7 +169,7 @@ function copied(made: FinishedPage): FinishedPage {
   return made.chunks ? { ...made, chunks: [...made.chunks] } : made;
 }
 
-async function settle(deps: Till, purchase: Purchase, made: FinishedPage): Promise<SaleResult> {
+async function settle(deps: Till, purchase: Purchase, made: FinishedPage, hold: Hold): Promise<SaleResult> {
   // A filter of the site's may have emptied the page: what it left is a coding of nothing, twenty bytes long.
   const isPage = isServable(made.status, made.bytes) && (!made.chunks || (await hasContent(made.chunks, made.encoding)));
   if (!isPage) {
@@ -179,16 +190,23 @@ async function settle(deps: Till, purchase: Purchase, made: FinishedPage): Promi
   deps.breaker.note(!answer.ok && isAway(answer) && answer.code !== 'chain_unavailable');
   return answer.ok && !isReceipt(answer.body)
     ? wait(deps, { ok: false, why: 'status', status: 502 })
-    : resultOf(deps, purchase, made, answer);
+    : resultOf(deps, purchase, made, { answer, hold });
 }
 
-async function resultOf(deps: Till, purchase: Purchase, made: FinishedPage, answer: Result<Receipt>): Promise<SaleResult> {
+async function resultOf(
+  deps: Till,
+  purchase: Purchase,
+  made: FinishedPage,
+  { answer, hold }: { readonly answer: Result<Receipt>; readonly hold: Hold },
+): Promise<SaleResult> {
   const { headers } = answer;
   if (answer.ok) {
     const { licenseJws: licence, chargedMicro, receiptId } = answer.body;
     const { page } = purchase;
     const paid = paidHeaders({ headers, licence, chargedMicro });
-    const sold: SaleResult = purchase.isMarkdown ? await delivered(deps, page, made, paid) : { act: 'page', headers: paid };
+    const markdown = purchase.isMarkdown ? await markdownOf(deps, page, made, hold) : null;
+    // Who has just paid gets the page in any case.
+    const sold = given(markdown === 'busy' ? null : markdown, paid);
     if (!purchase.isMarkdown) countTokens(deps, page, made);
     const sent: Pick<FinishedPage, 'chunks' | 'encoding'> = 'body' in sold && sold.body ? { chunks: [sold.body] } : made;
     if (sent.chunks && typeof receiptId === 'string') deps.bodies?.add(receiptId, sent.chunks, sent.encoding);

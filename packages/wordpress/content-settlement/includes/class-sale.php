@@ -120,7 +120,7 @@ final class Sale {
 		Answer::receipt( $answer );
 		if ( 'page' === $next ) {
 			Answer::sold( $answer['body'] );
-			$page = Forms::wants_markdown( $this->visit ) ? Markdown::of( $page ) : $page;
+			$page = Forms::wants_markdown( $this->visit ) ? Markdown::or_page( $page ) : $page;
 			if ( is_string( $answer['body']->receiptId ?? null ) ) {
 				Reports::add_body( $answer['body']->receiptId, $page );
 			}
