@@ -55,8 +55,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/batch/choose.ts',
-        search: 'touchChecked(deps.database, undecided),',
-        replace: 'touchChecked(deps.database, []),',
+        search: 'touchChecked(deps.database, undecided)]',
+        replace: 'touchChecked(deps.database, [])]',
       },
     ],
     test: { file: byOne, name: 'payments that come out short while one node answers' },
