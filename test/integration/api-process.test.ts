@@ -128,7 +128,7 @@ test('an API in production starts while the replica that GraphQL reads is away, 
   const url = await api.listening;
   const ask = async (): Promise<number> => {
     const body = JSON.stringify({ query: '{ __typename }' });
-    return (await fetch(`${url}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
+    return (await fetch(`${url}/_svc/graphql`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
   };
   expect((await fetch(`${url}/_svc/openapi.json`)).status).toBe(200);
   expect(await ask()).toBe(503);
