@@ -45,7 +45,7 @@ export interface ApiProcess extends ServiceProcess {
 
 const NETWORK = 'eip155:84532';
 const START_LIMIT_MS = 180_000;
-/** At these, an API does not say that it listens. */
+/** At these, an API does not say that it has started. */
 const QUIET_LEVELS = ['warn', 'error', 'fatal', 'silent'];
 /** Compiled code is kept from one process to the next, by Node's version and each file's text. */
 const NODE_COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
@@ -87,7 +87,7 @@ export const LIFTED_RATES: Readonly<Record<string, string>> = Object.fromEntries
   ]),
 );
 
-/** Starts `bin/api.ts` and resolves when `/healthz` answers. `port` is tried first, then the next free one; 0: any. */
+/** Starts `bin/api.ts` and resolves when it answers calls, with whatever parts there are. `port` is tried first, then the next free one; 0: any. */
 export async function startApiProcess(options: {
   readonly environment: Readonly<Record<string, string>>;
   readonly port?: number;
@@ -105,8 +105,9 @@ export async function startApiProcess(options: {
     await readyOrStop(process, async () => {
       // Before it has said so, whoever took its port might answer.
       if (saysWhenItListens && !said().includes('"the API listens"')) throw new Error('the API has not said that it listens');
-      const { status } = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) });
-      if (status !== 200) throw new Error(`/healthz answers ${status}`);
+      const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      const { checks } = (await answer.json()) as { readonly checks?: Readonly<Record<string, string>> };
+      if (checks === undefined || checks['process'] === 'failed') throw new Error(`/readyz answers ${answer.status}: it starts`);
     });
     return { url, ...handles(process) };
   };
