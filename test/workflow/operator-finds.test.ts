@@ -1,4 +1,5 @@
 /** What an operator asks of Temporal, asked of its own API: a list by a query, a description, and the query `status`. */
+import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { Hex } from 'viem';
 import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem';
@@ -272,6 +273,15 @@ test('which licences were taken back: a reorganisation after which the payer is 
     .toMatchObject([{ workflowId: `licence:${bought.body.jti}`, attributes: { AccountId: accountId, Host: site.host } }]);
   expect((await find(`AccountId = '${accountId}'`)).map(({ workflowId }) => workflowId)).toEqual([`licence:${bought.body.jti}`]);
   expect((await call(`${url}/held`, { token })).body.licences).toEqual([]);
+});
+
+test('Temporal takes every query that the runbook gives for its UI', async () => {
+  const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+  const [, section = ''] = runbook.split('## Workflows, in Temporal');
+  const table = section.split('\n').filter((line) => line.startsWith('| '));
+  const queries = table.flatMap((line) => [...line.matchAll(/`([^`]+ (?:=|>|IN) [^`]+)`/g)].map(([, query = '']) => query));
+  expect(queries.length).toBeGreaterThan(8);
+  for (const query of queries) await expect(find(query), query).resolves.toEqual(expect.any(Array));
 });
 
 test('every attribute that workflows name is registered with its namespace', async () => {
