@@ -6,6 +6,7 @@ import { SCOPES } from '../../modules/kernel/access/key.ts';
 import { FAILURE_REASONS } from '../../modules/kernel/errors.ts';
 import { TERMS } from '../../modules/kernel/licence/period.ts';
 import { MAX_LEGS } from '../../modules/kernel/money/legs.ts';
+import { MAX_FORMS } from '../../modules/kernel/pages/forms.ts';
 import { MAX_PATTERNS } from '../../modules/kernel/pages/scope.ts';
 import { MAX_BUCKETS } from '../../modules/kernel/time/series.ts';
 import { MAX_STEP_PATHS } from '../../modules/pricing/rules/priceList.ts';
@@ -56,6 +57,7 @@ export const MOST_OF = {
   'Tenant.articlePrefixes': 1_000,
   'Tenant.freeSlugs': 5_000,
   'Gate.excludePrefixes': MAX_LIST,
+  'Gate.forms': MAX_FORMS,
   'Gate.includeExtensions': MAX_LIST,
   'Gate.seoAllowlist': MAX_LIST,
   'Gate.visitorClasses': VISITOR_CLASSES.length,
@@ -65,6 +67,7 @@ export const MOST_OF = {
   'SetCrawlerPolicyPayload.allow': MAX_LIST,
   'SetCrawlerPolicyPayload.block': MAX_LIST,
   'SetCrawlerPolicyPayload.charge': MAX_LIST,
+  'SetGateScopePayload.forms': MAX_FORMS,
   'SetSeoAllowlistPayload.fragments': MAX_LIST,
   'LicenceOffering.periodFactors': 50,
   'PriceEffect.steps': 36,
