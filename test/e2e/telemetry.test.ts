@@ -62,8 +62,10 @@ test('a purchase and its webhook are seen in every measure, and in one trace fro
   const shown = async (): Promise<string> => `${await readMetrics(api)}\n${await readMetrics(worker)}`;
   const missing = async (): Promise<string[]> => {
     const text = await shown();
-    // Nothing has waited for a connection here, no key is a service's, and there is no archive.
+    // Nothing has waited for a connection here, no key is a service's, and there is neither an archive nor a standby.
     const absent: readonly MetricName[] = [
+      'svc.database.slot_active',
+      'svc.database.slot_behind',
       'svc.pool.wait',
       'svc.relayer.sign_duration',
       'svc.wal.archive_age',
