@@ -39,7 +39,7 @@ import type { Outbound } from '../platform/outbound/outbound.ts';
 import { createOutbound } from '../platform/outbound/outbound.ts';
 import type { Log } from '../platform/telemetry/log.ts';
 import { withLogFields } from '../platform/telemetry/logFields.ts';
-import { openTemporal } from '../platform/temporal/connection.ts';
+import { openTemporal, requireTemporal } from '../platform/temporal/connection.ts';
 import { RUNS_THAT_FAIL } from '../platform/temporal/schedules.ts';
 import { createSecretBox } from '../platform/tokens/secretBox.ts';
 import { createAnomalyDeps } from '../process/anomalies.ts';
@@ -60,8 +60,6 @@ import { openWorkflowBundle } from '../process/workflowBundle.ts';
 const WEBHOOK_SHARDS = 4;
 const SHUTDOWN_GRACE = '25s';
 const CLOCK_LOOK_MS = 10_000;
-/** A Temporal that takes longer to say its version counts as away. */
-const TEMPORAL_LOOK_MS = 3_000;
 /** After Temporal ended a worker. */
 const RETURN_MS = 1_000;
 /** How often publishers' anomaly rules are evaluated. */
@@ -90,9 +88,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
   const start = createBatchStart(client, TASK_QUEUE);
   const stopping = stopOnSignals(log);
   const flights = await openWokenFlights(config, settlement, start, telemetry);
-  const askTemporal = async (): Promise<void> => {
-    await clientConnection.withDeadline(Date.now() + TEMPORAL_LOOK_MS, () => clientConnection.workflowService.getSystemInfo({}));
-  };
+  const askTemporal = () => requireTemporal(clientConnection);
   const gauged = { ...settlement, askTemporal };
   const endGauges = telemetry.setGauges ? keepGauges(gauged, config.metricsIntervalMs, telemetry.setGauges) : null;
   const chatOutbound = createOutbound();

@@ -8,6 +8,9 @@ const LIMIT_MS = 20_000;
 /** gRPC would wait two minutes between two tries, and Temporal would be back unnoticed for as long. */
 const LONGEST_PAUSE_MS = 5_000;
 
+/** One that takes longer to say its version counts as away. */
+const LOOK_MS = 3_000;
+
 /** How often a call is sent that Temporal refuses: ten times last as long as it may take; four times last a second, where somebody waits. */
 const TRIES = { patient: 10, brief: 4 } as const;
 
@@ -23,4 +26,9 @@ export function openTemporal(address: string, tries: keyof typeof TRIES = 'patie
     channelArgs: { 'grpc.max_reconnect_backoff_ms': LONGEST_PAUSE_MS },
     interceptors: [withinLimit, makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: TRIES[tries] }))],
   });
+}
+
+/** Resolves when Temporal answers; rejects where it does not within three seconds. */
+export async function requireTemporal(connection: Connection): Promise<void> {
+  await connection.withDeadline(Date.now() + LOOK_MS, () => connection.workflowService.getSystemInfo({}));
 }

@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { requireWritable } from '../../db/database.ts';
 import type { SettlementDeps } from '../../modules/settlement/use/deps.ts';
 import type { Log } from '../../platform/telemetry/log.ts';
+import { requireTemporal } from '../../platform/temporal/connection.ts';
 import type { ApiConfig } from '../config.ts';
 import type { Part } from '../whileAway.ts';
 import { reasonOf } from '../whileAway.ts';
@@ -17,9 +18,6 @@ export interface Grounds {
   readonly clock: () => Promise<void>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
-
-/** /readyz gives up sooner. */
-const TEMPORAL_LIMIT_MS = 3_000;
 
 /**
  * Whether the process is ready: what it stands on answers, and it is not about to end. Its end is told before anything closes. A part that
@@ -36,17 +34,13 @@ export function openReadiness(
     await sleep(config.drainNoticeMs);
   });
   const networkChecks = checksOf(parts);
-  const temporal = async (): Promise<void> => {
-    const ask = () => connection.workflowService.getSystemInfo({});
-    await connection.withDeadline(Date.now() + TEMPORAL_LIMIT_MS, ask);
-  };
   const told = toldOnce(log, () => isDraining);
   const readiness = {
     process: async () => {
       if (isDraining) throw new Error('draining');
     },
     database: told('database', () => requireWritable(database)),
-    temporal: told('temporal', temporal),
+    temporal: told('temporal', () => requireTemporal(connection)),
     clock,
     // One that answers is enough to sell: a balancer that took every process out for one dead network would stop them all.
     chain: told('chain', async () => void (await Promise.any(Object.values(networkChecks).map((check) => check())))),

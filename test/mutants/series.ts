@@ -166,7 +166,7 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
     id: 'links-to-rows-never-end',
     rule: 23,
     bug: 'a link to the rows of a query is good for ever',
-    edits: [{ file: 'modules/reports/use/rowsLinks.ts', search: ' || claims.exp * 1000 <= clock()', replace: '' }],
+    edits: [{ file: 'modules/reports/use/linkTokens.ts', search: ' || claims.exp * 1000 <= clock()', replace: '' }],
     test: { file: rows, name: 'links that ended, were tampered with, or are of something else lead nowhere' },
   },
   {

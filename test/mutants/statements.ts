@@ -12,14 +12,14 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     id: 'anything-signed-is-a-link',
     rule: 25,
     bug: 'what was signed for an offer or a record opens a statement',
-    edits: [{ file: 'modules/reports/use/statementLinks.ts', search: 'signed?.did === SIGNED_AS', replace: 'signed' }],
+    edits: [{ file: 'modules/reports/use/linkTokens.ts', search: 'signed?.did === name', replace: 'signed' }],
     test: { file: links, name: 'a link that has ended, was changed' },
   },
   {
     id: 'links-never-end',
     rule: 25,
     bug: 'a link opens its statement for ever',
-    edits: [{ file: 'modules/reports/use/statementLinks.ts', search: ' || claims.exp * 1000 <= clock()', replace: '' }],
+    edits: [{ file: 'modules/reports/use/linkTokens.ts', search: ' || claims.exp * 1000 <= clock()', replace: '' }],
     test: { file: links, name: 'a link that has ended, was changed' },
   },
   {

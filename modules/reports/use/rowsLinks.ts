@@ -1,10 +1,11 @@
 import type { Database } from '../../../db/database.ts';
-import type { Keyring } from '../../../platform/tokens/jws.ts';
 import { MAX_JWS_CHARS } from '../../../platform/tokens/jws.ts';
 import type { Owner } from '../../identity/use/owners/authenticate.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
+import type { LinkDeps, LinkReader } from './linkTokens.ts';
+import { readLink, signLink } from './linkTokens.ts';
 
 /** How long a link to rows is valid unless told, and at most, in hours: it stands in logs of whoever it passes. */
 export const ROWS_LINK_HOURS = 24;
@@ -13,7 +14,7 @@ export const MAX_ROWS_LINK_HOURS = 168;
 export const MAX_ROWS_QUERY_CHARS = 2_000;
 const HOUR_SECONDS = 3_600;
 
-/** What a token is signed as: with a name of its own it passes for nothing else that is signed here, and nothing else for it. */
+/** What a token is signed as. */
 const SIGNED_AS = 'rows';
 
 /** A query of one site whose rows a link gives. */
@@ -26,18 +27,11 @@ export interface LinkedRows {
 }
 
 /** What links are made with. */
-export interface RowsLinkDeps {
+export interface RowsLinkDeps extends LinkDeps {
   readonly database: Database;
-  readonly keyring: Pick<Keyring, 'current' | 'sign'>;
-  readonly baseUrl: string;
-  /** Epoch milliseconds. */
-  readonly clock: () => number;
 }
 
-interface Claims {
-  readonly iss: string;
-  readonly iat: number;
-  readonly exp: number;
+interface Said {
   readonly svc: LinkedRows;
 }
 
@@ -61,11 +55,8 @@ export async function makeRowsLink(
   }
   const { tenantId, origin } = call;
   if (!origin) throw new ServiceError('scope_missing', 'only an owner who shows his own credential makes a link to rows');
-  const iat = Math.floor(deps.clock() / 1000);
-  const exp = iat + hours * HOUR_SECONDS;
-  const claims: Claims = { iss: deps.baseUrl, iat, exp, svc: { tenantId, query, variables, origin } };
-  const { kid } = deps.keyring.current();
-  const token = await deps.keyring.sign(kid, claims, { kid: `${SIGNED_AS}#${kid}` });
+  const says: Said = { svc: { tenantId, query, variables, origin } };
+  const { token, expiresAtMs } = await signLink(deps, SIGNED_AS, says, hours * HOUR_SECONDS);
   if (token.length > MAX_JWS_CHARS) {
     const sentence =
       'query: with its variables it is too long for a link; letters beyond ASCII take up to three times the room of others';
@@ -74,25 +65,20 @@ export async function makeRowsLink(
   await changeSite(deps, call, {
     action: 'rows.link',
     target: null,
-    look: async (_sql, made) => made && { query, expiresAt: new Date(exp * 1000).toISOString() },
+    look: async (_sql, made) => made && { query, expiresAt: new Date(expiresAtMs).toISOString() },
     make: () => Promise.resolve(true),
   });
-  return { token, expiresAtMs: exp * 1000 };
+  return { token, expiresAtMs };
 }
 
 /**
  * The query that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; looks at nothing but the token, so that
  * whoever gives the rows asks whether its `origin` still lets its maker in.
  */
-export async function linkedRows(
-  { keyring, baseUrl, clock }: { readonly keyring: Pick<Keyring, 'verifyNamed'> } & Pick<RowsLinkDeps, 'baseUrl' | 'clock'>,
-  token: string,
-): Promise<LinkedRows> {
-  const signed = await keyring.verifyNamed(token);
-  const claims = signed?.did === SIGNED_AS ? (signed.claims as Claims) : null;
-  if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) throw linkEnded();
-  if (claims.svc.origin === undefined) throw linkEnded(); // signed before links said who made them
-  return claims.svc;
+export async function linkedRows(deps: LinkReader, token: string): Promise<LinkedRows> {
+  const said = await readLink<Said>(deps, SIGNED_AS, token);
+  if (said?.svc.origin === undefined) throw linkEnded(); // also one that was signed before links said who made them
+  return said.svc;
 }
 
 /** The answer to a link that gives no rows any more, whyever. */

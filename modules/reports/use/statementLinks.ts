@@ -1,6 +1,5 @@
 import type { Database } from '../../../db/database.ts';
 import { monthNamed } from '../../../platform/calendar.ts';
-import type { Keyring } from '../../../platform/tokens/jws.ts';
 import { MAX_JWS_CHARS } from '../../../platform/tokens/jws.ts';
 import type { Plan } from '../../kernel/access/key.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -9,6 +8,8 @@ import { readableWindow } from '../../kernel/time/window.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
 import { fileZone } from './exportCsv.ts';
+import type { LinkDeps, LinkReader } from './linkTokens.ts';
+import { readLink, signLink } from './linkTokens.ts';
 import { requireKnown } from './statement/read.ts';
 
 /** Where a link leads: a page that hands its token over by a click, since what looks through e-mails opens links, too. */
@@ -21,7 +22,7 @@ export const LINK_DAYS = 30;
 export const MAX_LINK_DAYS = 90;
 const DAY_SECONDS = 86_400;
 
-/** What a token is signed as: with a name of its own it passes for no licence, offer or record, and none of those for it. */
+/** What a token is signed as. */
 const SIGNED_AS = 'statement';
 
 /** Which statement: of one author in one month, by the calendar of a zone. */
@@ -34,19 +35,12 @@ export interface LinkedStatement {
 }
 
 /** What links are made with. */
-export interface StatementLinkDeps {
+export interface StatementLinkDeps extends LinkDeps {
   readonly database: Database;
-  readonly keyring: Pick<Keyring, 'current' | 'sign'>;
-  readonly baseUrl: string;
-  /** Epoch milliseconds. */
-  readonly clock: () => number;
 }
 
-interface Claims {
-  readonly iss: string;
+interface Said {
   readonly sub: string;
-  readonly iat: number;
-  readonly exp: number;
   readonly svc: { readonly tenantId: string; readonly host: string | null; readonly month: string; readonly timeZone: string };
 }
 
@@ -78,40 +72,27 @@ export async function makeStatementLink(
   if (!Number.isInteger(days) || days < 1 || days > MAX_LINK_DAYS) {
     throw new ServiceError('invalid_parameter', `days: must be 1 to ${MAX_LINK_DAYS}`, { parameter: 'days' });
   }
-  const iat = Math.floor(nowMs / 1000);
-  const claims: Claims = {
-    iss: deps.baseUrl,
-    sub: authorId,
-    iat,
-    exp: iat + days * DAY_SECONDS,
-    svc: { tenantId, host, month, timeZone },
-  };
-  const { kid } = deps.keyring.current();
-  const token = await deps.keyring.sign(kid, claims, { kid: `${SIGNED_AS}#${kid}` });
+  const says: Said = { sub: authorId, svc: { tenantId, host, month, timeZone } };
+  const { token, expiresAtMs } = await signLink(deps, SIGNED_AS, says, days * DAY_SECONDS);
   await changeSite(deps, call, {
     action: 'statement.link',
     target: authorId,
-    look: async (_sql, made) => made && { month, timeZone, expiresAt: new Date(claims.exp * 1000).toISOString() },
+    look: async (_sql, made) => made && { month, timeZone, expiresAt: new Date(expiresAtMs).toISOString() },
     make: async (database) => {
       await database.transaction((sql) => requireKnown(sql, tenantId, authorId, span));
       return true;
     },
   });
-  return { url: `${deps.baseUrl}${STATEMENT_LINK_PATH}#${token}`, expiresAtMs: claims.exp * 1000 };
+  return { url: `${deps.baseUrl}${STATEMENT_LINK_PATH}#${token}`, expiresAtMs };
 }
 
 /** The statement that a link's token is for. Throws not_found for one that is not ours, or has ended; looks at nothing but the token. */
-export async function linkedStatement(
-  { keyring, baseUrl, clock }: { readonly keyring: Pick<Keyring, 'verifyNamed'> } & Pick<StatementLinkDeps, 'baseUrl' | 'clock'>,
-  token: string,
-): Promise<LinkedStatement> {
-  const signed = await keyring.verifyNamed(token);
-  const claims = signed?.did === SIGNED_AS ? (signed.claims as Claims) : null;
-  if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) {
+export async function linkedStatement(deps: LinkReader, token: string): Promise<LinkedStatement> {
+  const said = await readLink<Said>(deps, SIGNED_AS, token);
+  if (said === null)
     throw new ServiceError('not_found', 'this link has ended, or is not complete: ask the publisher for a new one');
-  }
-  const { tenantId, month, timeZone } = claims.svc;
-  return { tenantId, authorId: claims.sub, timeZone, ...requireMonth(month, timeZone) };
+  const { tenantId, month, timeZone } = said.svc;
+  return { tenantId, authorId: said.sub, timeZone, ...requireMonth(month, timeZone) };
 }
 
 function requireReadable(month: Span, plan: Plan | null, nowMs: number): void {
