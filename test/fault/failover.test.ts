@@ -2,6 +2,7 @@
  * Postgres is lost in the middle of sales, and its standby is promoted (docs/backup.md): the processes find the new primary by themselves through
  * a URL of both, nobody is charged twice, no sale that was answered is lost, and the former primary is never written to again.
  */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
@@ -20,7 +21,7 @@ import { startStandby } from '../support/standby.ts';
 
 const START = 1_000_000n;
 const BUYERS = 12;
-const folder = inject('parts').folder;
+const folder = join(inject('parts').folder, randomUUID().slice(0, 8)); // a run that could not stop its parts leaves the next one alone
 const folders = { primary: join(folder, 'failover-primary'), standby: join(folder, 'failover-standby') };
 let primary: Postgres;
 let standby: Postgres;

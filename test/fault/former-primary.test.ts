@@ -3,6 +3,7 @@
  * refused, and nothing is written to it any more.
  */
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import type { Database } from '../../db/database.ts';
@@ -16,7 +17,7 @@ import { startProxy } from '../support/proxy.ts';
 import { query } from '../support/sql.ts';
 import { startStandby } from '../support/standby.ts';
 
-const folder = inject('parts').folder;
+const folder = join(inject('parts').folder, randomUUID().slice(0, 8)); // a run that could not stop its parts leaves the next one alone
 const folders = { primary: join(folder, 'former-primary'), standby: join(folder, 'former-standby') };
 let primary: Postgres;
 let standby: Postgres;
@@ -30,6 +31,7 @@ beforeAll(async () => {
   await query(primary.ownerUrl, 'create table noted (word text not null)');
 });
 afterAll(async () => {
+  for (const one of [primary, standby]) if (one?.process.isRunning()) signalAll(one, 'SIGCONT'); // a held one would not stop
   await Promise.all([primary?.stop(), standby?.stop()]);
   removeCluster(folders.standby);
   removeCluster(folders.primary);

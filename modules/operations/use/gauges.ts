@@ -20,6 +20,7 @@ export type ProcessGaugeDeps = Pick<SettlementDeps, 'database' | 'networks' | 'r
  * left out.
  */
 export async function readGauges(deps: GaugeDeps): Promise<GaugePoint[]> {
+  const readAt = deps.now(); // before the first look: what follows may take seconds, in which the database may go
   const points = await readDatabaseGauges(deps.database, deps.networks.ids);
   const balances = await Promise.all(deps.networks.ids.map((network) => readBalances(deps, network)));
   const budgets = await Promise.all(deps.networks.ids.map((network) => readGasShare(deps, network)));
@@ -30,7 +31,7 @@ export async function readGauges(deps: GaugeDeps): Promise<GaugePoint[]> {
     ...budgets.flat(),
     ...own,
     ...temporal,
-    { name: 'svc.gauges.read_at', value: deps.now() / 1_000 },
+    { name: 'svc.gauges.read_at', value: readAt / 1_000 },
   ];
 }
 
