@@ -154,7 +154,7 @@ async function open(
   const reports = { database: reading, clock };
   const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox }, version: VERSION };
   const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, log, settle, outbound });
-  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports });
+  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, hosts, outbound, secretBox, reports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answerWith(telemetry.watchRequests(owners.before(graphql.before(rest)), names));
 
