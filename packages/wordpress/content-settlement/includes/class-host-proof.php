@@ -3,6 +3,7 @@ namespace ContentSettlement;
 
 /** Proves to the service that this site is ours: asks for a challenge, serves its token, has it checked. */
 final class Host_Proof {
+	/** Before it the network's option has the host's hash: one site of a network answers /.well-known/ for all that share its host. */
 	const TOKEN = Settings::PREFIX . 'challenge';
 	const PATH  = '/.well-known/svc-challenge';
 	/** The service looks at the site while it answers. */
@@ -24,7 +25,7 @@ final class Host_Proof {
 		if ( self::PATH !== $path && 0 !== strpos( $path, self::PATH . '/' ) ) {
 			return;
 		}
-		$token = (string) get_option( self::TOKEN, '' );
+		$token = self::token();
 		$asked = substr( $path, strlen( self::PATH ) + 1 );
 		Answer::mark();
 		if ( '' === $token || ( self::PATH !== $path && ! hash_equals( $token, $asked ) ) ) {
@@ -37,9 +38,22 @@ final class Host_Proof {
 		exit;
 	}
 
-	/** Shows this token from now on. */
+	/** Shows this token from now on; '' for none. */
 	public static function keep( string $token ): void {
-		update_option( self::TOKEN, $token, false );
+		if ( is_multisite() ) {
+			update_site_option( self::of_host(), $token );
+		} else {
+			update_option( self::TOKEN, $token, false );
+		}
+	}
+
+	/** The token that is shown; '' for none. */
+	public static function token(): string {
+		return (string) ( is_multisite() ? get_site_option( self::of_host(), '' ) : get_option( self::TOKEN, '' ) );
+	}
+
+	private static function of_host(): string {
+		return self::TOKEN . '_' . md5( self::host() );
 	}
 
 	/** Opens the challenge and has it checked at once. Returns '' when the site is proven, else what is missing, as a sentence. */

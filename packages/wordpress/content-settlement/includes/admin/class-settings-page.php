@@ -132,7 +132,7 @@ final class Settings_Page {
 			echo '<p>' . esc_html( sprintf( __( '%s is proven to be yours.', 'content-settlement' ), Host_Proof::host() ) ) . '</p></div>';
 			return;
 		}
-		$text = $facts['connected'] && '' !== get_option( Host_Proof::TOKEN, '' )
+		$text = $facts['connected'] && '' !== Host_Proof::token()
 			/* translators: %s: host name. */
 			? __( '%s is not proven yet. The proof is in place; the service looks for it by itself, and when you press the button.', 'content-settlement' )
 			/* translators: %s: host name. */
