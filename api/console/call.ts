@@ -16,7 +16,9 @@ import type { Cookie } from './cookies.ts';
 import { requireCsrf, requireOwnChange } from './ownPage.ts';
 
 /** What the console runs with. */
-export interface ConsoleHandlerDeps extends SessionDeps, Pick<ConnectDeps, 'hosts' | 'networks' | 'secretBox' | 'testKeysEnabled'> {
+export interface ConsoleHandlerDeps
+  extends SessionDeps,
+    Pick<ConnectDeps, 'hosts' | 'networks' | 'secretBox' | 'testKeysEnabled'> {
   readonly log: Log;
   readonly rates: Rates;
   readonly addressOf: AddressReader;

@@ -67,7 +67,8 @@ export async function answerFinish(call: ConsoleCall): Promise<void> {
   const { deps, request, response } = call;
   countStranger(call);
   const grant = readBearer(request.headers.authorization, MOST_CHARS);
-  if (grant === null) throw new ServiceError('missing_credential', 'the access_token of connect/token is needed: Authorization: Bearer <it>');
+  if (grant === null)
+    throw new ServiceError('missing_credential', 'the access_token of connect/token is needed: Authorization: Bearer <it>');
   const { creditsToken } = parseWith(FINISH, await readJsonBody(request, BODY_BYTES));
   send(request, response, { status: 201, body: await finishConnection(deps, grant, creditsToken) });
 }

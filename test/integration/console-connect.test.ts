@@ -80,7 +80,7 @@ const keysOf = (tenantId: string) =>
   );
 const creditsOf = async (tenantId: string): Promise<string | null> => {
   const [row] = await world.database.query<{ url: string | null }>(
-    'select credits_api_url as url from tenant_version where tenant_id = $1 order by version desc limit 1',
+    'select credits_api_url as url from tenant where tenant_id = $1',
     [tenantId],
   );
   return row?.url ?? null;
@@ -114,7 +114,8 @@ test('an owner says yes, the plugin exchanges its code and finishes: two keys, t
     [site.tenantId],
   );
   const actions = log.map(({ action }) => action);
-  for (const action of ['host.open', 'price.set', 'credits.set_token', 'key.mint', 'key.mint_connect']) expect(actions).toContain(action);
+  for (const action of ['host.open', 'price.set', 'credits.set_token', 'key.mint', 'key.mint_connect'])
+    expect(actions).toContain(action);
   expect(new Set(log.map(({ actor }) => actor))).toEqual(new Set(['ada']));
 });
 
@@ -135,7 +136,8 @@ test('a code is nothing without its verifier, with another one, or after a minut
   } finally {
     world.api.time.offsetMs = 0;
   }
-  for (const none of ['', 'x', `${code.slice(0, -2)}AA`, null]) expect((await exchange(none, verifier)).status).toBeGreaterThanOrEqual(400);
+  for (const none of ['', 'x', `${code.slice(0, -2)}AA`, null])
+    expect((await exchange(none, verifier)).status).toBeGreaterThanOrEqual(400);
 });
 
 test('a code is good once; shown twice, what it was exchanged for ends, too', async () => {

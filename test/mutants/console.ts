@@ -229,7 +229,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/operations/use/connectSite.ts',
-        search: "const call = callOf(await ownerStill(deps, permission), permission.tenantId);",
+        search: 'const call = callOf(await ownerStill(deps, permission), permission.tenantId);',
         replace: "const call = callOf({ userId: permission.origin.userId, via: 'token', tenantIds: [] }, permission.tenantId);",
       },
     ],
@@ -255,7 +255,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/operations/rules/connection.ts',
-        search: "credits.protocol === 'https:' && credits.hostname === host &&",
+        search: "credits.protocol === 'https:' && credits.host === host &&",
         replace: "credits.protocol === 'https:' &&",
       },
     ],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { choiceOf } from '../../console/screens/connect/choice.ts';
 import { requestOf } from '../../console/screens/connect/request.ts';
 import type { AskedConnection } from '../../modules/operations/rules/connection.ts';
 import { answerAddress, readConnection } from '../../modules/operations/rules/connection.ts';
@@ -44,6 +45,7 @@ test.each([
   'https://blog.example.com:443@evil.example/wp-admin/options-general.php?page=content-settlement',
   'https://evil.example\\@blog.example.com/wp-admin/options-general.php?page=content-settlement',
   'http://blog.example.com/wp-admin/options-general.php?page=content-settlement',
+  'https://blog.example.com:8443/wp-admin/options-general.php?page=content-settlement',
   'http://127.0.0.1.evil.example/wp-admin/options-general.php?page=content-settlement',
   'http://192.0.2.1/wp-admin/options-general.php?page=content-settlement',
   'javascript:alert(1)//blog.example.com/wp-admin/options-general.php?page=content-settlement',
@@ -62,6 +64,7 @@ test('authors are asked for at the host that is connected, and at the plugin the
   for (const creditsUrl of [
     'https://evil.example/wp-json/content-settlement/v1',
     'http://blog.example.com/wp-json/content-settlement/v1',
+    'https://blog.example.com:8443/wp-json/content-settlement/v1',
     'https://blog.example.com/wp-content/uploads/mine.json',
     'https://blog.example.com/wp-json/content-settlement/v1?x=1',
     'https://blog.example.com@evil.example/wp-json/content-settlement/v1',
@@ -73,7 +76,29 @@ test('a request without PKCE by S256, without a state, or for a name that nobody
   expect(refusalOf({ codeChallengeMethod: 'plain' })).toBe('code_challenge');
   expect(refusalOf({ codeChallenge: 'short' })).toBe('code_challenge');
   expect(refusalOf({ state: '' })).toBe('state');
-  for (const host of ['localhost', '127.0.0.1', 'blog.local', 'wordpress.com', '']) expect([host, refusalOf({ host })]).toEqual([host, 'host']);
+  for (const host of ['localhost', '127.0.0.1', 'blog.local', 'wordpress.com', ''])
+    expect([host, refusalOf({ host })]).toEqual([host, 'host']);
+});
+
+test('two WordPresses have two names, however long their hosts and folders are', () => {
+  const nameAt = (folder: string) =>
+    readConnection({ ...ASKED, redirectUri: `https://blog.example.com/${folder}/wp-admin/options-general.php${page}` }).name;
+  const long = 'a'.repeat(100);
+  expect(nameAt(`${long}b`)).not.toBe(nameAt(`${long}c`));
+  expect(`${nameAt(long)}, proof`.length).toBeLessThanOrEqual(100);
+});
+
+test('the site that is chosen for an owner is the one of the host, a new one, or one that sells nothing; never one whose payments would change hands', () => {
+  const [shop, blog, empty] = [
+    { tenantId: 'shop', host: 'shop.example.com', status: 'active' },
+    { tenantId: 'blog', host: 'blog.example.com', status: 'active' },
+    { tenantId: 'empty', host: null, status: 'active' },
+  ];
+  expect(choiceOf(undefined, [shop, blog], 'blog.example.com', true)).toBe('blog');
+  expect(choiceOf(undefined, [shop], 'blog.example.com', true)).toBe('new');
+  expect(choiceOf(undefined, [shop], 'blog.example.com', false)).toBeNull();
+  expect(choiceOf(undefined, [shop, empty], 'blog.example.com', false)).toBe('empty');
+  expect(choiceOf('shop', [shop], 'blog.example.com', false)).toBe('shop');
 });
 
 test('the answer keeps what the redirect URI says, and says each of its own once', () => {

@@ -53,39 +53,46 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const read = async (path: string, userAgent: string) => {
-  const answer = await fetch(`${world.wordpress.url}${path}`, { redirect: 'manual', headers: { 'user-agent': userAgent, accept: 'text/html' } });
+  const answer = await fetch(`${world.wordpress.url}${path}`, {
+    redirect: 'manual',
+    headers: { 'user-agent': userAgent, accept: 'text/html' },
+  });
   return { status: answer.status, text: await answer.text() };
 };
 
-test.skipIf(found.length === 0).each(found)('%s at its defaults keeps no sold text, gives agents none, and keeps what is free', async (name) => {
-  const { file, on, kept } = CACHES[name as keyof typeof CACHES];
-  const root = await world.wordpress.php('echo wp_json_encode( WP_PLUGIN_DIR );');
-  cpSync(join(FOLDER, name), join(root, name), { recursive: true });
-  const plugin = `${name}/${file}`;
-  await world.wordpress.php(`
+test.skipIf(found.length === 0).each(found)(
+  '%s at its defaults keeps no sold text, gives agents none, and keeps what is free',
+  async (name) => {
+    const { file, on, kept } = CACHES[name as keyof typeof CACHES];
+    const root = await world.wordpress.php('echo wp_json_encode( WP_PLUGIN_DIR );');
+    cpSync(join(FOLDER, name), join(root, name), { recursive: true });
+    const plugin = `${name}/${file}`;
+    await world.wordpress.php(`
     require_once ABSPATH . 'wp-admin/includes/plugin.php'; require_once ABSPATH . 'wp-admin/includes/file.php'; require_once ABSPATH . 'wp-admin/includes/misc.php';
     $result = activate_plugin( '${plugin}' );
     if ( is_wp_error( $result ) ) { throw new RuntimeException( $result->get_error_message() ); }
     ${on}
   `);
-  try {
-    const caches = async (path: string): Promise<boolean> => {
-      await read(path, PERSON);
-      return kept.test((await read(path, PERSON)).text);
-    };
-    expect(await caches('/about/')).toBe(true); // it is at work
-    for (let round = 0; round < 2; round++) {
-      expect(await read('/stories/one/', PERSON)).toMatchObject({ status: 200, text: expect.stringContaining(WHOLE) });
-      const unpaid = await read('/stories/one/', AGENT);
-      expect([unpaid.status, unpaid.text.includes(WHOLE)]).toEqual([402, false]);
-    }
-    for (const path of ['/', '/author/ann/', '/feed/']) {
-      for (const who of [AGENT, PERSON, AGENT]) expect([path, (await read(path, who)).text.includes(WHOLE)]).toEqual([path, who === PERSON]);
-    }
-  } finally {
-    await world.wordpress.php(`
+    try {
+      const caches = async (path: string): Promise<boolean> => {
+        await read(path, PERSON);
+        return kept.test((await read(path, PERSON)).text);
+      };
+      expect(await caches('/about/')).toBe(true); // it is at work
+      for (let round = 0; round < 2; round++) {
+        expect(await read('/stories/one/', PERSON)).toMatchObject({ status: 200, text: expect.stringContaining(WHOLE) });
+        const unpaid = await read('/stories/one/', AGENT);
+        expect([unpaid.status, unpaid.text.includes(WHOLE)]).toEqual([402, false]);
+      }
+      for (const path of ['/', '/author/ann/', '/feed/']) {
+        for (const who of [AGENT, PERSON, AGENT])
+          expect([path, (await read(path, who)).text.includes(WHOLE)]).toEqual([path, who === PERSON]);
+      }
+    } finally {
+      await world.wordpress.php(`
       require_once ABSPATH . 'wp-admin/includes/plugin.php'; require_once ABSPATH . 'wp-admin/includes/file.php';
       deactivate_plugins( '${plugin}' ); @unlink( WP_CONTENT_DIR . '/advanced-cache.php' );
     `);
-  }
-});
+    }
+  },
+);

@@ -74,7 +74,9 @@ async function begin(browser: Browser, address = world.service.baseUrl): Promise
 
 /** The site that has the host. */
 async function siteOfHost(): Promise<string> {
-  const [row] = await world.service.database.query<{ id: string }>('select tenant_id as id from tenant_host where host = $1', [HOST]);
+  const [row] = await world.service.database.query<{ id: string }>('select tenant_id as id from tenant_host where host = $1', [
+    HOST,
+  ]);
   return row?.id ?? '';
 }
 
@@ -158,11 +160,16 @@ test('no page of the admin shows a key, a code or the token of the credits API',
 });
 
 test('nobody connects who may not manage options, and no button works without its nonce', async () => {
-  const body = (action: string) => new URLSearchParams({ action: `content_settlement_${action}`, service_url: 'https://evil.example' });
+  const body = (action: string) =>
+    new URLSearchParams({ action: `content_settlement_${action}`, service_url: 'https://evil.example' });
   for (const name of ['ann', 'sub']) {
     const other = await logIn(world.wordpress, name, `${name} has a password`);
     for (const action of ['begin', 'finish', 'disconnect'])
-      expect([name, action, (await other.request(SETTINGS, { method: 'POST', body: body(action) })).status]).toEqual([name, action, 403]);
+      expect([name, action, (await other.request(SETTINGS, { method: 'POST', body: body(action) })).status]).toEqual([
+        name,
+        action,
+        403,
+      ]);
     expect((await other.request(`${SETTINGS}&code=a&state=b&iss=c`)).status).toBe(403);
   }
   for (const action of ['begin', 'finish', 'cancel', 'disconnect'])

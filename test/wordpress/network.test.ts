@@ -53,7 +53,10 @@ test('a second site of one host is told which one is connected there, and leads 
        add_filter( 'wp_redirect', static function ( $to ) { echo wp_json_encode( $to ); return false; } );
        echo wp_json_encode( ContentSettlement\\Connection::begin( 'https://svc.example' ) );`,
     );
-  expect(await begun(3)).toEqual([false, expect.stringContaining(`another site of this network is connected already: ${SECOND}/`)]);
+  expect(await begun(3)).toEqual([
+    false,
+    expect.stringContaining(`another site of this network is connected already: ${SECOND}/`),
+  ]);
   const to = new URL(await begun(2));
   expect([to.searchParams.get('host'), to.searchParams.get('redirect_uri')]).toEqual([
     SECOND,

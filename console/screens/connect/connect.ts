@@ -1,11 +1,10 @@
 import { change, useQuery } from '../../core/data.ts';
 import { usd } from '../../core/format.ts';
-import { call } from '../../core/http.ts';
 import type { View } from '../../core/html.ts';
 import { html, useState } from '../../core/html.ts';
+import { call } from '../../core/http.ts';
 import { Problem } from '../../core/problem.ts';
-import { href, setQuery, useRoute } from '../../core/router.ts';
-import type { Site } from '../../core/session.ts';
+import { href, useRoute } from '../../core/router.ts';
 import { csrfNow, refusalOf, useSession } from '../../core/session.ts';
 import { Await } from '../../parts/await.ts';
 import { Button } from '../../parts/button.ts';
@@ -14,13 +13,11 @@ import { Facts, Head, Notice, Panel } from '../../parts/panel.ts';
 import { Saved, useForm } from '../setup/authors.ts';
 import { CREATE_SITE_DOCUMENT } from '../setup/documents.ts';
 import { microOf } from '../setup/progress.ts';
+import { choiceOf, NEW } from './choice.ts';
 import type { ConnectAnswer } from './documents.ts';
 import { CONNECT_DOCUMENT, CONNECT_PRICE_DOCUMENT } from './documents.ts';
 import type { ConnectRequest } from './request.ts';
 import { requestOf } from './request.ts';
-
-/** The choice of a site that is not there yet. */
-const NEW = 'new';
 
 /** A WordPress asks to be connected: its owner sees what it gets, chooses the site and says yes. */
 export function Connect(): View {
@@ -36,23 +33,27 @@ export function Connect(): View {
 }
 
 function Asked({ request }: { readonly request: ConnectRequest }): View {
-  const { query } = useRoute();
   const { sites, canCreateSite, user } = useSession();
+  const [named, setNamed] = useState<string | undefined>(undefined); // not of the address, which a stranger may have made
   const { host, elsewhere } = request;
-  const chosen = choiceOf(query['into'], sites, host, canCreateSite);
+  const chosen = choiceOf(named, sites, host, canCreateSite);
   const isNew = chosen === NEW;
   const site = useQuery<ConnectAnswer>(isNew || chosen === null ? null : CONNECT_DOCUMENT, { tenantId: chosen });
   const options = [
+    ...(chosen === null ? [{ value: '', label: 'Choose a site' }] : []),
     ...sites.map(({ tenantId, host: name, status }) => ({
       value: tenantId,
       label: `${name ?? tenantId}${status === 'active' ? '' : ` (${status})`}`,
     })),
     ...(canCreateSite ? [{ value: NEW, label: `A new site for ${host}` }] : []),
   ];
-  const about = elsewhere === null ? `Its WordPress asks for this.` : `A WordPress on this computer, at ${elsewhere}, asks for this.`;
+  const about =
+    elsewhere === null ? `Its WordPress asks for this.` : `A WordPress on this computer, at ${elsewhere}, asks for this.`;
   const inside = (): View => {
-    if (chosen === null) return html`<${Notice} title="You have no site here">Ask the operator of this service for one, then press Connect in your WordPress again.<//>`;
-    const choose = html`<${Field} label="Site" value=${chosen} options=${options} onInput=${(into: string) => setQuery({ into })} />`;
+    if (sites.length === 0 && !canCreateSite)
+      return html`<${Notice} title="You have no site here">Ask the operator of this service for one, then press Connect in your WordPress again.<//>`;
+    const choose = html`<${Field} label="Site" value=${chosen ?? ''} options=${options} onInput=${setNamed} />`;
+    if (chosen === null) return choose;
     if (isNew) return html`${choose}<${Grant} key=${chosen} request=${request} chosen=${chosen} site=${null} />`;
     return html`${choose}<${Await} of=${site} rows=${4}>
       ${({ tenant }: ConnectAnswer) => html`<${Grant} key=${chosen} request=${request} chosen=${chosen} site=${tenant} />`}
@@ -62,14 +63,6 @@ function Asked({ request }: { readonly request: ConnectRequest }): View {
     <${Panel} title="What you allow" about=${`You are signed in as ${user.id}. Say yes only if you have just pressed Connect in this WordPress.`}>
       <div class="stack">${inside()}</div>
     <//>`;
-}
-
-/** The chosen site: what the address names, else the one of this host, else a new one, else the first; null: there is none to choose. */
-function choiceOf(asked: string | undefined, sites: readonly Site[], host: string, canCreate: boolean): string | null {
-  if (asked === NEW && canCreate) return NEW;
-  const named = sites.find(({ tenantId }) => tenantId === asked) ?? sites.find((one) => one.host === host);
-  if (named) return named.tenantId;
-  return canCreate ? NEW : (sites[0]?.tenantId ?? null);
 }
 
 function Grant({
@@ -100,7 +93,7 @@ function Grant({
   return html`<form class="form" onSubmit=${submit}>
     ${
       others.length > 0 && !isProven
-        ? html`<${Notice} tone="warn" title=${`This site sells ${others.slice(0, 3).join(', ')} until now`}>${host} would be another host of it, and its authors would be asked for at ${host} alone.<//>`
+        ? html`<${Notice} tone="warn" title=${`This site sells ${others.slice(0, 3).join(', ')} until now`}>${host} would be another host of it, and from then on ${host} alone would name who is paid, for all its hosts. Go on only if ${host} is yours.<//>`
         : null
     }
     ${
@@ -110,8 +103,16 @@ function Grant({
     }
     <${Facts} of=${[
       ['A key for its server', 'It asks for prices and settles payments, until you revoke it.'],
-      [`Proof of ${host}`, isProven ? 'It is proven already.' : 'A second key, for 30 days at most: the plugin shows the proof, and we look at once.'],
-      ['Who is paid', html`The authors and wallets that this WordPress names, asked for at <code>${creditsUrl}</code>${former ? html`. Until now: <code>${former}</code>` : null}`],
+      [
+        `Proof of ${host}`,
+        isProven
+          ? 'It is proven already.'
+          : 'A second key, for 30 days at most: the plugin shows the proof, and we look at once.',
+      ],
+      [
+        'Who is paid',
+        html`The authors and wallets that this WordPress names, asked for at <code>${creditsUrl}</code>${former ? html`. Until now: <code>${former}</code>` : null}`,
+      ],
       mustPrice ? ['', null] : ['Price', `${usd(microOf(site?.priceUsdc ?? '0'))} a read, as it is.`],
     ]} />
     <${Saved} problem=${problem} />

@@ -1,4 +1,5 @@
 /** What a WordPress asks for when it sends its administrator to the console to connect it, and who may get the answer. */
+import { createHash } from 'node:crypto';
 import { ServiceError } from '../../kernel/errors.ts';
 import { parseHostname } from '../../kernel/hosts/hostname.ts';
 
@@ -28,14 +29,16 @@ export interface Connection {
 }
 
 const MOST_CHARS = 512;
+/** Room for `, proof` is left under the 100 of a key's name. */
 const MOST_NAME_CHARS = 80;
+const DIGEST_CHARS = 16;
 const SETTINGS = /^((?:\/[\w.~-]+)*)\/wp-admin\/options-general\.php$/;
 const CREDITS = /\/content-settlement\/v1$/;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
 
 /**
  * Reads a request. A code may go to the plugin's own settings page alone, by https, on the host that is connected: another page of that host could
- * send it on to a stranger. By http it may go to the machine that the browser runs on (RFC 8252 §7.3). Authors are asked for on the same host.
+ * send it on to a stranger, and another port may be another's server. By http it may go to the machine that the browser runs on (RFC 8252 §7.3). Authors are asked for on the same host.
  * Throws invalid_parameter, which names what is wrong.
  */
 export function readConnection(asked: AskedConnection): Connection {
@@ -44,7 +47,7 @@ export function readConnection(asked: AskedConnection): Connection {
   const { host } = parsed;
   const redirect = readUrl('redirect_uri', asked.redirectUri);
   const isHere = redirect.protocol === 'http:' && LOOPBACK.test(redirect.hostname);
-  if (!isHere && (redirect.protocol !== 'https:' || redirect.hostname !== host)) {
+  if (!isHere && (redirect.protocol !== 'https:' || redirect.host !== host)) {
     refuse('redirect_uri', `must be an https address of ${host}`);
   }
   const [, folder] = SETTINGS.exec(redirect.pathname) ?? [];
@@ -52,15 +55,22 @@ export function readConnection(asked: AskedConnection): Connection {
     return refuse('redirect_uri', 'must be the settings page of the plugin');
   }
   const credits = readUrl('credits_url', asked.creditsUrl);
-  const isPlain = credits.protocol === 'https:' && credits.hostname === host && credits.search === '';
-  if (!isPlain || !CREDITS.test(credits.pathname)) refuse('credits_url', `must be the credits API of the plugin, at https://${host}`);
+  const isPlain = credits.protocol === 'https:' && credits.host === host && credits.search === '';
+  if (!isPlain || !CREDITS.test(credits.pathname))
+    refuse('credits_url', `must be the credits API of the plugin, at https://${host}`);
   if (asked.codeChallengeMethod !== 'S256' || !/^[\w-]{43}$/.test(asked.codeChallenge)) {
     refuse('code_challenge', 'must be the SHA-256 of a verifier in base64url, by the method S256');
   }
   if (!/^[\w-]{22,128}$/.test(asked.state)) refuse('state', 'must have 22 to 128 letters of base64url');
-  const name = `WordPress ${host}${folder}`.slice(0, MOST_NAME_CHARS);
   const { codeChallenge, state } = asked;
-  return { host, redirectUri: redirect.href, creditsUrl: credits.href, state, codeChallenge, name };
+  return {
+    host,
+    redirectUri: redirect.href,
+    creditsUrl: credits.href,
+    state,
+    codeChallenge,
+    name: nameOf(`WordPress ${host}${folder}`),
+  };
 }
 
 /** The address that the browser goes to with an answer: the redirect URI with these parameters. */
@@ -70,8 +80,16 @@ export function answerAddress(redirectUri: string, answer: Readonly<Record<strin
   return url.href;
 }
 
+/** A long name ends in its digest: cut off alone, it would be the name of another WordPress, too, whose keys would end with this one's. */
+function nameOf(whole: string): string {
+  if (whole.length <= MOST_NAME_CHARS) return whole;
+  const digest = createHash('sha256').update(whole).digest('hex').slice(0, DIGEST_CHARS);
+  return `${whole.slice(0, MOST_NAME_CHARS - DIGEST_CHARS - 1)} ${digest}`;
+}
+
 function readUrl(parameter: string, text: string): URL {
-  if (text.length > MOST_CHARS || !URL.canParse(text)) return refuse(parameter, `must be an address of at most ${MOST_CHARS} characters`);
+  if (text.length > MOST_CHARS || !URL.canParse(text))
+    return refuse(parameter, `must be an address of at most ${MOST_CHARS} characters`);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || url.hash !== '') refuse(parameter, 'must have no user, password or fragment');
   return url;

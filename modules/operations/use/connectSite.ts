@@ -174,5 +174,8 @@ function open({ secretBox, clock }: ConnectDeps, what: string, text: string): Pe
 }
 
 function refuse(): never {
-  throw new ServiceError('unknown_credential', 'this connection has ended, was used before, or was begun elsewhere; connect again');
+  throw new ServiceError(
+    'unknown_credential',
+    'this connection has ended, was used before, or was begun elsewhere; connect again',
+  );
 }

@@ -50,7 +50,11 @@ export async function openFront(
     }
     const named = String(request.headers['x-host'] ?? request.headers.host);
     const asked = hosts.includes(named) ? named : host;
-    const headers: Record<string, string | string[] | undefined> = { ...request.headers, host: asked, 'x-forwarded-proto': 'https' };
+    const headers: Record<string, string | string[] | undefined> = {
+      ...request.headers,
+      host: asked,
+      'x-forwarded-proto': 'https',
+    };
     const { url: path, method } = request;
     if (isForPeople) headers['accept-encoding'] = 'identity';
     const own = request.headers.host ?? host;

@@ -25,7 +25,13 @@ export interface World {
 }
 
 /** Starts it; the caller stops it. `isForPeople`: a browser can read the site (`openFront`); `more` goes into the service's environment. */
-export async function startWorld({ isForPeople = false, more = {} }: { readonly isForPeople?: boolean; readonly more?: Environment } = {}): Promise<World> {
+export async function startWorld({
+  isForPeople = false,
+  more = {},
+}: {
+  readonly isForPeople?: boolean;
+  readonly more?: Environment;
+} = {}): Promise<World> {
   const folder = mkdtempSync(join(inject('parts').folder, 'wp-'));
   const wordpress = await startWordPress(folder, { isForPeople });
   const environment = { OUTBOUND_SANDBOX_WEB: wordpress.url, FLEET_HOST: 'fleet.sandbox.example', ...more };
