@@ -10,7 +10,7 @@ import { startTestConsole } from '../support/console.ts';
 
 let world: Awaited<ReturnType<typeof startTestConsole>>;
 beforeAll(async () => {
-  const workflows = { opened: () => Promise.resolve(), check: () => Promise.resolve({ verified: true }) } as const;
+  const workflows = { opened: () => Promise.resolve(), check: () => Promise.resolve({ verified: true } as const) } as const;
   const hosts = { workflows, caps: { perHour: 30, perHost: 50, gapMs: 0 }, times: HOST_TIMES, ownHosts: ['svc.example'] };
   world = await startTestConsole({ hosts });
 });

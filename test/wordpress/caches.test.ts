@@ -47,8 +47,8 @@ beforeAll(async () => {
   `);
   const admin = await logIn(world.wordpress, ADMIN.user, ADMIN.password);
   await admin.submit(SETTINGS, 'content_settlement_connect', { service_url: world.line.url, api_key: world.connectKey });
+  await world.wordpress.php("delete_option( 'content_settlement_credits_token' );"); // the service was not told it, and asks when the host is proven
   await admin.submit(SETTINGS, 'content_settlement_prove', {});
-  await world.wordpress.php("delete_option( 'content_settlement_credits_token' );"); // the service was not told it
 });
 afterAll(() => world?.stop());
 
@@ -90,7 +90,7 @@ test.skipIf(found.length === 0).each(found)(
       }
     } finally {
       await world.wordpress.php(`
-      require_once ABSPATH . 'wp-admin/includes/plugin.php'; require_once ABSPATH . 'wp-admin/includes/file.php';
+      require_once ABSPATH . 'wp-admin/includes/plugin.php'; require_once ABSPATH . 'wp-admin/includes/file.php'; require_once ABSPATH . 'wp-admin/includes/misc.php';
       deactivate_plugins( '${plugin}' ); @unlink( WP_CONTENT_DIR . '/advanced-cache.php' );
     `);
     }

@@ -193,7 +193,7 @@ async function readInstall(): Promise<string> {
 async function runPhp(root: string, code: string, host: string, mode: 'install' | 'run' = 'run') {
   const before =
     `error_reporting( E_ALL & ~E_DEPRECATED ); ini_set( 'display_errors', 'stderr' ); $_SERVER['HTTP_HOST'] = '${host}';` +
-    `$_SERVER['HTTPS'] = 'on'; $_SERVER['REQUEST_URI'] = '/'; ${mode === 'install' ? "define( 'WP_INSTALLING', true );" : ''}` +
+    `$_SERVER['HTTPS'] = 'on'; $_SERVER['REMOTE_ADDR'] = '127.0.0.1'; $_SERVER['REQUEST_URI'] = '/'; ${mode === 'install' ? "define( 'WP_INSTALLING', true );" : ''}` +
     `require '${root}/wp-load.php';`;
   const { stdout, stderr } = await run('php', ['-r', `${before}\n${code}`], { maxBuffer: 16_777_216 });
   if (/PHP (Fatal|Parse|Warning)/.test(stderr)) throw new Error(stderr);
