@@ -261,4 +261,17 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     ],
     test: { file: 'test/unit/connection-rules.test.ts', name: 'authors are asked for at the host that is connected' },
   },
+  {
+    id: 'connection-takes-over-a-site-unasked',
+    rule: 24,
+    bug: 'one press after a link of a stranger has him name who is paid for a site that sells another host',
+    edits: [
+      {
+        file: 'console/screens/connect/choice.ts',
+        search: 'sites.find((site) => site.host === null)',
+        replace: 'sites[0]',
+      },
+    ],
+    test: { file: 'test/unit/connection-rules.test.ts', name: 'the site that is chosen for an owner' },
+  },
 ];

@@ -3,6 +3,7 @@ import { choiceOf } from '../../console/screens/connect/choice.ts';
 import { requestOf } from '../../console/screens/connect/request.ts';
 import type { AskedConnection } from '../../modules/operations/rules/connection.ts';
 import { answerAddress, readConnection } from '../../modules/operations/rules/connection.ts';
+import { keyNames } from '../../modules/operations/use/connectionKeys.ts';
 
 const ASKED: AskedConnection = {
   host: 'blog.example.com',
@@ -81,11 +82,13 @@ test('a request without PKCE by S256, without a state, or for a name that nobody
 });
 
 test('two WordPresses have two names, however long their hosts and folders are', () => {
-  const nameAt = (folder: string) =>
-    readConnection({ ...ASKED, redirectUri: `https://blog.example.com/${folder}/wp-admin/options-general.php${page}` }).name;
+  const namesAt = (folder: string) =>
+    keyNames(
+      readConnection({ ...ASKED, redirectUri: `https://blog.example.com/${folder}/wp-admin/options-general.php${page}` }).name,
+    );
   const long = 'a'.repeat(100);
-  expect(nameAt(`${long}b`)).not.toBe(nameAt(`${long}c`));
-  expect(`${nameAt(long)}, proof`.length).toBeLessThanOrEqual(100);
+  expect(namesAt(`${long}b`).key).not.toBe(namesAt(`${long}c`).key);
+  expect(namesAt(long).proof.length).toBeLessThanOrEqual(100);
 });
 
 test('the site that is chosen for an owner is the one of the host, a new one, or one that sells nothing; never one whose payments would change hands', () => {

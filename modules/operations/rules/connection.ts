@@ -1,5 +1,4 @@
 /** What a WordPress asks for when it sends its administrator to the console to connect it, and who may get the answer. */
-import { createHash } from 'node:crypto';
 import { ServiceError } from '../../kernel/errors.ts';
 import { parseHostname } from '../../kernel/hosts/hostname.ts';
 
@@ -24,14 +23,11 @@ export interface Connection {
   readonly state: string;
   /** PKCE S256 (RFC 7636 §4.2). */
   readonly codeChallenge: string;
-  /** What its keys are called: one name for one WordPress. */
+  /** One name for one WordPress, of any length. */
   readonly name: string;
 }
 
 const MOST_CHARS = 512;
-/** Room for `, proof` is left under the 100 of a key's name. */
-const MOST_NAME_CHARS = 80;
-const DIGEST_CHARS = 16;
 const SETTINGS = /^((?:\/[\w.~-]+)*)\/wp-admin\/options-general\.php$/;
 const CREDITS = /\/content-settlement\/v1$/;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
@@ -69,7 +65,7 @@ export function readConnection(asked: AskedConnection): Connection {
     creditsUrl: credits.href,
     state,
     codeChallenge,
-    name: nameOf(`WordPress ${host}${folder}`),
+    name: `WordPress ${host}${folder}`,
   };
 }
 
@@ -78,13 +74,6 @@ export function answerAddress(redirectUri: string, answer: Readonly<Record<strin
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
   return url.href;
-}
-
-/** A long name ends in its digest: cut off alone, it would be the name of another WordPress, too, whose keys would end with this one's. */
-function nameOf(whole: string): string {
-  if (whole.length <= MOST_NAME_CHARS) return whole;
-  const digest = createHash('sha256').update(whole).digest('hex').slice(0, DIGEST_CHARS);
-  return `${whole.slice(0, MOST_NAME_CHARS - DIGEST_CHARS - 1)} ${digest}`;
 }
 
 function readUrl(parameter: string, text: string): URL {

@@ -25,6 +25,7 @@ import type { SiteCall } from '../../tenants/use/change.ts';
 import type { PricingLimits } from '../../tenants/use/tenants.ts';
 import type { AskedConnection } from '../rules/connection.ts';
 import { answerAddress, readConnection } from '../rules/connection.ts';
+import { keyNames } from './connectionKeys.ts';
 
 /** What connecting needs. */
 export type ConnectDeps = ChallengeDeps &
@@ -128,19 +129,19 @@ export async function redeemCode(deps: ConnectDeps, code: string, verifier: stri
 export async function finishConnection(deps: ConnectDeps, grant: string, creditsToken: string): Promise<Connected> {
   const permission = open(deps, GRANT, grant) ?? refuse();
   const call = callOf(await ownerStill(deps, permission), permission.tenantId);
-  const { tenantId, host, name, creditsUrl, challenge } = permission;
-  const proofName = `${name}, proof`;
+  const { tenantId, host, creditsUrl, challenge } = permission;
+  const names = keyNames(permission.name);
   return await atDatabase(() =>
     deps.database.transaction(async (sql) => {
       if (!(await isFirst(sql, GRANT, permission))) refuse();
       const within = { ...deps, database: joinTransaction(sql) };
       for (const { keyId, ...key } of await listKeys(sql, tenantId)) {
-        if (key.revokedAt === null && [name, proofName].includes(key.name)) await revokeSiteKey(within, call, keyId);
+        if (key.revokedAt === null && [names.key, names.proof].includes(key.name)) await revokeSiteKey(within, call, keyId);
       }
       await changePricing(within, call, 'price.set', { creditsApiUrl: creditsUrl });
       await setCreditsToken(within, call, creditsToken);
-      const { token: key } = await mintSiteKey(within, call, { name, scopes: ['tenant.read'] });
-      const proof = challenge === null ? null : await mintSiteConnectKey(within, call, { name: proofName });
+      const { token: key } = await mintSiteKey(within, call, { name: names.key, scopes: ['tenant.read'] });
+      const proof = challenge === null ? null : await mintSiteConnectKey(within, call, { name: names.proof });
       return { tenantId, host, key, proofKey: proof?.token ?? null, challenge };
     }),
   );
