@@ -65,6 +65,7 @@ export async function startWordPress(
     if (network.length > 0) {
       await runPhp(root, NETWORK.replaceAll('HOST', host), host, 'run');
       writeFileSync(join(root, 'wp-config.php'), configuration(socket, host, true));
+      await runPhp(root, ACTIVE_FOR_ALL, host);
       for (const [at, name] of network.entries()) await runPhp(root, siteOfNetwork(name, at), host);
     }
     const port = await choosePort();
@@ -166,9 +167,12 @@ const NETWORK = `
   if ( is_wp_error( $result ) && 'no_wildcard_dns' !== $result->get_error_code() ) {
     throw new RuntimeException( $result->get_error_message() );
   }
-  update_site_option( 'active_sitewide_plugins', array( 'content-settlement/content-settlement.php' => time() ) );
   update_option( 'active_plugins', array() );
 `;
+
+/** Only a network has options of its own: before it is one, WordPress keeps them beside the site's. */
+const ACTIVE_FOR_ALL =
+  "update_site_option( 'active_sitewide_plugins', array( 'content-settlement/content-settlement.php' => time() ) );";
 
 /** A further site at a host of its own, or with a slash in its name in a folder of one. */
 function siteOfNetwork(name: string, at: number): string {
