@@ -94,7 +94,7 @@ export type Somebody =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'publisher'; readonly caller: Caller };
 
-/** A call of whoever it is, who is told what he may do. */
+/** A call by anybody, with what the caller may do. */
 export interface AnybodyCall extends Call {
   readonly who: Somebody;
   /** Counts what a call costs besides, for the same caller as the call itself. Throws throttled (429). */
@@ -171,13 +171,13 @@ export interface AccountRoute extends RouteBase {
   readonly handle: (call: AccountCall) => Promise<Answer>;
 }
 
-/** A route for buyer accounts, and for whoever shows a right in the body; without a credential a call counts for its address. */
+/** A route for buyer accounts, and for callers who show a right in the body; without a credential a call counts for its address. */
 export interface OptionalAccountRoute extends RouteBase {
   readonly access: 'account if any';
   readonly handle: (call: OptionalAccountCall) => Promise<Answer>;
 }
 
-/** A route for whoever calls; a credential that is shown must be right, and is counted as what it is. */
+/** A route for everybody; a credential, if shown, must be valid, and the call counts for it. */
 export interface AnybodyRoute extends RouteBase {
   readonly access: 'anybody';
   readonly handle: (call: AnybodyCall) => Promise<Answer>;

@@ -36,7 +36,7 @@ const { awaitSettlement } = proxyActivities<SettlementActivities>({
 const BLIND_MS = 5_000;
 
 /**
- * Holds one claimed batch, as `settle:<network>:<batchId>`, until the safe block has decided what became of it. Whoever claims a batch starts it, so
+ * Holds one claimed batch, as `settle:<network>:<batchId>`, until the safe block has decided what became of it. The claimant of a batch starts it, so
  * that there is none without a batch. A short local look at the receipt comes first, then one heart-beating activity that sends the bytes again where
  * they are not mined (safety 20); once all is decided it sleeps until the safe block should have come. What a reorganisation takes goes back, and is
  * waited for again. Returns what became of its payments; `Outcome` says it in a word: `sent`, then `settled`, `partly_failed`, `failed`,

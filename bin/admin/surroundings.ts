@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly operator: () => Actor;
 }
 
-/** A change of a site by whoever runs the command; the audit log says so. */
+/** A change of a site by the operator who runs the command; the audit log names them. */
 export function callOf({ operator }: Pick<Surroundings, 'operator'>, tenantId: string): SiteCall {
   return { tenantId: parseId(tenantId), actor: operator() };
 }

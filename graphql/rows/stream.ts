@@ -125,7 +125,7 @@ interface Asked {
 
 /**
  * The pages of a query, each a question of its own: in turn with the site's others, within every limit of one, and counted at its cost before it is
- * given, so that whoever cuts a file owes for what he has of it. Throws what a page is refused for, and not_found where the list is not there.
+ * given, so that a reader who cuts a file off owes for the part it has. Throws what a page is refused for, and not_found where the list is not there.
  */
 async function* pagesOf(
   { deps, ask, gone }: { readonly deps: GraphqlDeps; readonly ask: Engine; readonly gone: AbortSignal },
@@ -161,7 +161,7 @@ interface Failure {
   readonly extensions?: { readonly code?: string; readonly reason?: string; readonly retryAfterSeconds?: number };
 }
 
-/** What a page's error is to whoever follows the link: its own code where it has one; too long a read is to be asked for again. */
+/** What the link's reader is told of a page's error: its own code where it has one; too long a read is to be asked for again. */
 function refusalOf({ message, extensions: { code, reason, retryAfterSeconds } = {} }: Failure): ServiceError {
   const known = ERROR_CODES.find((one) => one === reason) as ErrorCode | undefined;
   const said =

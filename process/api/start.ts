@@ -69,7 +69,7 @@ const DRAIN_LOOK_MS = 100;
 
 /**
  * Starts the API: listens, then opens database, networks (compared with their chain), signing keys, copies in memory, and the handler. Waits
- * for a database that is away, and says so to whoever calls meanwhile; Temporal and nodes may be away. Rejects, with everything closed
+ * for a database that is away, and answers calls meanwhile by saying so; Temporal and nodes may be away. Rejects, with everything closed
  * again, when the port is taken or a part does not fit the configuration.
  */
 export async function startApi(config: ApiConfig, log: Log): Promise<RunningApi> {

@@ -219,7 +219,7 @@ test('an address gets a code and no alert before it has agreed; a changed addres
   expect(await alert()).toEqual(['ann@alpha.example']);
   await setAlertAddress(addresses(), tenantId, 'ann@alpha.example');
   expect(await mailsOf(tenantId)).toHaveLength(2); // one code, one alert: what is confirmed is not asked again
-  // Whoever changes it.
+  // A new address gets none before it is confirmed.
   await database.query("update tenant set alert_email = 'bob@alpha.example' where tenant_id = $1", [tenantId]);
   expect(await alert()).toEqual([]);
 });

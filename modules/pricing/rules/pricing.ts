@@ -107,7 +107,7 @@ export interface CompiledPricing {
   isListed(slug: string): boolean;
   /** Where further pages are named; null: nowhere. */
   readonly lookedUpAt: CreditsSource | null;
-  /** True when one of its rules is for the first path, whoever asks and whenever, and not for the second. Both are canonical. */
+  /** True when one of its rules, for any caller and time, covers the first path and not the second. Both are canonical. */
   tellsApart(path: string, other: string): boolean;
   /** What a rule says of a form and not of its article, whose canonical path `article` is: that it is free, or given to nobody; null: nothing. */
   ofForm(asked: Asked & { readonly slug: string }, article: string): 'free' | 'refused' | null;

@@ -7,7 +7,7 @@ import { changeSite } from '../../tenants/use/change.ts';
 import type { LinkDeps, LinkReader } from './linkTokens.ts';
 import { readLink, signLink } from './linkTokens.ts';
 
-/** How long a link to rows is valid unless told, and at most, in hours: it stands in logs of whoever it passes. */
+/** How long a link to rows is valid unless told, and at most, in hours: proxies on its way log it. */
 export const ROWS_LINK_HOURS = 24;
 export const MAX_ROWS_LINK_HOURS = 168;
 /** Characters of the query and its variables together, as JSON: they are in the link. */
@@ -72,8 +72,8 @@ export async function makeRowsLink(
 }
 
 /**
- * The query that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; looks at nothing but the token, so that
- * whoever gives the rows asks whether its `origin` still lets its maker in.
+ * The query that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; reads nothing but the token: the
+ * caller checks whether its `origin` still lets its maker in.
  */
 export async function linkedRows(deps: LinkReader, token: string): Promise<LinkedRows> {
   const said = await readLink<Said>(deps, SIGNED_AS, token);

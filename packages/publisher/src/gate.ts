@@ -208,7 +208,7 @@ function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Reques
   return true;
 }
 
-/** What the package itself answers, whoever asks; null for nothing. */
+/** What the package itself answers, to any caller; null for nothing. */
 async function ownRuling<Request>(parts: Parts<Request>, request: SiteRequest<Request>): Promise<Ruling | null> {
   if (isPreflight(request)) {
     return parts.routes(await parts.config.first(), request).isScoped ? { act: 'answer', answer: preflightAnswer() } : null;

@@ -37,7 +37,7 @@ export const findKnown: (database: Database, key: AuthorizationKey) => Promise<P
   isOutage,
 });
 
-/** The payment that holds the authorization a buyer shows, whoever's it is; null: none does. Throws outages as `atLedger`. */
+/** The payment that holds the authorization a buyer shows, at any site; null: none does. Throws outages as `atLedger`. */
 export function findShown(
   { database, networks }: { readonly database: Database; readonly networks: Networks },
   payment: ParsedPayment,
@@ -119,7 +119,7 @@ export const findBalance = balancesBy(listBalances);
  */
 export const findHighestBalance = balancesBy(listHighestBalances);
 
-/** Whether an account has code. Calls at one time share a question: any signature that is not its key's asks it, whoever made it up. */
+/** Whether an account has code. Concurrent calls share a question, since any invented signature asks it. */
 export const findWithCode: (rpc: Rpc, account: Address) => Promise<boolean> = gathered(
   async (rpc: Rpc, accounts: readonly Address[]) => {
     const withCode = await findAccountsWithCode(rpc, accounts);

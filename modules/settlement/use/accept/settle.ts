@@ -53,7 +53,7 @@ import type { Waiter } from './waiter.ts';
 export interface SettleDeps extends Omit<AnswerDeps, 'database' | 'networks' | 'now' | 'metrics'>, SettlementDeps {
   readonly waiter: Waiter;
   readonly newId: () => string;
-  /** The trace of the call that runs, for whoever sends its payment; null where none is kept. */
+  /** The trace of the running call, continued where its payment is sent; null where none is kept. */
   readonly trace?: () => string | null;
   /** Told of every licence purchase that got its row; starts the workflow that stays with it. */
   readonly onPurchase?: (payment: PaymentRef) => void;
@@ -202,7 +202,7 @@ interface Looks {
 /**
  * Begins the reads that a new payment needs, once its signature is the payer's: both are gathered with those of other calls, so that one
  * which turns out to be known, or is not let in, costs its share of one statement and one question to the node, within the rate of its
- * key. Whoever awaits one meets its error; one that is not awaited is forgotten.
+ * key. An error is thrown where its read is awaited; that of a read nobody awaits is dropped.
  */
 function lookAhead(
   deps: SettleDeps,
@@ -269,8 +269,8 @@ function requestKeysOf({ idempotencyKey, payment }: SettleRequest): readonly str
 const IDEMPOTENCY_KEY = 'key:';
 
 /**
- * A request key belongs for a day to the authorization that was first taken with it. Nothing is written before its row, and then with it: whoever
- * holds no money, has no budget for it or shows a payment again would fill the table with names.
+ * A request key belongs for a day to the authorization that was first taken with it. Nothing is written before its row, and then with it: else a
+ * payer without money or budget, or one who repeats a payment, would fill the table with names.
  */
 async function checkRequestKeys(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
   const { tenantId, payment } = request;

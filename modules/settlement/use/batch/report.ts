@@ -22,7 +22,7 @@ export interface BatchStanding {
   readonly nextInMs: number;
 }
 
-/** Tells how batches stand, to whoever stays with them. */
+/** How batches stand, for the workflows that hold them. */
 export interface Standings {
   /** Holds a batch through one look, however long that takes or fails, and the pause of its workflow before the next try; null: it has no row. */
   hold(batchId: string): Promise<Batch | null>;

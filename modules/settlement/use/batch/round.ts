@@ -30,7 +30,7 @@ export interface Lookup {
 
 /** What a round did. */
 export interface Round extends Applied {
-  /** Judged to be at the safe block, and not written: whoever asked for it decides whether their batches are final. */
+  /** Judged to be at the safe block, and not written: the caller decides whether their batches are final. */
   readonly safe: readonly Judged[];
 }
 

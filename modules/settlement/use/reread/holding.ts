@@ -76,7 +76,7 @@ async function findBoughtPage(
   const paid = await atDatabase(() => findPagePurchase(deps.database, asked));
   if (!paid) return null;
   const settledAtMs = (paid.decidedAt ?? paid.acceptedAt).getTime();
-  // Whoever paid and was never answered has a whole licence to come.
+  // A buyer who paid and was never answered still has a whole licence to come.
   const licenceEndsAtMs = paid.licence ? paid.licence.expiresAtSeconds * 1_000 : nowMs + lifeMs;
   const untilMs = opensUntilMs({ settledAtMs, licenceEndsAtMs, grantedSeconds });
   const issuedAtSeconds = Math.floor(nowMs / 1_000);
