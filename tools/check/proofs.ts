@@ -18,7 +18,11 @@ export function renderProofs(): string {
     )}`,
     `## Faults\n\n${table(
       ['#', 'Fault', 'Tests'],
-      FAULTS.map(({ id, fault, tests }) => [String(id), fault, [...new Set(tests.map(({ file }) => shortName(file)))].join(', ')]),
+      FAULTS.map(({ id, fault, tests }) => [
+        String(id),
+        fault,
+        [...new Set(tests.map(({ file }) => shortName(file)))].join(', '),
+      ]),
     )}`,
   ].join('\n')}`;
 }
@@ -48,6 +52,8 @@ function shortName(file: string): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  const lines = [head, head.map(() => '---'), ...rows].map(
+    (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+  );
   return `${lines.join('\n')}\n`;
 }
