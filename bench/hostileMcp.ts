@@ -47,7 +47,8 @@ export const hostileMcpBench: Bench = {
       let page = 0;
       const sell = async (): Promise<readonly number[]> => {
         const times: number[] = [];
-        for (const buyer of buyers) times.push(await buyOver(shop, `https://${shop.host}/articles/page-${page++ % PAGES}`, buyer));
+        for (const buyer of buyers)
+          times.push(await buyOver(shop, `https://${shop.host}/articles/page-${page++ % PAGES}`, buyer));
         return times;
       };
       const scene = { quote: quoteOf(quiet), sell, sales, attack: () => attackOn(shop, buyers) };
@@ -139,8 +140,7 @@ async function attackOn(shop: Shop, honest: readonly Buyer[]): Promise<Attack> {
 /** Whatever else an address sends that shows nothing. */
 function junkFrom(from: string, { host }: Shop): readonly HttpRequest[] {
   const headers = { 'x-forwarded-for': from };
-  const call = (name: string, given: object): HttpRequest =>
-    mcpMessage('tools/call', { name, arguments: given }, headers);
+  const call = (name: string, given: object): HttpRequest => mcpMessage('tools/call', { name, arguments: given }, headers);
   const invented = (): string => `https://${host}/articles/${randomBytes(6).toString('hex')}`;
   const page = `https://${host}/articles/page-1`;
   const wrong = (body: string): HttpRequest => ({ ...call('buy_page', { url: page }), body });

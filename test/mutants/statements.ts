@@ -124,7 +124,9 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     id: 'links-of-a-suspended-site',
     rule: 25,
     bug: 'links go on opening statements of a site that was suspended',
-    edits: [{ file: 'modules/reports/use/linkTokens.ts', search: "site.status !== 'active'", replace: "site.status === 'closed'" }],
+    edits: [
+      { file: 'modules/reports/use/linkTokens.ts', search: "site.status !== 'active'", replace: "site.status === 'closed'" },
+    ],
     test: { file: links, name: 'the links of a site have one file at a time' },
   },
   {

@@ -98,7 +98,13 @@ test('with a default payee no page of the scope is free for want of authors, wha
   });
   fc.assert(
     fc.property(pricings, slug, fc.constantFrom('read' as const, 'citation' as const), (pricing, asked, kind) => {
-      const price = compilePricing(pricingOf(pricing), 1_000n).resolve({ ...NOBODY, path: `/${asked}`, slug: asked, kind, atMs: 0 });
+      const price = compilePricing(pricingOf(pricing), 1_000n).resolve({
+        ...NOBODY,
+        path: `/${asked}`,
+        slug: asked,
+        kind,
+        atMs: 0,
+      });
       const house = pricing.defaultPayee && { authors: [{ authorId: 'house', wallet }] };
       const isNamed = Object.hasOwn(pricing.creditsInline ?? {}, asked);
       const nobody = house ? { kind: 'priced', credits: house } : { kind: 'free', because: 'no_credits' };

@@ -72,7 +72,12 @@ export async function openExpressSite(options: Options, extend?: (app: express.E
   app.get('/articles/:slug', (request, response) => {
     const { slug } = request.params;
     made.push(slug);
-    response.send(pageOf(slug, PAYMENT_HEADERS.some((name) => name in request.headers)));
+    response.send(
+      pageOf(
+        slug,
+        PAYMENT_HEADERS.some((name) => name in request.headers),
+      ),
+    );
   });
   app.get('/', (_request, response) => void response.send('<p>home</p>'));
   app.use(
@@ -91,7 +96,10 @@ export async function openFetchSite(options: Options): Promise<PublisherSite> {
     if (slug === undefined) return new Response('<p>home</p>', { headers: { 'content-type': 'text/html' } });
     made.push(slug);
     try {
-      const page = pageOf(slug, PAYMENT_HEADERS.some((name) => request.headers.has(name)));
+      const page = pageOf(
+        slug,
+        PAYMENT_HEADERS.some((name) => request.headers.has(name)),
+      );
       return new Response(page, { headers: { 'content-type': 'text/html' } });
     } catch {
       return new Response('no', { status: 500 });

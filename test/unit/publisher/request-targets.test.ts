@@ -124,13 +124,16 @@ test.each([
   '/articles/trio%0A',
   '/articles/a%00b',
   `/articles/trio/${'x'.repeat(2_100)}`,
-])('an agent is refused at the target %s, which names no page for certain, whatever its method; a person is served', async (target) => {
-  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-    const { status, body } = await answerOf(gated, target, { method, agent: UA.agent });
-    expect([method, status, body.includes('trio')]).toEqual([method, 400, false]);
-  }
-  expect((await answerOf(gated, target, { method: 'POST', agent: UA.person })).status).toBe(200);
-});
+])(
+  'an agent is refused at the target %s, which names no page for certain, whatever its method; a person is served',
+  async (target) => {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      const { status, body } = await answerOf(gated, target, { method, agent: UA.agent });
+      expect([method, status, body.includes('trio')]).toEqual([method, 400, false]);
+    }
+    expect((await answerOf(gated, target, { method: 'POST', agent: UA.person })).status).toBe(200);
+  },
+);
 
 test.each(['/article%73/trio/%FF', '/%61rticles/trio%c0%ae', '/article%73/trio%'])(
   'the target %s is an article to a router that decodes what it can, and to the service none: agents do not get it',
@@ -143,8 +146,11 @@ test.each(['/article%73/trio/%FF', '/%61rticles/trio%c0%ae', '/article%73/trio%'
   },
 );
 
-test.each(['/files/caf%E9', '/%61bout/%FF', '/articles%FF'])('the target %s, which no router takes for an article, is served', async (path) => {
-  const site = forFetch(settings)(() => new Response('open', { headers: { 'content-type': 'text/html' } }));
-  const asked = new Request(`https://alpha.example${path}`, { headers: { 'user-agent': UA.agent } });
-  expect((await site(asked)).status).toBe(200);
-});
+test.each(['/files/caf%E9', '/%61bout/%FF', '/articles%FF'])(
+  'the target %s, which no router takes for an article, is served',
+  async (path) => {
+    const site = forFetch(settings)(() => new Response('open', { headers: { 'content-type': 'text/html' } }));
+    const asked = new Request(`https://alpha.example${path}`, { headers: { 'user-agent': UA.agent } });
+    expect((await site(asked)).status).toBe(200);
+  },
+);
