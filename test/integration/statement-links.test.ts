@@ -127,6 +127,7 @@ test('a link that has ended, was changed, or was signed for something else opens
     await keyring.sign(kid, told),
     await signedAs(`statement#${kid}`, { iss: 'https://elsewhere.example' }),
     await signedAs(`statement#${kid}`, { exp: Math.floor(Date.now() / 1000) - 1 }),
+    await signedAs(`statement#${kid}`, { svc: { ...told.svc, origin: undefined } }),
     'x',
   ];
   expect(baseUrl).toBe(told.iss);

@@ -46,15 +46,19 @@ export async function signLink(
   return { token: await keyring.sign(kid, claims, { kid: `${name}#${kid}` }), expiresAtMs: claims.exp * 1000 };
 }
 
-/** What a link says that was signed under a name; null for one that is not ours, or has ended. Looks at nothing but the token. */
-export async function readLink<Says extends object>(
+/**
+ * What a link says that was signed under a name; null for one that is not ours, has ended, or does not say who made it, since it could not end with its
+ * maker. Looks at nothing but the token.
+ */
+export async function readLink<Says extends { readonly svc: LinkMaker }>(
   { keyring, baseUrl, clock }: LinkReader,
   name: string,
   token: string,
 ): Promise<Says | null> {
   const signed = await keyring.verifyNamed(token);
   const claims = signed?.did === name ? (signed.claims as Claims & Says) : null;
-  return claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock() ? null : claims;
+  if (claims === null || claims.iss !== baseUrl || claims.exp * 1000 <= clock()) return null;
+  return (claims.svc as Partial<LinkMaker> | undefined)?.origin === undefined ? null : claims;
 }
 
 /** By what the maker of a link was let in. Throws scope_missing for a call of the service itself, which nobody can be asked for later. */
