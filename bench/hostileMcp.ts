@@ -102,7 +102,11 @@ async function ask(shop: Shop, { path, ...rest }: HttpRequest): Promise<Told> {
   const answer = await fetch(`${shop.url}${path}`, rest);
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`MCP answers ${answer.status}: ${text.slice(0, 300)}`);
-  return (JSON.parse(text) as { readonly result: { readonly structuredContent: Told } }).result.structuredContent;
+  // A call is answered by one event, or by JSON.
+  const message = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+  const { result } = JSON.parse(message) as { readonly result?: { readonly structuredContent?: Told } };
+  if (!result?.structuredContent) throw new Error(`MCP answers ${message.slice(0, 300)}`);
+  return result.structuredContent;
 }
 
 function buys(url: string, from: string, payment?: string): HttpRequest {
