@@ -4,6 +4,7 @@ import type { Observer } from '../modules/gate/use/observe.ts';
 import type { HostService } from '../modules/hosts/use/deps.ts';
 import type { AccountCaller } from '../modules/identity/use/accounts/authenticate.ts';
 import type { Caller, Freshness } from '../modules/identity/use/keys/authenticate.ts';
+import type { OwnerDeps } from '../modules/identity/use/owners/authenticate.ts';
 import type { Scope } from '../modules/kernel/access/key.ts';
 import type { Log } from '../modules/kernel/log.ts';
 import type { Cost } from '../modules/kernel/rate.ts';
@@ -21,6 +22,8 @@ import type { AddressReader } from './address.ts';
 export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound'> {
   /** What reports are read with: connections of their own, so that no report keeps a payment waiting for one. */
   readonly reports: ReportDeps;
+  /** Whose users own sites besides those with tokens: links they made end with their ownership. */
+  readonly oidc: Pick<NonNullable<OwnerDeps['oidc']>, 'issuer'> | null;
   readonly log: Log;
   /** Host verification. */
   readonly hosts: HostService;

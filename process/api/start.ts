@@ -153,7 +153,8 @@ async function open(
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox }, version: VERSION };
-  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, log, settle, outbound });
+  const { oidc } = graphql;
+  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, oidc, reports, log, settle, outbound });
   const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answerWith(telemetry.watchRequests(owners.before(graphql.before(rest)), names));

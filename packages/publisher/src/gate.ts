@@ -256,8 +256,10 @@ function lookOf<Request>(parts: Parts<Request>, request: SiteRequest<Request>, j
   const asReader: Judgement = { ...judgement, decision: { act: 'serve', as: 'open' } };
   if (page === null) {
     if (!isAside) return null;
-    told(asReader);
-    return { act: 'serve', headers: null };
+    // Which page it is, only the site's router knows: refused as for GET, or every other method would be a way round the price.
+    const refused: Judgement = { ...judgement, decision: { act: 'refuse', status: 400 } };
+    told(refused);
+    return carryOut(parts, request, refused);
   }
   const offer = async (): Promise<Answer | null> => {
     const offered = isAside ? await offerFor(parts, judgement, page, method) : judgement;

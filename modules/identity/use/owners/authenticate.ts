@@ -127,7 +127,7 @@ export async function ownerOfUser(
  * issuer is not the one of this service. Throws database_unavailable.
  */
 export async function ownerOfOrigin(
-  deps: Pick<OwnerDeps, 'database' | 'clock' | 'oidc' | 'signUp'>,
+  deps: Pick<OwnerDeps, 'database' | 'clock' | 'signUp'> & { readonly oidc: Pick<OidcVerifier, 'issuer'> | null },
   { issuer, userId, tokenId }: SessionOrigin,
 ): Promise<Owner | null> {
   if (tokenId === null) return issuer === deps.oidc?.issuer ? await ownerOfUser(deps, { issuer, userId }) : null;

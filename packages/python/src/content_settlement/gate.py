@@ -312,11 +312,10 @@ class Gate:
         if page is None:
             if not is_aside_:
                 return None
-            # Only the site knows which page it is: refused as for GET, or every other method would be a way round the price.
-            is_unclear = None in (request.path, *request.inner)
-            told = judgement._replace(decision=Decision("refuse", status=400)) if is_unclear else as_reader
-            self._decided(method, told)
-            return self._carry_out(request, told) if is_unclear else Ruling("serve")
+            # Which page it is, only the site's router knows: refused as for GET, or every other method would be a way round the price.
+            refused = judgement._replace(decision=Decision("refuse", status=400))
+            self._decided(method, refused)
+            return self._carry_out(request, refused)
 
         def instead() -> Answer | None:
             try:
