@@ -6,6 +6,7 @@ const { sendDueAlerts } = proxyActivities<BudgetAlertActivities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', backoffCoefficient: 1.5, maximumInterval: '30s' },
+  summary: 'what is due, for five minutes at most',
 });
 
 /** Sends the alerts of budgets for good, one pass after the other, each in a run of its own. Runs as `sendBudgetAlerts`. */

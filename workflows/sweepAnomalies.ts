@@ -2,12 +2,14 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { AnomalyActivities } from '../activities/anomalies.ts';
 import { keepStatus } from './status.ts';
 
-const { sweepAnomalyRules, sendAnomalyMails } = proxyActivities<AnomalyActivities>({
+const OPTIONS = {
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
   scheduleToCloseTimeout: '10m',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
-});
+} as const;
+const { sweepAnomalyRules } = proxyActivities<AnomalyActivities>({ ...OPTIONS, summary: 'judge every rule' });
+const { sendAnomalyMails } = proxyActivities<AnomalyActivities>({ ...OPTIONS, summary: 'send the e-mail that is due' });
 
 /** What a sweep over publishers' anomaly rules did. */
 export interface AnomalySweepResult {

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { removeSiteHost } from '../../modules/hosts/use/manageHosts.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { normaliseHost } from '../../modules/kernel/hosts/host.ts';
+import { hostQuery } from '../../modules/kernel/workflow/attributes.ts';
 import { reportGas } from '../../modules/operations/use/onCall.ts';
 import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../modules/operations/use/operatedSites.ts';
 import { searchTenants, showTenant } from '../../modules/operations/use/search.ts';
@@ -24,7 +25,7 @@ import {
   parseWholeDays,
 } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
-import { callOf } from './surroundings.ts';
+import { callOf, linksOf } from './surroundings.ts';
 
 /** Commands about sites. */
 export function tenantCommands({ open, print, operator }: Surroundings): Command {
@@ -101,8 +102,11 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
     .command('show <tenantId>')
     .description('A site with its pricing, hosts and number of keys.')
     .action(async (tenantId: string) => {
-      const { database } = await open();
-      print(await showTenant({ database }, parseId(tenantId)));
+      const { database, config } = await open();
+      const { found } = linksOf(config);
+      const { hosts, ...site } = await showTenant({ database }, parseId(tenantId));
+      const linked = hosts.map((one) => ({ ...one, workflowsUrl: found(hostQuery(parseId(tenantId), one.host)) }));
+      print({ ...site, hosts: linked });
     });
   return tenant;
 }

@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { pairsOf, paymentAttributes, siteKey } from '../../modules/kernel/workflow/attributes.ts';
+import { endpointQuery, hostQuery, pairsOf, paymentAttributes, siteKey } from '../../modules/kernel/workflow/attributes.ts';
+import { linksInto } from '../../modules/kernel/workflow/links.ts';
 import { statusTable } from '../../modules/kernel/workflow/statusTable.ts';
 import { outcomesOf, outcomeWord, sumUp } from '../../modules/settlement/rules/batchOutcome.ts';
+
+test('links into the UI of Temporal lead to a workflow or to what a query finds, and there are none while nobody said where it is', () => {
+  const { workflow, found } = linksInto({ uiUrl: 'https://temporal.example/', namespace: 'sales' });
+  const workflows = 'https://temporal.example/namespaces/sales/workflows';
+  expect(workflow('settle:eip155:8453:1')).toBe(`${workflows}/settle%3Aeip155%3A8453%3A1`);
+  expect(workflow(null)).toBeNull();
+  expect(found(endpointQuery('1'))).toBe(`${workflows}?query=EndpointId%20%3D%20'1'`);
+  const nowhere = linksInto({ uiUrl: undefined, namespace: 'sales' });
+  expect([nowhere.workflow('settle:1'), nowhere.found(hostQuery('1', 'a.example'))]).toEqual([null, null]);
+});
 
 /** `limit.searchAttributesSizeOfValue` of a Temporal server that nobody configured. */
 const VALUE_LIMIT = 2_048;

@@ -288,6 +288,24 @@ test('which licences were taken back: a reorganisation after which the payer is 
   expect((await call(`${url}/held`, { token })).body.licences).toEqual([]);
 });
 
+test('every workflow says what it is for, and beside each of its activities and timers what that does', async () => {
+  const newest = new Map<string, { workflowId: string; runId: string }>();
+  for await (const { type, workflowId, runId } of client.workflow.list()) if (!newest.has(type)) newest.set(type, { workflowId, runId });
+  expect([...newest.keys()]).toEqual(
+    expect.arrayContaining(['settlePayments', 'sweepPayments', 'dispatchWebhooks', 'closeEventWindows', 'sendBudgetAlerts']),
+  );
+  const silent: string[] = [];
+  for (const [type, { workflowId, runId }] of newest) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    if (!(await (await handle.describe()).staticSummary())) silent.push(type);
+    const { events } = await handle.fetchHistory();
+    for (const { activityTaskScheduledEventAttributes: activity, timerStartedEventAttributes: timer, userMetadata } of events ?? []) {
+      if ((activity || timer) && !userMetadata?.summary) silent.push(`${type}: ${activity?.activityType?.name ?? 'a timer'}`);
+    }
+  }
+  expect(silent).toEqual([]);
+});
+
 test('Temporal takes every query that the runbook gives for its UI', async () => {
   const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
   const [, section = ''] = runbook.split('## Workflows, in Temporal');

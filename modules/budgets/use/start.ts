@@ -8,6 +8,7 @@ export async function ensureAlertWorkflow(client: Client, taskQueue: string): Pr
     workflowId: 'sendBudgetAlerts',
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowTaskTimeout: TASK_TIMEOUT,
+    staticSummary: 'alerts of budgets, sent to the endpoints of accounts',
     args: [],
   });
 }
