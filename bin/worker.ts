@@ -18,6 +18,7 @@ import { scheduleAnomalySweep } from '../modules/anomalies/use/schedule.ts';
 import { ALERT_LIMITS } from '../modules/budgets/use/sendAlerts.ts';
 import { ensureAlertWorkflow } from '../modules/budgets/use/start.ts';
 import { ensureObservationPartitions } from '../modules/gate/store/observations.ts';
+import { scheduleHostSweep } from '../modules/hosts/use/schedule.ts';
 import { keepGauges } from '../modules/operations/use/gauges.ts';
 import { watchProcess } from '../modules/operations/use/processWatch.ts';
 import type { RetentionPeriods } from '../modules/operations/use/retention.ts';
@@ -299,6 +300,7 @@ async function startStanding(client: Client, config: WorkerConfig, networks: rea
   await scheduleWindowClosing(client, { taskQueue, windowMs: config.eventWindowMs });
   await scheduleAnomalySweep(client, { taskQueue, intervalMs: ANOMALY_INTERVAL_MS });
   await scheduleRollupCheck(client, taskQueue);
+  await scheduleHostSweep(client, taskQueue);
   await ensureDispatchers(client, { shards: WEBHOOK_SHARDS, taskQueue });
   await ensureAlertWorkflow(client, taskQueue);
 }

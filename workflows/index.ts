@@ -8,5 +8,6 @@ export { retryDeliveries } from './retryDeliveries.ts';
 export { sendBudgetAlerts } from './sendBudgetAlerts.ts';
 export { settlePayments } from './settlePayments.ts';
 export { sweepAnomalies } from './sweepAnomalies.ts';
+export { sweepHosts } from './sweepHosts.ts';
 export { sweepPayments } from './sweepPayments.ts';
 export { verifyHost } from './verifyHost.ts';
