@@ -5,7 +5,7 @@ export { dispatchWebhooks } from './dispatchWebhooks.ts';
 export { purchaseLicence } from './purchaseLicence.ts';
 export { reconcileChain } from './reconcileChain.ts';
 export { retryDeliveries } from './retryDeliveries.ts';
-export { sendBudgetAlerts } from './sendBudgetAlerts.ts';
+export { sendMessages } from './sendMessages.ts';
 export { settlePayments } from './settlePayments.ts';
 export { sweepAnomalies } from './sweepAnomalies.ts';
 export { sweepHosts } from './sweepHosts.ts';

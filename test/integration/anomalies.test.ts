@@ -6,6 +6,7 @@ import { confirmAlertAddress, setAlertAddress } from '../../modules/anomalies/us
 import type { AnomalyDeps } from '../../modules/anomalies/use/deps.ts';
 import { createRule, deleteRule, listRules, updateRule } from '../../modules/anomalies/use/rules.ts';
 import { sweepRules } from '../../modules/anomalies/use/sweep.ts';
+import type { MailDeps } from '../../modules/mail/use/sendDue.ts';
 import { sendAlertMails } from '../../modules/mail/use/sendDue.ts';
 import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
 import { createMailer } from '../../platform/mail.ts';
@@ -30,7 +31,7 @@ let own: TestDatabase;
 let database: Database;
 let sink: MailSink;
 let nowMs = START;
-let deps: AnomalyDeps;
+let deps: AnomalyDeps & MailDeps;
 let mailer: ReturnType<typeof createMailer>;
 
 beforeAll(async () => {

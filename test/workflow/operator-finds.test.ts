@@ -292,7 +292,7 @@ test('every workflow says what it is for, and beside each of its activities and 
   const newest = new Map<string, { workflowId: string; runId: string }>();
   for await (const { type, workflowId, runId } of client.workflow.list()) if (!newest.has(type)) newest.set(type, { workflowId, runId });
   expect([...newest.keys()]).toEqual(
-    expect.arrayContaining(['settlePayments', 'sweepPayments', 'dispatchWebhooks', 'closeEventWindows', 'sendBudgetAlerts']),
+    expect.arrayContaining(['settlePayments', 'sweepPayments', 'dispatchWebhooks', 'closeEventWindows', 'sendMessages']),
   );
   const silent: string[] = [];
   for (const [type, { workflowId, runId }] of newest) {

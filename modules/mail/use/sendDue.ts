@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../db/database.ts';
 import type { Mailer } from '../../../platform/mail.ts';
 import type { SecretBox } from '../../../platform/tokens/secretBox.ts';
@@ -42,4 +43,26 @@ export async function sendAlertMails(deps: MailDeps, cancelled?: AbortSignal): P
     if (mails.length < BATCH) break;
   }
   return sent;
+}
+
+/** How e-mails are kept going. */
+export interface MailPass {
+  readonly limits: {
+    /** One pass of the activity, ms. */
+    readonly passMs: number;
+    /** How often it looks, ms. */
+    readonly pollMs: number;
+  };
+  /** Aborted when the worker stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** One pass: sends e-mails as they are due until it is over, the worker stops or `cancelled` aborts. Ends at once without a mail server. */
+export async function keepSendingMails(deps: MailDeps & MailPass, cancelled: AbortSignal): Promise<void> {
+  const stop = AbortSignal.any([deps.stopping, cancelled]);
+  const endsAt = performance.now() + deps.limits.passMs;
+  while (deps.mailer !== null && !stop.aborted && performance.now() < endsAt) {
+    await sendAlertMails(deps, stop);
+    await sleep(deps.limits.pollMs, undefined, { signal: stop }).catch(() => undefined);
+  }
 }
