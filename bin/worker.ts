@@ -145,8 +145,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
   );
   endGauges?.();
   await Promise.all([listener.close(), flights.close()]);
-  mailer?.close();
-  await Promise.all([outbound.close(), chatOutbound.close()]);
+  await Promise.all([mailer?.close(), outbound.close(), chatOutbound.close()]);
   await clientConnection.close();
   await database.close();
   await telemetry.close();

@@ -16,7 +16,10 @@ export interface Surroundings {
 }
 
 /** Links into Temporal's UI, where `TEMPORAL_UI_URL` says where it is. */
-export function linksOf({ temporalUiUrl: uiUrl, temporalNamespace: namespace }: ReturnType<typeof readAdminConfig>): WorkflowLinks {
+export function linksOf({
+  temporalUiUrl: uiUrl,
+  temporalNamespace: namespace,
+}: ReturnType<typeof readAdminConfig>): WorkflowLinks {
   return linksInto({ uiUrl, namespace });
 }
 

@@ -3,6 +3,7 @@ import { removeSiteHost } from '../../modules/hosts/use/manageHosts.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { normaliseHost } from '../../modules/kernel/hosts/host.ts';
 import { hostQuery } from '../../modules/kernel/workflow/attributes.ts';
+import type { WorkflowLinks } from '../../modules/kernel/workflow/links.ts';
 import { reportGas } from '../../modules/operations/use/onCall.ts';
 import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../modules/operations/use/operatedSites.ts';
 import { searchTenants, showTenant } from '../../modules/operations/use/search.ts';
@@ -103,10 +104,8 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
     .description('A site with its pricing, hosts and number of keys.')
     .action(async (tenantId: string) => {
       const { database, config } = await open();
-      const { found } = linksOf(config);
       const { hosts, ...site } = await showTenant({ database }, parseId(tenantId));
-      const linked = hosts.map((one) => ({ ...one, workflowsUrl: found(hostQuery(parseId(tenantId), one.host)) }));
-      print({ ...site, hosts: linked });
+      print({ ...site, hosts: withLinks(linksOf(config), site.tenantId, hosts) });
     });
   return tenant;
 }
@@ -182,4 +181,9 @@ function pricingOf(options: Record<string, unknown>): Partial<PricingInput> {
     defaultPayee: options['defaultPayee'] === 'none' ? null : options['defaultPayee'],
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+/** Hosts of a site, each with a link to its workflow. */
+function withLinks<T extends { readonly host: string }>({ found }: WorkflowLinks, tenantId: string, hosts: readonly T[]) {
+  return hosts.map((one) => ({ ...one, workflowsUrl: found(hostQuery(tenantId, one.host)) }));
 }

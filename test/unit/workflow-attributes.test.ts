@@ -67,7 +67,11 @@ test('a batch ends with what became of each payment: what is not named among tho
 });
 
 test('a look at a batch names no payment while all are sent, and none once all have settled; a look of a former release says nothing', () => {
-  const all = (state: 'broadcast' | 'settled') => sumUp([...'abc'].map((paymentId) => ({ paymentId, state, reason: null })), null);
+  const all = (state: 'broadcast' | 'settled') =>
+    sumUp(
+      [...'abc'].map((paymentId) => ({ paymentId, state, reason: null })),
+      null,
+    );
   const payments = [{ paymentId: 'a' }];
   expect(all('broadcast')).toEqual({ outcome: expect.objectContaining({ undecided: 3 }), open: 3 });
   expect(outcomesOf(payments, all('broadcast'))).toEqual([{ paymentId: 'a', became: 'sent' }]);

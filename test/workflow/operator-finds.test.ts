@@ -290,7 +290,8 @@ test('which licences were taken back: a reorganisation after which the payer is 
 
 test('every workflow says what it is for, and beside each of its activities and timers what that does', async () => {
   const newest = new Map<string, { workflowId: string; runId: string }>();
-  for await (const { type, workflowId, runId } of client.workflow.list()) if (!newest.has(type)) newest.set(type, { workflowId, runId });
+  for await (const { type, workflowId, runId } of client.workflow.list())
+    if (!newest.has(type)) newest.set(type, { workflowId, runId });
   expect([...newest.keys()]).toEqual(
     expect.arrayContaining(['settlePayments', 'sweepPayments', 'dispatchWebhooks', 'closeEventWindows', 'sendMessages']),
   );
@@ -299,8 +300,10 @@ test('every workflow says what it is for, and beside each of its activities and 
     const handle = client.workflow.getHandle(workflowId, runId);
     if (!(await (await handle.describe()).staticSummary())) silent.push(type);
     const { events } = await handle.fetchHistory();
-    for (const { activityTaskScheduledEventAttributes: activity, timerStartedEventAttributes: timer, userMetadata } of events ?? []) {
-      if ((activity || timer) && !userMetadata?.summary) silent.push(`${type}: ${activity?.activityType?.name ?? 'a timer'}`);
+    for (const event of events ?? []) {
+      const { activityTaskScheduledEventAttributes: activity, timerStartedEventAttributes: timer } = event;
+      const isSilent = (activity || timer) && !event.userMetadata?.summary;
+      if (isSilent) silent.push(`${type}: ${activity?.activityType?.name ?? 'a timer'}`);
     }
   }
   expect(silent).toEqual([]);

@@ -15,7 +15,8 @@ export interface WorkflowLinks {
 
 /** Links into Temporal's UI. For operators alone: a page there shows payments of other sites. */
 export function linksInto({ uiUrl, namespace }: TemporalUi): WorkflowLinks {
-  const workflows = uiUrl === undefined ? null : `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+  const workflows =
+    uiUrl === undefined ? null : `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
   return {
     workflow: (workflowId) =>
       workflows === null || workflowId === null ? null : `${workflows}/${encodeURIComponent(workflowId)}`,
