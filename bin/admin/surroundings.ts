@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os';
 import type { Database } from '../../db/database.ts';
 import type { Actor } from '../../modules/kernel/access/auditEntry.ts';
+import type { WorkflowLinks } from '../../modules/kernel/workflow/links.ts';
+import { linksInto } from '../../modules/kernel/workflow/links.ts';
 import type { SiteCall } from '../../modules/tenants/use/change.ts';
 import type { readAdminConfig } from '../../process/config.ts';
 import { parseId } from './options.ts';
@@ -11,6 +13,14 @@ export interface Surroundings {
   readonly print: (value: unknown) => void;
   /** Who runs the command, as the audit log names them. */
   readonly operator: () => Actor;
+}
+
+/** Links into Temporal's UI, where `TEMPORAL_UI_URL` says where it is. */
+export function linksOf({
+  temporalUiUrl: uiUrl,
+  temporalNamespace: namespace,
+}: ReturnType<typeof readAdminConfig>): WorkflowLinks {
+  return linksInto({ uiUrl, namespace });
 }
 
 /** A change of a site by the operator who runs the command; the audit log names them. */

@@ -311,6 +311,19 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/workflow/operator-finds.test.ts', name: 'a batch that nobody paid in is found by' },
   },
   {
+    id: 'failures-look-settled',
+    rule: 20,
+    bug: 'a batch ends with a payment that failed among those that settled',
+    edits: [
+      {
+        file: 'modules/settlement/rules/batchOutcome.ts',
+        search: "filter(({ became }) => became !== 'settled')",
+        replace: "filter(({ became }) => became === 'returned')",
+      },
+    ],
+    test: { file: 'test/unit/workflow-attributes.test.ts', name: 'a batch ends with what became of each payment' },
+  },
+  {
     id: 'second-fifty-not-found',
     rule: 20,
     bug: 'an operator finds only the first fifty payments of a batch',

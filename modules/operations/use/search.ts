@@ -57,7 +57,7 @@ export function searchTenants(deps: FindDeps, asked: PageAsked, wanted: TenantWa
 }
 
 /** A site with its pricing, hosts and how many keys are active. Throws not_found. */
-export async function showTenant(deps: { readonly database: Database }, tenantId: string): Promise<Record<string, unknown>> {
+export async function showTenant(deps: { readonly database: Database }, tenantId: string) {
   const wanted = { tenantId, host: null, ownerUserId: null, status: null };
   const { items } = await searchTenants(deps, { limit: 1, after: null }, wanted);
   if (!items[0]) throw new ServiceError('not_found', 'there is no such site');

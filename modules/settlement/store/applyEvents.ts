@@ -29,6 +29,8 @@ export interface Occurrence extends PaymentRef {
   readonly blockTime?: Date;
   /** It cost gas for nothing, and its payer is counted for it together with the decision (safety 19). */
   readonly strike?: true;
+  /** It is proven by a transaction that is none of ours, and was not settled before. */
+  readonly frontRun?: true;
 }
 
 /** One decision that changed a payment. */

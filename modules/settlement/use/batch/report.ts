@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { blockNumbers } from '../../../../platform/chain/evidence/receipts.ts';
 import { whereAway } from '../../../../platform/chain/rpc/rpc.ts';
 import { remembered } from '../../../../platform/pacing/remembered.ts';
-import type { BatchOutcome } from '../../rules/batchOutcome.ts';
+import type { BatchSums } from '../../rules/batchOutcome.ts';
 import type { SafeLag } from '../../rules/finality.ts';
 import { blindWaitMs, safeWaitMs } from '../../rules/finality.ts';
 import type { BatchReport } from '../../store/batchOutcome.ts';
@@ -12,10 +12,7 @@ import { holdBatch } from '../../store/relayer.ts';
 import type { SettlementDeps } from '../deps.ts';
 
 /** How a batch stands. */
-export interface BatchStanding {
-  readonly outcome: BatchOutcome;
-  /** Payments that its bytes still carry. */
-  readonly open: number;
+export interface BatchStanding extends BatchSums {
   /** The safe block has decided, and nothing of it is left to do. */
   readonly isOver: boolean;
   /** When to look again, once nothing of it is open, milliseconds from now. */
@@ -62,11 +59,11 @@ export function openStandings(deps: SettlementDeps): Standings {
     of: async (batchId) => {
       const report = await readBatchReport(deps.database, batchId);
       if (!report) return null;
-      const { outcome, open, isOver, heldMs } = report;
+      const { outcome, open, unsettled, isOver, heldMs } = report;
       const nextInMs = isOver || open > 0 ? 0 : await waitOf(report);
       const leastMs = nextInMs + LATE_MS;
       if (!isOver && heldMs < leastMs) await holdBatch(deps.database, batchId, leastMs);
-      return { outcome, open, isOver, nextInMs };
+      return { outcome, open, ...(unsettled && { unsettled }), isOver, nextInMs };
     },
   };
 }
