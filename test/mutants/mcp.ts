@@ -65,7 +65,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: "if (balance < value && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {",
+        search: "if (balance < value && (await foresee(deps.database, item)).state === 'accepted') {",
         replace: 'if (balance < value && foresee) {',
       },
     ],

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { atLedger, isAway } from '../../../../db/outage.ts';
+import { isAway } from '../../../../db/outage.ts';
 import type { BatchPart } from '../../../../platform/chain/calls/calldata.ts';
 import { gasAlone } from '../../../../platform/chain/calls/calldata.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
@@ -26,6 +26,7 @@ import { findLost } from '../../store/lostSettlements.ts';
 import type { Payment, PaymentRef, StoredLeg } from '../../store/payment.ts';
 import type { AnswerDeps } from '../answer/answer.ts';
 import { answerPayment, pendingError } from '../answer/answer.ts';
+import { atLedger } from '../answer/ledger.ts';
 import type { PaymentError, SettleReceipt } from '../answer/receipt.ts';
 import type { Attempt, Refusal } from '../answer/refuse.ts';
 import { fundOf, isVouchedBy, refuse } from '../answer/refuse.ts';
@@ -100,7 +101,11 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
  * the row exists (nothing is counted then).
  */
-export async function settle(deps: SettleDeps, request: SettleRequest): Promise<SettleReceipt> {
+export function settle(deps: SettleDeps, request: SettleRequest): Promise<SettleReceipt> {
+  return atLedger(() => settleOnce(deps, request));
+}
+
+async function settleOnce(deps: SettleDeps, request: SettleRequest): Promise<SettleReceipt> {
   const { network, rpc } = chainOf(deps, request.terms.network);
   const { payment, mode } = request;
   if (payment.lacksIdentifier) {
@@ -114,10 +119,10 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
     payer: payment.authorization.from,
     nonce: payment.authorization.nonce,
   };
-  const find = (): Promise<Payment | null> => atLedger(() => findKnown(deps.database, key));
+  const find = (): Promise<Payment | null> => findKnown(deps.database, key);
   const claimant = { tenantId: request.tenantId, accountId: request.purchase?.accountId ?? null };
   const findOwn = (): Promise<LostSettlement | null> =>
-    atLedger(() => findLost(deps.database, key, claimant, LOST_HONOURED_HOURS));
+    findLost(deps.database, key, claimant, LOST_HONOURED_HOURS);
   const misfit = checkTerms(payment, expectedTerms(request.terms, network), Math.floor(deps.now() / 1000), network);
   // Whatever does not fit is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts.
   const held = misfit && request.known === undefined ? await find() : request.known;
@@ -132,7 +137,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   }
   const looks = lookAhead(deps, request, network, { ...key, plannedGas: planned.plannedGas });
   await checkRequestKeys(deps, request, network);
-  const facts = await atLedger(() => looks.facts);
+  const facts = await looks.facts;
   const known = facts.holder && (await find());
   if (known) return answerKnown(deps, request, network, known);
   if (facts.holder)
@@ -140,7 +145,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
       ...USED,
       sentence: 'this authorization was used: its payment is no longer stored here',
     });
-  await atLedger(() => admit(deps, request, network, { payerKind: signature.payerKind, facts }));
+  await admit(deps, request, network, { payerKind: signature.payerKind, facts });
   let look = await looks.nonce;
   let own: LostSettlement | null = null;
   if (wasUsedBefore(look)) {
@@ -156,7 +161,7 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   }
   const spenders = spendersOf(request, facts);
   const unusedAtBlock = own ? own.blockNumber - 1n : look && (await believedBlock(rpc, look.blockNumber));
-  const agent = storedAgent(request.agent, await atLedger(() => looks.label));
+  const agent = storedAgent(request.agent, await looks.label);
   const item = itemOf(
     deps,
     newPayment(deps, request, network, { ...planned, unusedAtBlock, spenders, agent, hasMoved: own !== null }),
@@ -164,13 +169,13 @@ export async function settle(deps: SettleDeps, request: SettleRequest): Promise<
   const { from: account, value } = payment.authorization;
   const balance = own ? value : await looks.balance;
   // Who has spent all on this very purchase is answered by it; who has the money at any node is not refused by the word of another.
-  if (balance < value && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {
+  if (balance < value && (await foresee(deps.database, item)).state === 'accepted') {
     const most = hasOthers(rpc) ? await findHighestBalance(rpc, { network, account }) : balance;
     if (most < value) throw await no(deps, request, network, { ...SHORT, next: fundOf(attemptOf(request, network), most) });
   }
   const stale = await request.lastLook?.({ hasMoved: own !== null });
   if (stale) throw await refuse(deps, { ...attemptOf(request, network), isVouched: true }, stale);
-  const intake = await atLedger(() => store(deps.database, { ...item, requestKeys: requestKeysOf(request) }));
+  const intake = await store(deps.database, { ...item, requestKeys: requestKeysOf(request) });
   if (intake.kind === 'key_taken') throw await refuseKey(deps, request, network, intake.key);
   if (intake.kind === 'refused') throw await refusedByBudget(deps, intake.refusal);
   if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
@@ -277,7 +282,7 @@ async function checkRequestKeys(deps: SettleDeps, request: SettleRequest, networ
   const { from: payer, nonce } = payment.authorization;
   const requestHash = requestHashOf({ network: network.id, asset: network.asset, payer, nonce });
   for (const key of requestKeysOf(request)) {
-    if (await atLedger(() => isRequestKeyTaken(deps.database, { tenantId, key, requestHash }))) {
+    if (await isRequestKeyTaken(deps.database, { tenantId, key, requestHash })) {
       throw await refuseKey(deps, request, network, key);
     }
   }
