@@ -52,8 +52,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: 'const balance = own ? value : await looks.balance;',
-        replace: 'const balance = own || looks ? value : await looks.balance;',
+        search: 'const balance = await looks.balance;',
+        replace: 'const balance = looks ? value : await looks.balance;',
       },
     ],
     test: { file: 'test/fault/limits.test.ts', name: 'what is looked at last is asked for nobody who did not sign' },

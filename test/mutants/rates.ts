@@ -135,7 +135,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
         file: 'modules/settlement/use/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
         replace:
-          '  lookAhead(deps, request, network, { ...key, plannedGas: 1n });\n' +
+          '  lookAhead(call, 1n);\n' +
           '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
       },
     ],
