@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import pg from 'pg';
-import { isConflict, isDatabaseOutage, translated } from './outage.ts';
+import { isConflict, isDatabaseOutage, rethrow, translated } from './outage.ts';
 import type { Primary } from './primary.ts';
 import { clientOf, primaryOf, requirePrimary } from './primary.ts';
 
@@ -255,10 +255,6 @@ function attemptShort<T>(connect: Connect, run: Run, work: (sql: Sql) => Promise
     const [value] = await Promise.all([written, client.query('commit').catch(rethrow)]);
     return value;
   });
-}
-
-function rethrow(error: unknown): never {
-  throw translated(error);
 }
 
 /** Runs a database transaction on a connection of its own, and rolls it back when `attempt` throws. */

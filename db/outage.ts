@@ -9,7 +9,9 @@ import { ServiceError } from '../modules/kernel/errors.ts';
 export class DatabaseUnavailable extends ServiceError {
   constructor(cause: unknown, sentence = 'the database cannot be reached now; ask again') {
     super('database_unavailable', sentence, { retryAfterSeconds: 2 });
-    this.cause = cause instanceof DatabaseUnavailable ? cause.cause : cause;
+    // Of several addresses tried together the first one's words: what they are thrown as has none.
+    const said = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
+    this.cause = said instanceof DatabaseUnavailable ? said.cause : said;
   }
 
   /** For logs: with the driver's reason. */
@@ -28,6 +30,11 @@ const CONNECTION_GONE = /Connection terminated|is not queryable|timeout exceeded
 /** An error of the driver as callers of `Database` meet it: an outage is database_unavailable, anything else stays as it is. */
 export function translated(error: unknown): unknown {
   return isDatabaseOutage(error) && !isTold(error) ? new DatabaseUnavailable(error) : error;
+}
+
+/** For `catch` of a promise: rejects with the error as `translated` gives it. */
+export function rethrow(error: unknown): never {
+  throw translated(error);
 }
 
 /**

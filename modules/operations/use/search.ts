@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../../db/database.ts';
+import { rethrow } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Page, Place } from '../../paging/store/page.ts';
 import type { OperatorEntry } from '../../tenants/store/auditLog.ts';
@@ -61,7 +62,7 @@ export async function showTenant(deps: { readonly database: Database }, tenantId
   const { items } = await searchTenants(deps, { limit: 1, after: null }, wanted);
   if (!items[0]) throw new ServiceError('not_found', 'there is no such site');
   const { findTenantStory } = await import('../store/finds/site.ts'); // with MikroORM, which other commands do without
-  return { ...items[0], ...(await findTenantStory(deps.database, tenantId)) };
+  return { ...items[0], ...(await findTenantStory(deps.database, tenantId).catch(rethrow)) };
 }
 
 /** Buyer accounts, the newest first. */

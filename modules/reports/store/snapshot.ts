@@ -4,7 +4,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { COPY_OPTIONS } from '../../../db/copyText.ts';
 import type { Database, Sql } from '../../../db/database.ts';
 import { inTurn } from '../../../db/database.ts';
-import { translated } from '../../../db/outage.ts';
+import { rethrow, translated } from '../../../db/outage.ts';
 
 /** Bytes read ahead of the reader of a copy; Postgres waits with the rest. */
 const READ_AHEAD_BYTES = 65_536;
@@ -64,10 +64,6 @@ export async function openReadSnapshot(database: Database): Promise<ReadSnapshot
     copy,
     close,
   };
-}
-
-function rethrow(error: unknown): never {
-  throw translated(error);
 }
 
 /** The stream's bytes; an error that comes when nobody reads any more is nobody's. */
