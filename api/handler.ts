@@ -304,7 +304,10 @@ export function sendError(
   noteRefusal(requestId, known.code);
   const entry = { requestId, code: known.code, path: pathOf(request) };
   if (known.kind === 'defect') deps.log.error({ ...entry, err: error }, 'a request met a defect');
-  else if (known.kind === 'unavailable') deps.log.warn({ ...entry, sentence: known.message }, 'a request could not be served');
+  else if (known.kind === 'unavailable') {
+    const why = known.cause === undefined ? {} : { reason: String(known.cause) };
+    deps.log.warn({ ...entry, sentence: known.message, ...why }, 'a request could not be served');
+  }
   if (response.headersSent) {
     response.destroy();
     return;

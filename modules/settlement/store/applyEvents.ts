@@ -1,7 +1,7 @@
 import type { AlertKind } from '../../../db/alerts.ts';
 import { raiseAlert } from '../../../db/alerts.ts';
 import type { Database, Sql } from '../../../db/database.ts';
-import { isTransientError } from '../../../db/database.ts';
+import { isTransientError } from '../../../db/outage.ts';
 import type { PaymentFacts } from '../../kernel/payment/state.ts';
 import { isUndecided } from '../../kernel/payment/state.ts';
 import type { PaymentEffect, PaymentEvent } from '../rules/machine.ts';

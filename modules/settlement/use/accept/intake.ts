@@ -1,6 +1,6 @@
 import type { Database } from '../../../../db/database.ts';
-import { isTransientError, retryConflicts } from '../../../../db/database.ts';
-import { atLedger } from '../../../../db/outage.ts';
+import { retryConflicts } from '../../../../db/database.ts';
+import { isTransientError } from '../../../../db/outage.ts';
 import { findAccountsWithCode } from '../../../../platform/chain/calls/codeSize.ts';
 import { listBalances, listHighestBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
 import type { Network, Networks } from '../../../../platform/chain/network.ts';
@@ -17,6 +17,7 @@ import { foreseePayments, insertPayments, listByAuthorization } from '../../stor
 import { purchaseText } from '../../store/lock.ts';
 import type { Payment, PaymentRef, StoredLicence } from '../../store/payment.ts';
 import { fixLicences } from '../../store/payment.ts';
+import { atLedger } from '../answer/ledger.ts';
 
 /** Whose nonce is looked at. */
 type NonceAsk = Pick<Authorization, 'from' | 'nonce'> & { readonly network: Network };

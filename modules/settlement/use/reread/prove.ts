@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { isSignedByKey } from '../../../../platform/chain/signature/message.ts';
 import { refusePageProof } from '../../../identity/rules/pageProof.ts';
 import { parseSignInMessage, signerOf } from '../../../identity/rules/siwx.ts';
@@ -75,7 +74,7 @@ export async function provePurchase(deps: ProveDeps, { tenant, key }: Caller, qu
   deps.keyring.current(); // before the nonce is used up
   const { tenantId } = tenant;
   const { nonce, expiresAt } = shown;
-  if (!(await atDatabase(() => useOnce(deps.database, { kind: 'proof', tenantId, jti: USED_AS, nonce }, expiresAt))))
+  if (!(await useOnce(deps.database, { kind: 'proof', tenantId, jti: USED_AS, nonce }, expiresAt)))
     return refused('the nonce was used');
   return { entitled: true, license: await holding.mint(), expiresAt: holding.expiresAtSeconds * 1_000 };
 }
