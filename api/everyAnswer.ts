@@ -8,7 +8,7 @@ type WriteHead = (this: ServerResponse, status: number, ...given: unknown[]) => 
 const writeHead = ServerResponse.prototype.writeHead as WriteHead;
 
 /**
- * The handler with the headers that every answer carries, whoever writes it: `x-content-type-options` always, and
+ * The handler with the headers that every answer carries, from any route: `x-content-type-options` always, and
  * `strict-transport-security` where `publicUrl` is https. Over http a browser ignores the latter, and on a developer's machine it
  * would lock out whatever else runs there.
  *

@@ -190,7 +190,7 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/operations/use/connectSite.ts',
-        search: 'if (!(await atDatabase(() => isFirst(deps.database, CODE, permission)))) {',
+        search: 'if (!(await isFirst(deps.database, CODE, permission))) {',
         replace: 'if (permission === undefined) {',
       },
     ],

@@ -42,7 +42,7 @@ beforeAll(async () => {
     $wp_rewrite->flush_rules();
     $ann = wp_insert_user( array( 'user_login' => 'ann', 'user_pass' => 'ann has a password', 'display_name' => 'Ann', 'role' => 'author' ) );
     update_user_meta( $ann, ContentSettlement\\Wallet::META, '${checksumAddress(WALLETS[0] as Address)}' );
-    wp_insert_post( array( 'post_title' => 'One', 'post_name' => 'one', 'post_content' => '${WHOLE}', 'post_status' => 'publish', 'post_author' => $ann ) );
+    wp_insert_post( array( 'post_title' => 'One', 'post_name' => 'one', 'post_excerpt' => 'A teaser.', 'post_content' => '${WHOLE}', 'post_status' => 'publish', 'post_author' => $ann ) );
     wp_insert_post( array( 'post_type' => 'page', 'post_title' => 'About', 'post_name' => 'about', 'post_content' => 'Free to all.', 'post_status' => 'publish' ) );
   `);
   const admin = await logIn(world.wordpress, ADMIN.user, ADMIN.password);

@@ -5,7 +5,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database, Sql } from '../../../db/database.ts';
 import { joinTransaction } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { SecretBox } from '../../../platform/tokens/secretBox.ts';
 import type { ChallengeDeps } from '../../hosts/use/challenges.ts';
 import { openSiteHost } from '../../hosts/use/manageHosts.ts';
@@ -110,12 +109,12 @@ export async function redeemCode(deps: ConnectDeps, code: string, verifier: stri
   const proven = createHash('sha256').update(verifier).digest('base64url');
   if (permission === null || proven !== permission.codeChallenge) return refuse();
   const endsAtMs = deps.clock() + GRANT_LIFE_MS;
-  if (!(await atDatabase(() => isFirst(deps.database, CODE, permission)))) {
-    await atDatabase(() => isFirst(deps.database, GRANT, { ...permission, endsAtMs }));
+  if (!(await isFirst(deps.database, CODE, permission))) {
+    await isFirst(deps.database, GRANT, { ...permission, endsAtMs });
     return refuse();
   }
   const { userId } = await ownerStill(deps, permission);
-  const [site] = await atDatabase(() => listTenantLines(deps.database, [permission.tenantId]));
+  const [site] = await listTenantLines(deps.database, [permission.tenantId]);
   if (!site) return refuse();
   const grant = seal(deps, GRANT, { ...permission, endsAtMs });
   return { grant, expiresInSeconds: GRANT_LIFE_MS / 1_000, account: userId, site, host: permission.host };
@@ -131,20 +130,18 @@ export async function finishConnection(deps: ConnectDeps, grant: string, credits
   const call = callOf(await ownerStill(deps, permission), permission.tenantId);
   const { tenantId, host, creditsUrl, challenge } = permission;
   const names = keyNames(permission.name);
-  return await atDatabase(() =>
-    deps.database.transaction(async (sql) => {
-      if (!(await isFirst(sql, GRANT, permission))) refuse();
-      const within = { ...deps, database: joinTransaction(sql) };
-      for (const { keyId, ...key } of await listKeys(sql, tenantId)) {
-        if (key.revokedAt === null && [names.key, names.proof].includes(key.name)) await revokeSiteKey(within, call, keyId);
-      }
-      await changePricing(within, call, 'price.set', { creditsApiUrl: creditsUrl });
-      await setCreditsToken(within, call, creditsToken);
-      const { token: key } = await mintSiteKey(within, call, { name: names.key, scopes: ['tenant.read'] });
-      const proof = challenge === null ? null : await mintSiteConnectKey(within, call, { name: names.proof });
-      return { tenantId, host, key, proofKey: proof?.token ?? null, challenge };
-    }),
-  );
+  return await deps.database.transaction(async (sql) => {
+    if (!(await isFirst(sql, GRANT, permission))) refuse();
+    const within = { ...deps, database: joinTransaction(sql) };
+    for (const { keyId, ...key } of await listKeys(sql, tenantId)) {
+      if (key.revokedAt === null && [names.key, names.proof].includes(key.name)) await revokeSiteKey(within, call, keyId);
+    }
+    await changePricing(within, call, 'price.set', { creditsApiUrl: creditsUrl });
+    await setCreditsToken(within, call, creditsToken);
+    const { token: key } = await mintSiteKey(within, call, { name: names.key, scopes: ['tenant.read'] });
+    const proof = challenge === null ? null : await mintSiteConnectKey(within, call, { name: names.proof });
+    return { tenantId, host, key, proofKey: proof?.token ?? null, challenge };
+  });
 }
 
 function callOf({ userId, via }: Owner, tenantId: string): SiteCall {
