@@ -14,7 +14,6 @@ import { createWebhookActivities } from '../activities/webhooks.ts';
 import type { Database } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
-import { isAway } from '../db/outage.ts';
 import { scheduleAnomalySweep } from '../modules/anomalies/use/schedule.ts';
 import { ALERT_LIMITS } from '../modules/budgets/use/sendAlerts.ts';
 import { ensureAlertWorkflow } from '../modules/budgets/use/start.ts';

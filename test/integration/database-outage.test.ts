@@ -54,17 +54,20 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-test.for(Object.keys(WAYS))('%s is database_unavailable in an outage, for callers without the reason and for logs with it', async (name) => {
-  if (!/cut|commit/.test(name)) proxy.cut();
-  const error: unknown = await (WAYS[name] as () => Promise<unknown>)().catch((thrown: unknown) => thrown);
-  proxy.mend();
-  if (!isServiceError(error)) throw error;
-  expect(error).toMatchObject({ code: 'database_unavailable', details: { retryAfterSeconds: 2 } });
-  expect(isDatabaseOutage(error)).toBe(true);
-  const reason = (error.cause as Error).message;
-  expect(error.text).not.toContain(reason);
-  expect(String(error)).toContain(reason);
-});
+test.for(Object.keys(WAYS))(
+  '%s is database_unavailable in an outage, for callers without the reason and for logs with it',
+  async (name) => {
+    if (!/cut|commit/.test(name)) proxy.cut();
+    const error: unknown = await (WAYS[name] as () => Promise<unknown>)().catch((thrown: unknown) => thrown);
+    proxy.mend();
+    if (!isServiceError(error)) throw error;
+    expect(error).toMatchObject({ code: 'database_unavailable', details: { retryAfterSeconds: 2 } });
+    expect(isDatabaseOutage(error)).toBe(true);
+    const reason = (error.cause as Error).message;
+    expect(error.text).not.toContain(reason);
+    expect(String(error)).toContain(reason);
+  },
+);
 
 test('what Postgres refuses, or gives up for taking too long, is no outage', async () => {
   await expect(database.query('select 1 / 0')).rejects.toMatchObject({ code: '22012' });

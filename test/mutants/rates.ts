@@ -134,9 +134,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
       {
         file: 'modules/settlement/use/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
-        replace:
-          '  lookAhead(call, 1n);\n' +
-          '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
+        replace: '  lookAhead(call, 1n);\n' + '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
       },
     ],
     test: { file: 'test/integration/intake.test.ts', name: 'a signature that is not the payer’s asks for no admission' },

@@ -103,8 +103,7 @@ export async function checkLicence(
   const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
   if (!(await isAlive(deps.database, { tenantId, ...granted, path }, epochRead))) return false;
-  if (!granted.namesTenant && !(await isSoldByTenant(deps.database, { tenantId, host, ...granted })))
-    return false;
+  if (!granted.namesTenant && !(await isSoldByTenant(deps.database, { tenantId, host, ...granted }))) return false;
   return granted.holder === null || isShownByHolder(deps, granted, { ...question, slug, tenantId, host, nowSeconds });
 }
 

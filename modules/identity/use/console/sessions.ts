@@ -76,9 +76,7 @@ async function beginSession(deps: SessionDeps, owner: Owner, origin: SessionOrig
  * was closed is over at once. Throws unknown_credential for whatever is no living session, and database_unavailable.
  */
 export async function resumeSession(deps: SessionDeps, id: string): Promise<ConsoleSession> {
-  const stored = ID.test(id)
-    ? await findConsoleSession(deps.database, hashesOf(hashCredential(deps.pepper, id)))
-    : null;
+  const stored = ID.test(id) ? await findConsoleSession(deps.database, hashesOf(hashCredential(deps.pepper, id))) : null;
   const nowMs = deps.clock();
   const endsAtMs = stored && Math.min(stored.usedAt.getTime() + IDLE_MS, stored.expiresAt.getTime());
   const owner = stored !== null && endsAtMs !== null && nowMs < endsAtMs ? await ownerOf(deps, stored) : null;
