@@ -13,7 +13,7 @@ const writeHead = ServerResponse.prototype.writeHead as WriteHead;
  * would lock out whatever else runs there.
  *
  * They join the answer where its head is written, to which every way of answering comes: a header that is set before makes Node sort
- * the flat list of `send` into a table of headers, a quarter of what a quote costs.
+ * the flat list of `send` into a table of headers, and writing the answer to a quote a third dearer.
  */
 export function withSafetyHeaders(publicUrl: string | undefined, handler: RequestListener): RequestListener {
   const lines = ['x-content-type-options', 'nosniff'];

@@ -3,6 +3,7 @@ import { FAULTS } from '../../test/fault/list.ts';
 import { MUTANTS } from '../../test/mutants/list.ts';
 import type { Mutant } from '../../test/mutants/mutant.ts';
 import { BUGS } from '../../test/simulation/bugs.ts';
+import { markdownTable } from './markdownTable.ts';
 import { ROOT } from './tool.ts';
 
 /** `test/mutants/README.md`: every bug and fault that a test catches, from the lists that are run. The same text every time. */
@@ -12,11 +13,11 @@ export function renderProofs(): string {
   return `${[
     HEAD,
     ...byRule.map(([rule, mutants]) => sectionOf(rule, sentences.get(rule) ?? '', mutants)),
-    `## Bugs of the simulator\n\n${table(
+    `## Bugs of the simulator\n\n${markdownTable(
       ['Bug', 'What it does'],
       BUGS.map(({ name, bug }) => [`\`${name}\``, bug]),
     )}`,
-    `## Faults\n\n${table(
+    `## Faults\n\n${markdownTable(
       ['#', 'Fault', 'Tests'],
       FAULTS.map(({ id, fault, tests }) => [
         String(id),
@@ -37,7 +38,7 @@ faults in a drawn order, and \`test/simulation\` finds its own bugs in each run.
 
 function sectionOf(rule: number, sentence: string, mutants: readonly Mutant[]): string {
   const rows = mutants.map(({ id, bug, test }) => [`\`${id}\``, bug, shortName(test.file)]);
-  return `## Rule ${rule}\n\n[${sentence}](../../docs/invariants.md#safety-${rule})\n\n${table(['Bug', 'What it does', 'Test'], rows)}`;
+  return `## Rule ${rule}\n\n[${sentence}](../../docs/invariants.md#safety-${rule})\n\n${markdownTable(['Bug', 'What it does', 'Test'], rows)}`;
 }
 
 /** The first sentence of each rule that keeps money safe, by its number. */
@@ -49,11 +50,4 @@ function readRules(): ReadonlyMap<number, string> {
 
 function shortName(file: string): string {
   return `\`${file.replace(/^test\//, '').replace(/\.test\.ts$/, '')}\``;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows].map(
-    (row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
-  );
-  return `${lines.join('\n')}\n`;
 }

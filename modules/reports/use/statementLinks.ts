@@ -88,8 +88,8 @@ export async function makeStatementLink(
 }
 
 /**
- * The statement that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; looks at nothing but the token, so that
- * whoever gives the statement asks whether its maker could still make it (`siteOfLink`).
+ * The statement that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; looks at nothing but the token, and the
+ * caller asks whether its maker could still make it (`siteOfLink`).
  */
 export async function linkedStatement(deps: LinkReader, token: string): Promise<LinkedStatement> {
   const said = await readLink<Said>(deps, SIGNED_AS, token);
@@ -98,7 +98,7 @@ export async function linkedStatement(deps: LinkReader, token: string): Promise<
   return { tenantId, origin, authorId: said.sub, timeZone, ...requireMonth(month, timeZone) };
 }
 
-/** The answer to a link that shows no statement any more, whyever. */
+/** The answer to a link that shows no statement any more, for any reason. */
 export function statementLinkEnded(): ServiceError {
   return new ServiceError('not_found', 'this link has ended, or is not complete: ask the publisher for a new one');
 }
