@@ -16,6 +16,9 @@ export function mayRunLeft(text: string): boolean {
 
 /** A piece of text in one font and direction; pieces stand as they are drawn, from left to right. */
 export interface Run {
+  /** In the order in which it is read. */
+  readonly text: string;
+  readonly isRightToLeft: boolean;
   readonly set: SetFont;
   readonly shaped: Shaped;
   /** In units of the font's size. */
@@ -80,9 +83,10 @@ export function createSetter(fonts: Fonts): Setter {
   const set = (text: string, cut: Cut, direction: 'auto' | 'ltr'): Line => {
     const language = fonts.languageOf(text);
     const runs = (pieceOf(text, language) ?? piecesOf(text, language, direction)).map(({ file, level, text: piece }) => {
-      const setFont = fonts.setIn(file, cut, level % 2 === 1);
+      const isRightToLeft = level % 2 === 1;
+      const setFont = fonts.setIn(file, cut, isRightToLeft);
       const shaped = setFont.shape(piece);
-      return { set: setFont, shaped, width: shaped.width / setFont.unitsPerEm };
+      return { text: piece, isRightToLeft, set: setFont, shaped, width: shaped.width / setFont.unitsPerEm };
     });
     return { runs, width: runs.reduce((sum, { width }) => sum + width, 0) };
   };

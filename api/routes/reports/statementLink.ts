@@ -52,7 +52,7 @@ export const statementLinkRoute: PublicRoute = {
     const { hosts, plan, status } = await describeTenant(deps, tenantId);
     if (status !== 'active') throw new ServiceError('not_found', 'the publisher’s site is closed or suspended');
     const site = { tenantId, hosts, plan: plan as Plan | null, keyId: `links of ${tenantId}` };
-    const asked = { fromMs, toMs, authorId, isGranted: true };
+    const asked = { fromMs, toMs, authorId, timeZone, isGranted: true };
     const { bytes, ...frame } = await exportPdf({ ...deps.reports, heavy: deps.heavy }, site, asked, gone());
     const headers = {
       ...REPORT_HEADERS,

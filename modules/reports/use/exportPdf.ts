@@ -13,24 +13,25 @@ const PIECE_BYTES = 65_536;
 
 /**
  * A window's statement as a PDF, of the whole site or of one author (what legs that name him come to, and nothing of anybody else): totals,
- * pages, wallets, transactions, all from one snapshot; a site's tells the digest of the CSV of the same window. It is drawn in a thread.
+ * pages, wallets, transactions, all from one snapshot; a site's tells the digest of the CSV of the same window. It says the window by the calendar
+ * of `timeZone`, a zone that Node knows. It is drawn in a thread.
  * Throws throttled, overloaded and database_unavailable, and not_found for an author the site does not know.
  */
 export async function exportPdf(
   deps: ReportDeps & { readonly heavy: HeavyWork; readonly startDrawing?: () => Drawing },
   site: ReportSite & { readonly keyId: string },
-  asked: AskedWindow & { readonly authorId: string | null },
+  asked: AskedWindow & { readonly authorId: string | null; readonly timeZone: string },
   gone?: AbortSignal,
 ): Promise<ReportFrame & { readonly bytes: Uint8Array }> {
   const { giveBack } = await deps.heavy.beginFile(site, gone);
   let drawing: Drawing | null = null;
   try {
     const frame = frameOf(deps, site, asked);
-    const { authorId } = asked;
+    const { authorId, timeZone } = asked;
     const read = await atDatabase(async () => {
       const snapshot = await openReadSnapshot(deps.database);
       try {
-        const found = await readStatement(snapshot, { site, authorId, frame });
+        const found = await readStatement(snapshot, { site, authorId, frame, timeZone });
         const started = (deps.startDrawing ?? startDrawing)();
         drawing = started;
         if (authorId === null) {
