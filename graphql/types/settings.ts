@@ -4,11 +4,11 @@ import { DEFAULT_CLASSES, VISITOR_CLASSES } from '../../modules/gate/rules/visit
 import type { PeriodFactor } from '../../modules/kernel/licence/period.ts';
 import { mapPage } from '../../modules/paging/use/pages.ts';
 import { readReceiptsPublic } from '../../modules/receipts/use/shown.ts';
-import { readLegalDetails } from '../../modules/tenants/use/legal.ts';
 import type { ImportedPage } from '../../modules/reports/use/lists/lists.ts';
 import { importedPages } from '../../modules/reports/use/lists/lists.ts';
 import type { LicenceRules } from '../../modules/reports/use/siteSettings.ts';
 import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../modules/reports/use/siteSettings.ts';
+import { readLegalDetails } from '../../modules/tenants/use/legal.ts';
 import { choiceOf } from '../../modules/tenants/use/manageNetworks.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { requireReader } from '../request/access.ts';

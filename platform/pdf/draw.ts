@@ -92,7 +92,12 @@ function titleOf({ title, subtitle }: StatementDocument): string {
 
 /** What the file says of itself (PDF/UA-1 §7.1). pdfkit writes a title as it is into XML; its own entry has been written by then. */
 function describe(given: Pdf, title: string): void {
-  const pdf = given as unknown as { subset: number; endSubset: () => void; appendXML: (xml: string) => void; info: { Title: string } };
+  const pdf = given as unknown as {
+    subset: number;
+    endSubset: () => void;
+    appendXML: (xml: string) => void;
+    info: { Title: string };
+  };
   pdf.subset = 1;
   pdf.endSubset = () => {
     pdf.info.Title = escapeXml(title);
@@ -155,7 +160,12 @@ function drawHeader(sheet: Sheet, { title, subtitle, sum, facts }: StatementDocu
 
 function drawFact(sheet: Sheet, { label, value, isReference }: Fact): void {
   const { pdf, tags } = sheet;
-  const place = { x: MARGIN + FACT, room: widthOf(pdf) - FACT, size: 8, cut: isReference ? ('narrow' as const) : ('regular' as const) };
+  const place = {
+    x: MARGIN + FACT,
+    room: widthOf(pdf) - FACT,
+    size: 8,
+    cut: isReference ? ('narrow' as const) : ('regular' as const),
+  };
   tags.group('LI', () => {
     tags.leaf('Lbl', () => put(sheet, label, { x: MARGIN, y: sheet.y, room: FACT - GAP, size: 8, colour: GREY }));
     tags.leaf('LBody', () => {

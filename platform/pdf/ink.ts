@@ -99,7 +99,8 @@ export function createInk(given: InstanceType<typeof PDFDocument>): Ink {
       if (fill !== place.colour) operators.push(`${rgb(place.colour)} rg`);
       fill = place.colour;
       const drawn = textOperators(font, shaped, { ...place, y: pdf.page.height - place.y });
-      const isRead = isRightToLeft || (shaped.isSpelt && (font.misread.size === 0 || !shaped.glyphs.some((one) => font.misread.has(one))));
+      const isRead =
+        isRightToLeft || (shaped.isSpelt && (font.misread.size === 0 || !shaped.glyphs.some((one) => font.misread.has(one))));
       operators.push(isRead ? drawn : `/Span <</ActualText <${utf16(text)}>>> BDC\n${drawn}\nEMC`);
     },
     line: ({ x, y, width, thickness, colour }) => {
@@ -126,11 +127,7 @@ const LEVEL = 4;
 const IN_PLACE = [0, 0] as const;
 
 /** Glyphs of a run; `y` counts from the bottom of the page. A glyph that is moved has a place of its own, and so has the next. */
-function textOperators(
-  font: PageFont,
-  { glyphs, advances, offsets }: Shaped,
-  place: Omit<TextPlace, 'colour'>,
-): string {
+function textOperators(font: PageFont, { glyphs, advances, offsets }: Shaped, place: Omit<TextPlace, 'colour'>): string {
   const { embedded, codes } = font;
   const { x, y, size } = place;
   const scale = (embedded.scale * size) / 1000;

@@ -60,10 +60,7 @@ export function tagged(given: InstanceType<typeof PDFDocument>, ink: Ink): Tags 
       return `${n} ${id} 0 R`;
     });
     const tree = `<</Nums[${parents.join(' ')}]>>`;
-    objects.write(
-      root,
-      `<</Type/StructTreeRoot/K ${whole.id} 0 R/ParentTree ${tree}/ParentTreeNextKey ${parents.length}>>`,
-    );
+    objects.write(root, `<</Type/StructTreeRoot/K ${whole.id} 0 R/ParentTree ${tree}/ParentTreeNextKey ${parents.length}>>`);
     objects.finish();
     pdf._root.data.StructTreeRoot = referenceTo(root);
   };

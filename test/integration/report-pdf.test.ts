@@ -216,7 +216,11 @@ test('a statement has a number, its period in words by the calendar of its reade
 test('what was taken back stands in the summary of the window in which it was recorded, of the site and of its author', async () => {
   const site = await api.site();
   await insertPurchases(api.deps.database, [buy(site), buy(site, { steps: 2 }), buy(site, { steps: 3 })]);
-  for (const [query, amounts] of [[{}, ['0.004000', '-0.002000', '0.002000']], [{ author: 'ann' }, ['0.002800', '-0.001400', '0.001400']]] as const) { // biome-ignore format: one line
+  for (const [query, amounts] of [
+    [{}, ['0.004000', '-0.002000', '0.002000']],
+    [{ author: 'ann' }, ['0.002800', '-0.001400', '0.001400']],
+  ] as const) {
+    // biome-ignore format: one line
     const { bytes } = await statement(site, query);
     expect(rowsOf(bytes, 'Summary')).toEqual([
       ['Sold', '4', amounts[0]],

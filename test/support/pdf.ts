@@ -74,10 +74,14 @@ export function structureOf(pdf: Buffer): PdfElement[] {
   const texts = Map.groupBy(textsOf(pdf), ({ page, mark }) => `${page} ${mark}`);
   const ids = new Map([...objects].map(([id, object]) => [object, id]));
   const pages = new Map(pagesOf(objects).map((page, n) => [ids.get(page), n]));
-  const root = objects.get(reference([...objects.values()].find(({ head }) => /\/Type \/Catalog/.test(head))?.head ?? '', 'StructTreeRoot') ?? '');
-  const parents = [...(/\/Nums\[([^\]]*)\]/.exec(root?.head ?? '')?.[1] ?? '').matchAll(/(\d+) (\d+) 0 R/g)].map(([, key, id]) => {
-    return [Number(key), (objects.get(id ?? '')?.head.match(/\d+(?= 0 R)/g) ?? [])] as const;
-  });
+  const root = objects.get(
+    reference([...objects.values()].find(({ head }) => /\/Type \/Catalog/.test(head))?.head ?? '', 'StructTreeRoot') ?? '',
+  );
+  const parents = [...(/\/Nums\[([^\]]*)\]/.exec(root?.head ?? '')?.[1] ?? '').matchAll(/(\d+) (\d+) 0 R/g)].map(
+    ([, key, id]) => {
+      return [Number(key), objects.get(id ?? '')?.head.match(/\d+(?= 0 R)/g) ?? []] as const;
+    },
+  );
   const parentsOf = new Map(parents);
   const read = (id: string, parent: string | undefined): PdfElement => {
     const head = objects.get(id)?.head ?? '';

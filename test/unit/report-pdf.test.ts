@@ -63,8 +63,16 @@ test('a screen reader is told headings, facts and tables in their order, each ta
     const elements = structureOf(await drawStatement({ ...tableOf(rows, { isDense, total }), facts, notes }));
     expect(elements.map(({ tag }) => tag)).toEqual(['H1', 'P', 'P', 'L', 'H2', 'Table', 'P']);
     const [h1, subtitle, sum, list, h2, table, note] = elements;
-    expect([h1, subtitle, sum, h2, note].map((one) => one?.text)).toEqual(['Statement', 'h.example', '0.000000USDC earned', 'Lines', 'A note.']);
-    expect(list?.kids.map(({ tag, kids }) => [tag, ...kids.map((one) => `${one.tag} ${one.text}`)])).toEqual([['LI', 'Lbl Hosts', 'LBody h.example']]);
+    expect([h1, subtitle, sum, h2, note].map((one) => one?.text)).toEqual([
+      'Statement',
+      'h.example',
+      '0.000000USDC earned',
+      'Lines',
+      'A note.',
+    ]);
+    expect(list?.kids.map(({ tag, kids }) => [tag, ...kids.map((one) => `${one.tag} ${one.text}`)])).toEqual([
+      ['LI', 'Lbl Hosts', 'LBody h.example'],
+    ]);
     const cells = table?.kids.map(({ kids }) => kids.map(({ text }) => text));
     expect(cells).toEqual([['Name', 'Page', 'Amount'], ...rows, total]);
     const [head, ...others] = table?.kids ?? [];

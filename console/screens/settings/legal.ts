@@ -29,7 +29,8 @@ export function Legal({ site, done }: { readonly site: SiteSettings; readonly do
           ? 'Statements no longer say who publishes the site.'
           : `Every statement drawn from now on says: ${[legalName, legalAddress].filter(Boolean).join(', ')}.`,
       ]} />`,
-    make: ({ version, legalName, legalAddress }) => mutate(SET_LEGAL_DETAILS_DOCUMENT, { legalName, legalAddress, ifVersion: version }),
+    make: ({ version, legalName, legalAddress }) =>
+      mutate(SET_LEGAL_DETAILS_DOCUMENT, { legalName, legalAddress, ifVersion: version }),
     confirm: 'Save',
     done: () => {
       reset();

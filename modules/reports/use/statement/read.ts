@@ -47,7 +47,8 @@ function numberOf({ site, authorId, frame: { window, generatedAtMs } }: Statemen
 export async function readStatement(sql: Sql, asked: StatementOf): Promise<StatementReport> {
   const { site, authorId, frame, timeZone } = asked;
   const { tenantId, hosts } = site;
-  const { totals, corrections, groups, wallets } = authorId === null ? await ofSite(sql, asked) : await ofAuthor(sql, asked, authorId);
+  const { totals, corrections, groups, wallets } =
+    authorId === null ? await ofSite(sql, asked) : await ofAuthor(sql, asked, authorId);
   const sales = await listSettledSales(sql, { tenantId, authorId }, frame.window, MAX_SALES);
   const listed = cut(wallets, MAX_AUTHORS);
   const pages = cut(groups.filter(({ key }) => !isLicenceSlug(key)), MAX_PAGES); // biome-ignore format: one line
