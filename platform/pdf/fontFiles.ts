@@ -17,6 +17,8 @@ export interface FontFile {
   readonly path: string;
   /** Whether its simple text can be shaped from pairs (shaped.ts). Fonts of Han letters change digits by what stands further away. */
   readonly hasPairs: boolean;
+  /** Whether a blank after its letters is its own. That of emoji is as wide as they are. */
+  readonly hasBlanks: boolean;
   font: Font | null;
 }
 
@@ -67,7 +69,13 @@ function family(name: string, index: string, cut: 'standard' | 'wght', only?: st
   for (const [slice, ranges] of Object.entries(JSON.parse(readFileSync(index, 'utf8')) as Record<string, string>)) {
     if (only !== undefined && slice !== only) continue;
     const title = `${name}-${slice.replace(/[[\]]/g, '')}-${cut}-normal`;
-    const file = { name: title, path: join(dirname(index), 'files', `${title}.woff2`), hasPairs: cut === 'standard', font: null };
+    const file = {
+      name: title,
+      path: join(dirname(index), 'files', `${title}.woff2`),
+      hasPairs: cut === 'standard',
+      hasBlanks: name !== 'noto-emoji',
+      font: null,
+    };
     for (const [first, last] of ranges.split(',').map(rangeOf)) {
       for (let block = Math.floor(first / BLOCK); block <= last / BLOCK; block++) {
         blocks.set(block, [...(blocks.get(block) ?? []), { first, last, file }]);

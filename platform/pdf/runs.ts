@@ -67,7 +67,8 @@ export function createSetter(fonts: Fonts): Setter {
       const last = pieces.at(-1);
       const isMark = GOES_WITH.test(letter);
       let shown = level % 2 === 1 ? (bidi.getMirroredCharacter(letter) ?? letter) : letter;
-      const stays = last && isMark && last.file.font?.hasGlyphForCodePoint(letter.codePointAt(0) as number);
+      const isOwn = last !== undefined && (last.file.hasBlanks || letter.trim() !== '');
+      const stays = isOwn && isMark && last.file.font?.hasGlyphForCodePoint(letter.codePointAt(0) as number);
       let file = stays ? last.file : (fonts.fileOf(shown, language) ?? fonts.fileOf(letter, language));
       if (!file) {
         lacked = true;

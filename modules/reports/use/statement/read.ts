@@ -34,10 +34,10 @@ const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
  * The number of a statement: 60 bits of a digest of what it is of. There is no counter, so that the same statement has the same number whoever
- * draws it, and whenever; one of a window without an end is another one each time.
+ * draws it, and whenever; one of a window that is not over is another one each time.
  */
 function numberOf({ site, authorId, frame: { window, generatedAtMs } }: StatementOf): string {
-  const of = JSON.stringify([site.tenantId, authorId, window.fromMs, window.toMs ?? generatedAtMs]);
+  const of = JSON.stringify([site.tenantId, authorId, window.fromMs, Math.min(window.toMs ?? generatedAtMs, generatedAtMs)]);
   const digest = createHash('sha256').update(of).digest();
   const letters = Array.from(digest.subarray(0, 12), (byte) => DIGITS.charAt(byte % DIGITS.length)).join('');
   return letters.replace(/.{4}(?=.)/g, '$&-');
