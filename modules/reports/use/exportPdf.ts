@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../db/outage.ts';
 import type { HeavyWork } from '../../../platform/pacing/heavy.ts';
 import { openReadSnapshot } from '../store/snapshot.ts';
 import { MAX_EXPORT_ROWS, newestLegs } from './exportCsv.ts';
@@ -13,8 +12,7 @@ const PIECE_BYTES = 65_536;
 
 /**
  * A window's statement as a PDF, of the whole site or of one author (what legs that name him come to, and nothing of anybody else): totals,
- * pages, wallets, transactions, all from one snapshot; a site's tells the digest of the CSV of the same window. It says the window by the calendar
- * of `timeZone`, a zone that Node knows. It is drawn in a thread.
+ * pages, wallets, transactions, all from one snapshot; a site's tells the digest of the CSV of the same window. It is drawn in a thread.
  * Throws throttled, overloaded and database_unavailable, and not_found for an author the site does not know.
  */
 export async function exportPdf(
@@ -28,24 +26,21 @@ export async function exportPdf(
   try {
     const frame = frameOf(deps, site, asked);
     const { authorId, timeZone } = asked;
-    const read = await atDatabase(async () => {
-      const snapshot = await openReadSnapshot(deps.database);
-      try {
-        const found = await readStatement(snapshot, { site, authorId, frame, timeZone });
-        const started = (deps.startDrawing ?? startDrawing)();
-        drawing = started;
-        if (authorId === null) {
-          const rows = newestLegs(snapshot, site.tenantId, frame.window);
-          for await (const piece of inPieces(rows, PIECE_BYTES)) await started.addRows(piece);
-        }
-        return { found, started };
-      } finally {
-        await snapshot.close();
+    const snapshot = await openReadSnapshot(deps.database);
+    let found: Awaited<ReturnType<typeof readStatement>>;
+    try {
+      found = await readStatement(snapshot, { site, authorId, frame, timeZone });
+      drawing = (deps.startDrawing ?? startDrawing)();
+      if (authorId === null) {
+        const rows = newestLegs(snapshot, site.tenantId, frame.window);
+        for await (const piece of inPieces(rows, PIECE_BYTES)) await drawing.addRows(piece);
       }
-    });
-    return { ...frame, bytes: await read.started.draw(read.found, authorId === null ? MAX_EXPORT_ROWS : null) };
+    } finally {
+      await snapshot.close();
+    }
+    return { ...frame, bytes: await drawing.draw(found, authorId === null ? MAX_EXPORT_ROWS : null) };
   } finally {
-    await (drawing as Drawing | null)?.end();
+    await drawing?.end();
     giveBack();
   }
 }

@@ -1,5 +1,4 @@
 import type { Sql, Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { LegalDetails } from '../store/legal.ts';
 import { findLegalDetails, writeLegalDetails } from '../store/legal.ts';
 import type { SiteCall } from './change.ts';
@@ -13,7 +12,7 @@ export const MAX_LEGAL_ADDRESS = 500;
 
 /** Who publishes a site, as its statements say; null when there is no such site. Throws database_unavailable. */
 export function readLegalDetails({ reading }: { readonly reading: Sql }, tenantId: string): Promise<LegalDetails | null> {
-  return atDatabase(() => findLegalDetails(reading, tenantId));
+  return findLegalDetails(reading, tenantId);
 }
 
 /**
