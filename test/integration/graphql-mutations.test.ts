@@ -239,6 +239,14 @@ const CASES: readonly Case[] = [
     after: { receiptsPublic: false },
   },
   {
+    name: 'setLegalDetails',
+    action: 'legal.set',
+    input: () => ({ legalName: 'Meridian Media GmbH', legalAddress: 'Invalidenstraße 1, 10115 Berlin' }),
+    fields: 'legalName legalAddress',
+    before: { legalName: null, legalAddress: null },
+    after: { legalName: 'Meridian Media GmbH', legalAddress: 'Invalidenstraße 1, 10115 Berlin' },
+  },
+  {
     name: 'openHost',
     action: 'host.open',
     input: () => ({ host: 'new-host.example.com', method: 'DNS_TXT' }),

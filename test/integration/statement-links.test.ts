@@ -367,7 +367,7 @@ test('an archive whose turn does not come in time goes on when it comes, and end
   const of = { tenantId: site.tenantId, hosts: [site.host], plan: 'studio', keyId: 'k' } as const;
   const begin = async () => {
     const gone = new AbortController();
-    const file = await exportZip({ ...graph.api.deps.reports, heavy }, of, { fromMs: OCTOBER.from, toMs: OCTOBER.to, part: 1 }, gone.signal); // biome-ignore format: one line
+    const file = await exportZip({ ...graph.api.deps.reports, heavy }, of, { fromMs: OCTOBER.from, toMs: OCTOBER.to, part: 1, timeZone: 'UTC' }, gone.signal); // biome-ignore format: one line
     const endTurn = await heavy.enter({ kind: 'reports', who: 'another', of: siteName(site.tenantId) });
     return { gone, file, endTurn };
   };
