@@ -3,10 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AccountCaller } from '../modules/identity/use/accounts/authenticate.ts';
-import { authenticateAccount } from '../modules/identity/use/accounts/authenticate.ts';
 import { declareAtService } from '../modules/identity/use/accounts/declare.ts';
-import type { Caller } from '../modules/identity/use/keys/authenticate.ts';
-import { authenticate, authenticateHeld, authenticateProven } from '../modules/identity/use/keys/authenticate.ts';
+import type { Shown, Taken, Who } from '../modules/identity/use/authenticate.ts';
+import { authenticate } from '../modules/identity/use/authenticate.ts';
+import type { Caller, KeyAccess } from '../modules/identity/use/keys/authenticate.ts';
+import { authenticateHeld, authenticateProven } from '../modules/identity/use/keys/authenticate.ts';
 import { publisherHash } from '../modules/identity/use/keys/keys.ts';
 import type { KeyState } from '../modules/kernel/access/key.ts';
 import { ServiceError } from '../modules/kernel/errors.ts';
@@ -173,15 +174,12 @@ async function letAnybodyIn(
     countAddress(deps, request, costOf(route));
     return { who: { kind: 'anyone' }, holder: [['address', deps.addressOf(request)]] };
   }
-  const bearer = bearerOf(request);
-  if (bearer === null || publisherHash(deps.pepper, bearer, deps.testKeysEnabled) === null) {
-    const { accountId } = await letAccountIn(route, deps, request);
-    return { who: { kind: 'account', accountId }, holder: calledFrom([['account', accountId]], deps.addressOf(request)) };
-  }
-  const letIn = (): Promise<Caller> => authenticate(deps, bearer, { scope: 'tenant.read', freshness: 'now' });
-  const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer, name));
-  const caller = await counted({ route, deps, request }, letIn, holderOf);
-  return { who: { kind: 'publisher', caller }, holder: holderOfKey(caller.key) };
+  const who = await letIn({ route, deps, request }, { account: true, publisher: { scope: 'tenant.read', freshness: 'now' } });
+  return { who, holder: calledFrom(holderOf(who), deps.addressOf(request)) };
+}
+
+function holderOf(who: Who<{ account: true; publisher: KeyAccess }>): Holder {
+  return who.kind === 'publisher' ? holderOfKey(who.caller.key) : [['account', who.account.accountId]];
 }
 
 /** A refused credential, with the address at which a client learns who grants one (RFC 9728 §5.1). */
@@ -192,9 +190,10 @@ function withResource(error: unknown, resourceMetadata: string): unknown {
 
 /** The call of a key. One above its rate is refused, unless its route lets it in for what it carries: then it is read whole first. */
 async function letKeyIn({ route, deps, keyHashOf }: KeyHandler, request: IncomingMessage): Promise<KeyCall> {
-  const bearer = bearerOf(request);
-  const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
-  const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name));
+  const enter = async (): Promise<Caller> => {
+    const shown = { bearer: bearerOf(request), resource: resourceOf(request) };
+    return (await authenticate(deps, shown, { publisher: route.access })).caller;
+  };
   let isCounted = false;
   const count = (key: KeyState): void => {
     deps.rates?.count(holderOfKey(key), costOf(route));
@@ -202,14 +201,16 @@ async function letKeyIn({ route, deps, keyHashOf }: KeyHandler, request: Incomin
   };
   try {
     const proven = await letProvenIn({ route, deps, keyHashOf }, request, count);
-    const caller = proven ?? (await (isCounted ? letIn() : counted({ route, deps, request }, letIn, holderOf)));
+    const holderOfCaller: HolderOf<Caller> = (known, name) =>
+      known ? holderOfKey(known.key) : holderOfBearer(deps, bearerOf(request) ?? '', name);
+    const caller = proven ?? (await (isCounted ? enter() : counted({ route, deps, request }, enter, holderOfCaller)));
     return { ...(await callOf(route, deps, request)), caller };
   } catch (error) {
     if (!route.letInAboveRate || !(error instanceof RateExceeded) || error.isUnproven) throw error;
     const read = await callOf(route, deps, request).catch(() => {
       throw error;
     });
-    const call = { ...read, caller: await letIn() };
+    const call = { ...read, caller: await enter() };
     if (!(await route.letInAboveRate(call))) throw error;
     return call;
   }
@@ -226,22 +227,36 @@ async function letProvenIn(
   return keyHash && authenticateProven(deps, keyHash, scope, count);
 }
 
-/** An account by its bearer; a signed challenge counts for its address, as a sign-in does. A refusal says what a wallet may sign instead. */
+/** An account, by its bearer or by a challenge that its wallet signed. */
 async function letAccountIn(
   route: AccountRoute | AnybodyRoute | OptionalAccountRoute,
   deps: HandlerDeps,
   request: IncomingMessage,
 ): Promise<AccountCaller> {
+  return (await letIn({ route, deps, request }, { account: true })).account;
+}
+
+/**
+ * Lets an account in, or the key of a site where the route takes any; a signed challenge counts for its address, as a sign-in does. What is no key
+ * and refused hears what a wallet may sign instead.
+ */
+async function letIn<T extends Pick<Taken, 'publisher'> & { readonly account: true }>(
+  { route, deps, request }: { readonly route: Route; readonly deps: HandlerDeps; readonly request: IncomingMessage },
+  taken: T,
+): Promise<Who<T>> {
+  const bearer = bearerOf(request);
   const from = deps.addressOf(request);
-  const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from };
-  if (credential.bearer === null && credential.signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
-  const letIn = (): Promise<AccountCaller> => authenticateAccount(deps, credential);
+  const signInWithX = headerOf(request, 'sign-in-with-x');
+  if (bearer === null && signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
+  const shown: Shown = { bearer, wallet: { signInWithX, from } };
+  const enter = (): Promise<Who<T>> => authenticate(deps, shown, taken);
   try {
-    return await counted({ route, deps, request }, letIn, (account, name) => [
-      account ? ['account', account.accountId] : ['key', name],
-    ]);
+    return await counted({ route, deps, request }, enter, (who, name) =>
+      who ? holderOf(who as Parameters<typeof holderOf>[0]) : holderOfBearer(deps, bearer ?? '', name),
+    );
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'unauthenticated') throw error;
+    if (taken.publisher && bearer !== null && publisherHash(deps.pepper, bearer, deps.testKeysEnabled) !== null) throw error;
     // Fresh each time: a refusal may be an earlier one, remembered.
     throw new ServiceError(error.code, error.message, { ...error.details, signIn: declareAtService(deps) });
   }
