@@ -124,7 +124,9 @@ test('the console shows a request only where its answer goes to the host it name
     code_challenge_method: 'S256',
     ...changes,
   });
-  expect(requestOf(query())).toMatchObject({ host: 'blog.example.com', elsewhere: null });
+  expect(requestOf(query())).toMatchObject({ host: 'blog.example.com', place: 'blog.example.com', elsewhere: null });
+  const folder = 'https://blog.example.com/mallory/wp-admin/options-general.php?page=content-settlement';
+  expect(requestOf(query({ redirect_uri: folder }))?.place).toBe('blog.example.com/mallory'); // which of the host's it is
   expect(requestOf(query({ redirect_uri: 'http://127.0.0.1:81/wp-admin/options-general.php' }))?.elsewhere).toBe('127.0.0.1:81');
   for (const redirect of ['https://evil.example/', 'http://blog.example.com/', 'javascript:x', 'no address'])
     expect(requestOf(query({ redirect_uri: redirect }))).toBeNull();

@@ -64,6 +64,27 @@ test('a second site of one host is told which one is connected there, and leads 
   ]);
 });
 
+test('the administrator of one site proves no host that others of the network share, by the button or by hand; whoever runs the network does', async () => {
+  const tried = (site: number) =>
+    on(
+      site,
+      `$id = username_exists( 'folder' ) ?: wp_insert_user( array( 'user_login' => 'folder', 'user_pass' => wp_generate_password() ) );
+       add_user_to_blog( ${site}, $id, 'administrator' );
+       wp_set_current_user( $id );
+       update_option( 'permalink_structure', '/%postname%/' );
+       add_filter( 'pre_http_request', static function () { return new WP_Error( 'asked', 'the service was asked' ); } );
+       if ( ! current_user_can( 'manage_options' ) ) { throw new RuntimeException( 'no administrator' ); }
+       $proven = ContentSettlement\\Host_Proof::prove();
+       $begun  = ${site} === 1 ? null : ContentSettlement\\Connection::begin( 'https://svc.example' );
+       echo wp_json_encode( array( $proven, $begun ) );`,
+    );
+  const theirs = 'Ask an administrator of the network to connect this one.';
+  const folder = await tried(3);
+  expect(folder).toEqual([expect.stringContaining(theirs), [false, expect.stringContaining(theirs)]]);
+  expect((await tried(1))[0]).not.toContain(theirs); // alone at its host
+  expect(await proofAt(SECOND)).toEqual([200, 'tokenofshop']); // as it was
+});
+
 test('deactivated for the network, no site keeps an event; deleted, nothing of any is left', async () => {
   for (const site of [1, 2]) await on(site, 'wp_schedule_single_event( time() + 999, ContentSettlement\\Gate_Config::EVENT );');
   const left = await wordpress.php(`

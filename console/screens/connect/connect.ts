@@ -35,7 +35,7 @@ export function Connect(): View {
 function Asked({ request }: { readonly request: ConnectRequest }): View {
   const { sites, canCreateSite, user } = useSession();
   const [named, setNamed] = useState<string | undefined>(undefined); // not of the address, which a stranger may have made
-  const { host, elsewhere } = request;
+  const { host, place, elsewhere } = request;
   const chosen = choiceOf(named, sites, host, canCreateSite);
   const isNew = chosen === NEW;
   const site = useQuery<ConnectAnswer>(isNew || chosen === null ? null : CONNECT_DOCUMENT, { tenantId: chosen });
@@ -48,7 +48,9 @@ function Asked({ request }: { readonly request: ConnectRequest }): View {
     ...(canCreateSite ? [{ value: NEW, label: `A new site for ${host}` }] : []),
   ];
   const about =
-    elsewhere === null ? `Its WordPress asks for this.` : `A WordPress on this computer, at ${elsewhere}, asks for this.`;
+    elsewhere === null
+      ? `The WordPress at ${place} asks for this.`
+      : `A WordPress on this computer, at ${elsewhere}, asks for this.`;
   const inside = (): View => {
     if (sites.length === 0 && !canCreateSite)
       return html`<${Notice} title="You have no site here">Ask the operator of this service for one, then press Connect in your WordPress again.<//>`;
@@ -131,7 +133,7 @@ async function begin(host: string): Promise<string> {
 }
 
 /** Says yes: the address that leads back to the WordPress. Throws `Problem`. */
-async function authorize({ elsewhere: _, ...asked }: ConnectRequest, tenantId: string): Promise<string> {
+async function authorize({ place: _, elsewhere: __, ...asked }: ConnectRequest, tenantId: string): Promise<string> {
   const { status, body, requestId } = await call('POST', '/connect/authorize', { body: { tenantId, ...asked }, csrf: csrfNow() });
   const to = typeof body === 'object' && body !== null && 'redirectTo' in body ? body.redirectTo : null;
   if (status !== 200) throw refusalOf(status, body, requestId);

@@ -6,6 +6,8 @@ export interface ConnectRequest {
   readonly state: string;
   readonly codeChallenge: string;
   readonly codeChallengeMethod: string;
+  /** The WordPress, for people: its host with its folder, of which a host may have several. */
+  readonly place: string;
   /** Where the answer goes, for people; null: the site's own admin pages. */
   readonly elsewhere: string | null;
 }
@@ -28,6 +30,7 @@ export function requestOf(query: Readonly<Record<string, string>>): ConnectReque
   const { hostname } = new URL(`https://${host}`);
   const isHere = redirect.protocol === 'http:' && LOOPBACK.test(redirect.hostname);
   if (!isHere && (redirect.protocol !== 'https:' || redirect.hostname !== hostname)) return null;
+  const place = hostname + redirect.pathname.replace(/\/wp-admin\/.*$/, '');
   const elsewhere = isHere ? redirect.host : null;
-  return { host: hostname, redirectUri, creditsUrl, state, codeChallenge, codeChallengeMethod, elsewhere };
+  return { host: hostname, redirectUri, creditsUrl, state, codeChallenge, codeChallengeMethod, place, elsewhere };
 }

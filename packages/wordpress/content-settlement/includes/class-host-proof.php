@@ -56,8 +56,29 @@ final class Host_Proof {
 		return self::TOKEN . '_' . md5( self::host() );
 	}
 
+	/** Other sites of the network under this host; none where WordPress is no network. */
+	public static function neighbours(): array {
+		return is_multisite() ? get_sites( array( 'domain' => self::host(), 'site__not_in' => array( get_current_blog_id() ), 'number' => 1000 ) ) : array();
+	}
+
+	/**
+	 * Why this user may not have the host proven, as a sentence; '' when he may. The proof is of the whole host, so the administrator of one of its
+	 * folders does not take it to an account of his own: that is for whoever runs the network.
+	 */
+	public static function forbidden(): string {
+		if ( array() === self::neighbours() || current_user_can( 'manage_network_options' ) ) {
+			return '';
+		}
+		/* translators: %s: host name. */
+		return sprintf( __( 'Other sites of this network are at %s, too. Ask an administrator of the network to connect this one.', 'content-settlement' ), self::host() );
+	}
+
 	/** Opens the challenge and has it checked at once. Returns '' when the site is proven, else what is missing, as a sentence. */
 	public static function prove(): string {
+		$forbidden = self::forbidden();
+		if ( '' !== $forbidden ) {
+			return $forbidden;
+		}
 		$opened = self::ask( '/_svc/verify-host', array( 'host' => self::host(), 'method' => 'well-known' ) );
 		if ( 409 === $opened['status'] ) {
 			$is_ours = 'host_already_added' === ( $opened['body']->error ?? '' );

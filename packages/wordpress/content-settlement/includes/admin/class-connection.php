@@ -170,6 +170,10 @@ final class Connection {
 			/* translators: 1: host name, 2: host name. */
 			return sprintf( __( 'The admin pages are at %1$s and the site is at %2$s. Enter a key by hand (below).', 'content-settlement' ), (string) ( $admin['host'] ?? '' ), Host_Proof::host() );
 		}
+		$forbidden = Host_Proof::forbidden();
+		if ( '' !== $forbidden ) {
+			return $forbidden;
+		}
 		$other = self::other_on_host();
 		return '' === $other
 			? ''
@@ -179,10 +183,7 @@ final class Connection {
 
 	/** Another site of the network that is connected under this host; '' for none. */
 	private static function other_on_host(): string {
-		if ( ! is_multisite() ) {
-			return '';
-		}
-		foreach ( get_sites( array( 'domain' => Host_Proof::host(), 'site__not_in' => array( get_current_blog_id() ), 'number' => 1000 ) ) as $site ) {
+		foreach ( Host_Proof::neighbours() as $site ) {
 			if ( '' !== (string) get_blog_option( (int) $site->blog_id, Settings::KEY, '' ) ) {
 				return $site->domain . $site->path;
 			}
