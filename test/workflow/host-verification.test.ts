@@ -340,6 +340,8 @@ test('a workflow of many checks continues as new and still answers', async () =>
     return (await handle.describe()).runId !== first;
   });
   expect((await check(host)).body).toEqual({ verified: false, reason: 'not_verified' });
+  const again = await handle.describe();
+  expect([await again.staticSummary(), again.runId === first]).toEqual([`proof of ${host}`, false]);
   await saveHistory(world.client, `host:${tenantId}:${host}`, 'verifyHost-continued', first);
 });
 

@@ -419,7 +419,7 @@ async function rememberPurchases(sql: Sql, decided: readonly Decided[]): Promise
   const bought = decided.filter(({ payment, decision }) => payment.purpose === 'licence' && decision.state !== 'superseded');
   if (bought.length === 0) return;
   await sql.query(
-    `insert into unfollowed_purchase (tenant_id, payment_id, network)
+    `insert into open_purchase (tenant_id, payment_id, network)
      select * from unnest($1::uuid[], $2::uuid[], $3::text[])`,
     [
       bought.map(({ payment }) => payment.tenantId),
