@@ -23,9 +23,10 @@ import type { AuthorizationKey, IntakeItem, NewPayment } from '../../store/intak
 import { isRequestKeyTaken, requestHashOf } from '../../store/intake.ts';
 import type { LostSettlement } from '../../store/lostSettlements.ts';
 import { findLost } from '../../store/lostSettlements.ts';
+import { takeOwed } from '../../store/owed.ts';
 import type { Payment, PaymentRef, StoredLeg } from '../../store/payment.ts';
 import type { AnswerDeps } from '../answer/answer.ts';
-import { answerPayment, pendingError } from '../answer/answer.ts';
+import { answerOwed, answerPayment, pendingError } from '../answer/answer.ts';
 import type { PaymentError, SettleReceipt } from '../answer/receipt.ts';
 import type { Attempt, Refusal } from '../answer/refuse.ts';
 import { fundOf, isVouchedBy, refuse } from '../answer/refuse.ts';
@@ -94,7 +95,7 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
  * Settles one payment and answers with its receipt. The checks in their order (safety 12): terms → signature → stored answer → admission →
  * nonce → balance → last look → row, with the guard → chain. Before the balance nothing is written but the observation of what a site or an
  * account presented (`no`). A second call with the same authorization and the same purchase gets the first one's answer, byte for byte, until
- * its licence ends; for another purchase it is refused.
+ * its licence ends, and where its page is owed a few times more within the day; for another purchase it is refused.
  * What is read before the row is read side by side; the answers keep their order. One that our own
  * transaction carried before a restore lost its row gets the row anew, once, where it may be shown (ADR 0018).
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
@@ -394,6 +395,8 @@ async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Ne
   }
   const { licence } = known;
   if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {
+    // What its buyer never got is given again; else what calldata publishes would open the page for ever.
+    if (await atLedger(() => takeOwed(deps.database, known))) return answerOwed(deps, { ...known, licence }, request.receiptName);
     const sentence = 'already used: this payment was settled and its licence has expired';
     throw await no(deps, request, network, { ...USED, sentence });
   }
