@@ -1,10 +1,9 @@
 /**
- * Words about pages that were sold: the hash of what was sent, for the record of its payment. Nobody waits for them, and none is worth a second
- * try against a service that refuses it. What bounds the cost: one hash a sale, 500 words that wait, one call of 50 in two seconds.
+ * Words about pages that were sold: the hash of what was sent, for the record of its payment, and how the answer ended. Nobody waits for them, and none is
+ * worth a second try against a service that refuses it. What bounds the cost: two words a sale, 500 that wait, one call of 50 in two seconds.
  */
-import type { Client, ServedBody } from '../client.ts';
+import type { Client, Outcome, ServedBody } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
-import { decodedPage } from '../selling/decoded.ts';
 import { isAway } from './failures.ts';
 import { nothingWaits, waits } from './leaving.ts';
 
@@ -15,10 +14,10 @@ const MOST = 500;
 /** Takes pages that were sold. */
 export interface Bodies {
   /**
-   * Hashes a page, all of it and without its content coding (RFC 9530's Repr-Digest of the identity coding), and keeps the word for its payment; it
-   * leaves within two seconds. A page whose coding cannot be undone gets none. Never waits, never throws.
+   * Keeps the word about a page that goes out for a payment: its hash, without its content coding, null for one that has none here. It leaves within two
+   * seconds. Whoever sends the page tells how that ended, once: a service that hears `lost` has the page served again for a day. Never waits, never throws.
    */
-  add(receiptId: string, chunks: readonly Uint8Array[], encoding?: string): void;
+  add(receiptId: string, page: { readonly sha256: string; readonly bytes: number } | null): (outcome: Outcome) => void;
   /** Sends what is there. Never rejects. */
   flush(): Promise<void>;
   /** True when some wait. */
@@ -29,25 +28,19 @@ export interface Bodies {
 export function openBodies({
   client,
   breaker,
+  now,
 }: {
   readonly client: Pick<Client, 'noteBodies'>;
   readonly breaker: Breaker;
+  readonly now: () => number;
 }): Bodies {
-  let hashing = 0;
-  let hashed: Promise<void> = Promise.resolve();
   let queue: readonly ServedBody[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
+  let lastMs = 0;
 
-  /** Words wait in the order of the sales, whichever hash is ready first: what is too much is the oldest. */
-  async function keep(word: Promise<ServedBody | null>, before: Promise<void>): Promise<void> {
-    const [one] = await Promise.all([word, before]);
-    hashing -= 1;
-    if (one !== null) queue = [...queue, one].slice(-MOST);
-  }
   async function flush(): Promise<void> {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    await hashed;
     while (queue.length > 0 && breaker.mayCall()) {
       const batch = queue.slice(0, BATCH);
       queue = queue.slice(BATCH);
@@ -72,37 +65,26 @@ export function openBodies({
     nothingWaits(leave);
     void flush();
   };
+  const keep = (word: ServedBody): void => {
+    queue = [...queue, word].slice(-MOST);
+    waits(leave);
+    schedule();
+  };
   return {
-    add: (receiptId, chunks, encoding) => {
-      if (chunks.every(({ length }) => length === 0)) return;
-      hashing += 1;
-      hashed = keep(
-        wordFor(receiptId, [...chunks], encoding).catch(() => null),
-        hashed,
-      );
-      waits(leave);
-      schedule();
+    add: (receiptId, page) => {
+      // One answer has one time: what is said twice of it is no second answer.
+      lastMs = Math.max(now(), lastMs + 1);
+      const word: ServedBody = { receiptId, at: lastMs, ...(page ? { sha256: page.sha256, bytes: page.bytes } : {}) };
+      keep(word);
+      let isTold = false;
+      return (outcome) => {
+        if (isTold) return;
+        isTold = true;
+        if (queue.includes(word)) queue = queue.map((one) => (one === word ? { ...word, outcome } : one));
+        else keep({ receiptId, at: word.at, outcome });
+      };
     },
     flush,
-    isDue: () => queue.length > 0 || hashing > 0,
+    isDue: () => queue.length > 0,
   };
-}
-
-async function wordFor(receiptId: string, chunks: readonly Uint8Array[], encoding?: string): Promise<ServedBody | null> {
-  const decoded = await decodedPage(chunks, encoding);
-  if (decoded === null) return null;
-  const page = joined(decoded);
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', page));
-  const sha256 = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return { receiptId, sha256, bytes: page.length };
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const page = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    page.set(chunk, at);
-    at += chunk.length;
-  }
-  return page;
 }
