@@ -134,7 +134,12 @@ function answeredOf(answer: PaymentRecord['answer']): string {
 function heldOf(held: PaymentRecord['held']): string {
   if (held === null) return 'The buyer did not say.';
   const { sha256, message, signature, isAsSent } = held;
-  const compared = isAsSent === null ? 'the site did not say what it sent' : isAsSent ? 'the page that was sent' : 'not the page that the site says it sent';
+  const compared =
+    isAsSent === null
+      ? 'the site did not say what it sent'
+      : isAsSent
+        ? 'the page that was sent'
+        : 'not the page that the site says it sent';
   return `<code>${text(sha256)}</code><br><small>as the buyer signed; ${compared}</small>
 <details><summary>What the buyer signed about it</summary><pre>${text(message)}</pre><pre>${text(signature)}</pre></details>`;
 }

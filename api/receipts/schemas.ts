@@ -20,9 +20,14 @@ const ServedBody = z
       sha256: z.exactOptional(sha256),
       bytes: z.exactOptional(z.int('must be a number of bytes').min(1, 'must not be empty')),
       at: z.exactOptional(
-        z.int('must be epoch milliseconds').min(0, 'must be epoch milliseconds').max(4_102_444_800_000, 'must be epoch milliseconds').meta({
-          description: 'When the answer was given: one answer has one time. Without it only the first word about a payment counts.',
-        }),
+        z
+          .int('must be epoch milliseconds')
+          .min(0, 'must be epoch milliseconds')
+          .max(4_102_444_800_000, 'must be epoch milliseconds')
+          .meta({
+            description:
+              'When the answer was given: one answer has one time. Without it only the first word about a payment counts.',
+          }),
       ),
       outcome: z.exactOptional(outcome),
     },
@@ -33,10 +38,7 @@ const ServedBody = z
   .refine((one) => one.sha256 !== undefined || one.at !== undefined, 'must say sha256 and bytes, or at');
 
 /** 1 to 50 words of a site about pages that it served. */
-export const ServedBodies = z
-  .array(ServedBody)
-  .min(1, 'must hold at least one')
-  .max(50, 'holds at most 50');
+export const ServedBodies = z.array(ServedBody).min(1, 'must hold at least one').max(50, 'holds at most 50');
 
 /** What a payer says it holds. */
 export const HeldWordBody = z.object(
@@ -56,7 +58,10 @@ export const HeldBody = z
     id: z.string(),
     sha256,
     heldAt: z.int().meta({ description: 'Epoch milliseconds.' }),
-    isAsSent: z.boolean().nullable().meta({ description: 'Whether the site says that it sent this page; null: it said nothing.' }),
+    isAsSent: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Whether the site says that it sent this page; null: it said nothing.' }),
   })
   .meta({ id: 'HeldPage' });
 

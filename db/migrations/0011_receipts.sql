@@ -13,9 +13,8 @@ create table page_answer (
   again_count integer not null default 0 check (again_count >= 0), -- answers after the first one
   again_sha256 bytea check (octet_length(again_sha256) = 32), -- of the newest of these, where the page had changed
   again_bytes bigint check (again_bytes > 0),
-  -- Answers after the licence had ended, for nothing: to the payment itself, and to another one that the same wallet signed.
-  opened_by_payment smallint not null default 0 check (opened_by_payment between 0 and 3),
-  opened_by_wallet smallint not null default 0 check (opened_by_wallet between 0 and 5),
+  -- Licences given for nothing after the first had ended, each to another payment that the same wallet signed.
+  owed_given smallint not null default 0 check (owed_given between 0 and 5),
   -- What the payer says it holds, with the signature of that sentence: once, and never changed.
   held_sha256 bytea check (octet_length(held_sha256) = 32),
   held_signature bytea,

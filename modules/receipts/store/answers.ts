@@ -71,9 +71,7 @@ export async function writeHeld(
     tables
       .insertInto('page_answer')
       .values({ tenantId, paymentId, ...said })
-      .onConflict((on) =>
-        on.columns(['tenantId', 'paymentId']).doUpdateSet(said).where('page_answer.heldAt', 'is', null),
-      )
+      .onConflict((on) => on.columns(['tenantId', 'paymentId']).doUpdateSet(said).where('page_answer.heldAt', 'is', null))
       .returning('paymentId'),
   );
   return written.length > 0;

@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { PageAnswer } from '../rules/answer.ts';
 import { listAnswers } from '../store/answers.ts';
 
@@ -9,5 +8,5 @@ export function readAnswers(
   tenantId: string,
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, PageAnswer>> {
-  return atDatabase(() => listAnswers(reading, tenantId, paymentIds));
+  return listAnswers(reading, tenantId, paymentIds);
 }

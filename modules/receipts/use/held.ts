@@ -1,5 +1,4 @@
 import type { Database, Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Rpc } from '../../../platform/chain/rpc/rpc.ts';
 import { isSignedByKey } from '../../../platform/chain/signature/message.ts';
 import type { CodeWallets } from '../../identity/use/accounts/codeWallets.ts';
@@ -55,11 +54,14 @@ export async function noteHeld(deps: HeldDeps, id: string, word: HeldWord, from:
     throw new ServiceError('unknown_credential', sentence, { next: { action: 'fix_request' } });
   }
   const said = { sha256, signature };
-  await atDatabase(() => writeHeld(deps.database, payment, said));
-  const answer = (await atDatabase(() => listAnswers(deps.database, payment.tenantId, [paymentId]))).get(paymentId);
+  await writeHeld(deps.database, payment, said);
+  const answer = (await listAnswers(deps.database, payment.tenantId, [paymentId])).get(paymentId);
   if (!answer?.held) throw new Error('what a buyer said was not written');
   if (answer.held.sha256 !== sha256) {
-    throw new ServiceError('conflict', `the payer said before that it holds the SHA-256 ${answer.held.sha256}: the first word stands`);
+    throw new ServiceError(
+      'conflict',
+      `the payer said before that it holds the SHA-256 ${answer.held.sha256}: the first word stands`,
+    );
   }
   return { id: paymentId, sha256, heldAtMs: answer.held.atMs, isAsSent: isAsSent(answer, sha256) };
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Networks } from '../../../platform/chain/network.ts';
 import type { LicenceSigner } from '../../../platform/tokens/jws.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -59,7 +58,7 @@ export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentR
 
 /** The payment of a record; throws as `readRecord`. */
 export async function findShownPayment(sql: Sql, id: string): Promise<PublicPayment> {
-  const found = UUID.test(id) ? await atDatabase(() => findPublicPayment(sql, id)) : null;
+  const found = UUID.test(id) ? await findPublicPayment(sql, id) : null;
   if (!found) throw new ServiceError('not_found', 'there is no receipt with this id');
   return found;
 }
@@ -82,7 +81,7 @@ async function transfersOf(
     split: legWords === null ? null : payTo,
     at: blockTime ?? decidedAt ?? at,
   };
-  const found = await atDatabase(() => listTransfersBeside(database, place));
+  const found = await listTransfersBeside(database, place);
   return found.map(({ position, ...transfer }) => ({
     ...transfer,
     role: position === own ? 'payment' : transfer.to === payTo ? 'beside' : 'payout',

@@ -14,7 +14,7 @@ import { LEADING_STATES, newPayment, SETTLED_STATES } from '../../kernel/payment
 import type { GuardDecision, Sibling } from '../rules/guard.ts';
 import { ACCEPTED_CHANNEL } from './announce.ts';
 import { buyerOf, lockPurchases } from './lock.ts';
-import { countOwed, isOwedSql } from './owed.ts';
+import { countOwed, IS_OWED } from './owed.ts';
 import type { AwaitedLicence, Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
 import { returnPayments } from './returning.ts';
@@ -59,7 +59,7 @@ const STATE = [
 ] as const;
 
 /**
- * What intake found: a first row, an earlier one of the same authorization (whoever's it is), a budget that refuses it, or a request key that
+ * What intake found: a first row, an earlier one of the same authorization (of any site), a budget that refuses it, or a request key that
  * belongs to another authorization.
  */
 export type Intake =
@@ -80,7 +80,7 @@ export interface IntakeItem {
   readonly guard: (siblings: readonly Sibling[], sql: Sql) => GuardDecision | Promise<GuardDecision>;
   /** The request keys that it was shown with; with its row they become those of its authorization, for a day. None unless told. */
   readonly requestKeys?: readonly string[];
-  /** The trace that it belongs to (W3C Trace Context), for whoever sends it. */
+  /** The trace that it belongs to (W3C Trace Context), continued by the worker that sends it. */
   readonly trace?: string | null;
 }
 
@@ -211,7 +211,7 @@ async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): P
   return new Set(rows.map((row) => row.payment_id));
 }
 
-/** What an authorization is known by: it settles once, whoever sells with it. */
+/** What identifies an authorization: it settles once, across all sites. */
 export interface AuthorizationKey {
   readonly network: string;
   readonly asset: string;
@@ -274,14 +274,14 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
   const byWallet = sql.query<SiblingRow>(
     `select asked_by as "askedBy", ${SIBLING.text}, coalesce(s.settled_at, s.decided_at) as "settledAt",
-            i.network = own.network and ${isOwedSql('wallet')} as "isOwed"
+            i.network = own.network and ${IS_OWED} as "isOwed"
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[])
             as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by, network)
        join payment_intake as i using (tenant_id, kind, mode, purpose) cross join lateral ${stateOf('i')} as s
       where ${sameText('i.payer', 'own.payer')} and ${sameText('i.resource_key', 'own.resource_key')}
         and (s.state in (${sqlStates(LEADING_STATES)})
          or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours')
-         or (i.network = own.network and ${isOwedSql('wallet')}))
+         or (i.network = own.network and ${IS_OWED}))
       order by i.accepted_at desc`,
     [
       column((p) => p.tenantId),

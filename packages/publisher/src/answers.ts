@@ -44,12 +44,6 @@ export function paidHeaders(settlement: Settlement = {}): Readonly<Record<string
   };
 }
 
-/** The same with the digest of the page, where there is one and our headers have room for it. */
-export function withDigest(headers: Readonly<Record<string, string>>, field: string | null): Readonly<Record<string, string>> {
-  const longer = field === null ? headers : { ...headers, 'unencoded-digest': field };
-  return lineBytes(longer) <= MOST_OUR_HEADER_BYTES ? longer : headers;
-}
-
 /**
  * What to change on a page's own headers so that it has these, too: `vary` is added to, and a site's own words about other origins stay.
  */

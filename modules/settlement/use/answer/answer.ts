@@ -63,20 +63,6 @@ export async function answerPayment(deps: AnswerDeps, payment: Payment, name: Re
   }
 }
 
-/**
- * The answer for a settled page whose licence has ended and which is owed (`takeOwed`): a licence of the usual length from now on, under the id that was
- * paid for, so that whoever revokes one revokes both. Nothing moves.
- */
-export function answerOwed(
-  deps: AnswerDeps,
-  payment: Payment & { readonly licence: StoredLicence },
-  name: ReceiptName = 'service',
-): Promise<SettleReceipt> {
-  const { jti } = payment.licence;
-  const licence = { ...freshLicence(deps, payment, null), jti };
-  return receiptOf(deps, { holder: { ...payment, licence }, paid: payment, chargedMicro: 0n, name });
-}
-
 /** The first purchase's receipt, unchanged; or a fresh licence under a live one, for which nothing moves (safety 14). */
 async function answerSuperseded(deps: AnswerDeps, payment: Payment, name: ReceiptName): Promise<SettleReceipt> {
   const successor = payment.successorId

@@ -3,7 +3,7 @@
  * each, and hold 64 MiB in all.
  */
 import type { Answer } from '../answers.ts';
-import { offerAnswer, paidHeaders, refusalAnswer, waitAnswer, withDigest } from '../answers.ts';
+import { offerAnswer, paidHeaders, refusalAnswer, waitAnswer } from '../answers.ts';
 import type { Client, Outcome, Quote, Receipt, Result } from '../client.ts';
 import { Breaker } from '../core/breaker.ts';
 import { decideSettled, isServable } from '../core/decide.ts';
@@ -15,7 +15,6 @@ import type { Bodies } from '../telling/bodies.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
 import { hasContent } from './decoded.ts';
-import { digestOf } from './digest.ts';
 import type { AsMarkdown, MarkdownPage } from './markdown.ts';
 import { openMarkdown } from './markdown.ts';
 
@@ -159,10 +158,7 @@ async function markdownOf({ asMarkdown, tokens }: Till, page: Page, made: Finish
   return markdown;
 }
 
-function given(
-  markdown: MarkdownPage | null,
-  headers: Readonly<Record<string, string>>,
-): Extract<SaleResult, { act: 'page' }> {
+function given(markdown: MarkdownPage | null, headers: Readonly<Record<string, string>>): Extract<SaleResult, { act: 'page' }> {
   if (markdown === null) return { act: 'page', headers };
   const all = { ...headers, ...markdown.headers };
   return markdown.body === null ? { act: 'page', headers: all } : { act: 'page', headers: all, body: markdown.body };
@@ -218,9 +214,8 @@ async function resultOf(
     const sold = given(markdown === 'busy' ? null : markdown, paid);
     if (!purchase.isMarkdown) countTokens(deps, page, made);
     const sent: Pick<FinishedPage, 'chunks' | 'encoding'> = sold.body ? { chunks: [sold.body] } : made;
-    const digest = sent.chunks ? await digestOf(sent.chunks, sent.encoding) : null;
-    const ended = typeof receiptId === 'string' ? deps.bodies?.add(receiptId, digest) : undefined;
-    return { ...sold, headers: withDigest(sold.headers, digest?.field ?? null), ...(ended ? { ended } : {}) };
+    const ended = typeof receiptId === 'string' ? deps.bodies?.add(receiptId, sent.chunks ?? [], sent.encoding) : undefined;
+    return ended ? { ...sold, ended } : sold;
   }
   const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });
   if (decision.act === 'wait') return wait(deps, answer, decision.needsOwner);
