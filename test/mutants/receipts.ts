@@ -178,7 +178,7 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     test: { file: answers, name: 'a page is paid for again once its licence has ended' },
   },
   {
-    id: 'held-by-anybody',
+    id: 'held-page-by-anybody',
     rule: 25,
     bug: 'a stranger who knows the id says which page the buyer holds',
     edits: [{ file: 'modules/receipts/use/held.ts', search: 'if (!isSigned) {', replace: 'if (!isSigned && 1 < 0) {' }],
