@@ -108,8 +108,24 @@ function Bought({ payment }: { readonly payment: Row }): View {
           ? html`${licence.pages} ${licence.pages === 1 ? 'page' : 'pages'}, until <${Time} at=${licence.until} />${licence.revokedAt ? html` <${Badge} tone="bad">Revoked<//>` : null}`
           : null,
       ],
+      ['Page sent', answered(payment.answer)],
     ]} />
   <//>`;
+}
+
+/** What became of the page, in a line; null where nobody said. */
+function answered(answer: Row['answer']): View | null {
+  if (answer === null) return null;
+  const { outcome, lostAt, servedAgain, heldSha256, isHeldAsSent } = answer;
+  const said = [
+    ...(lostAt === null ? [] : [html`lost <${Time} at=${lostAt} />`]),
+    ...(outcome === 'DELIVERED' ? [lostAt === null ? 'delivered' : 'delivered in the end'] : []),
+    ...(servedAgain === 0 ? [] : [`served again ${servedAgain === 1 ? 'once' : `${servedAgain} times`}`]),
+    ...(heldSha256 === null
+      ? []
+      : [isHeldAsSent === false ? html`<${Badge} tone="bad">The buyer holds another page<//>` : 'the buyer holds it']),
+  ];
+  return html`${said.map((part, at) => html`${at === 0 ? '' : ', '}${part}`)}`;
 }
 
 function Proof({ payment }: { readonly payment: Row }): View {
