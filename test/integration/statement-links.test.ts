@@ -291,7 +291,7 @@ test('the archive of a month has a PDF of each author the credits name, and a ta
   expect(answer.headers.get('content-disposition')).toContain('-2026-10-01-2026-10-31.zip');
   expect([...files.keys()]).toEqual(['statements.csv', '1-Ann _ Ä.pdf', '2-bob.pdf']);
   const pdf = await fetch(
-    `${graph.api.url}/_svc/earnings/export.pdf?${new URLSearchParams({ from: String(OCTOBER.from), to: String(OCTOBER.to), author: 'bob' })}`,
+    `${graph.api.url}/_svc/earnings/export.pdf?${new URLSearchParams({ from: String(OCTOBER.from), to: String(OCTOBER.to), author: 'bob', timeZone: 'Europe/Berlin' })}`,
     {
       headers: { authorization: `Bearer ${site.key}` },
     },
