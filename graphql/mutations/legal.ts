@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LegalDetails } from '../../modules/tenants/use/legal.ts';
-import { MAX_LEGAL_ADDRESS, MAX_LEGAL_NAME, setLegalDetails } from '../../modules/tenants/use/legal.ts';
+import { isPrintedAsRead, MAX_LEGAL_ADDRESS, MAX_LEGAL_NAME, setLegalDetails } from '../../modules/tenants/use/legal.ts';
 import { builder } from '../schema/builder.ts';
 import { IF_VERSION, line, optional, ownerMutation, TENANT_ID } from './field.ts';
 
@@ -11,6 +11,9 @@ const SetLegalDetailsPayload = builder.objectRef<LegalDetails>('SetLegalDetailsP
     legalAddress: t.exposeString('legalAddress', { nullable: true, description: 'Null: statements do not say.' }),
   }),
 });
+
+const printed = (max: number) =>
+  line(max).refine(isPrintedAsRead, 'is blank, or has characters that turn text around or break the line');
 
 ownerMutation('setLegalDetails', {
   description: 'Sets the legal name and address of the publisher, which stand in every statement drawn from now on.',
@@ -23,7 +26,7 @@ ownerMutation('setLegalDetails', {
       legalAddress: t.string({ description: `In one line; ${MAX_LEGAL_ADDRESS} characters at most.` }),
     }),
   }),
-  schema: z.object({ legalName: optional(line(MAX_LEGAL_NAME)), legalAddress: optional(line(MAX_LEGAL_ADDRESS)) }),
+  schema: z.object({ legalName: optional(printed(MAX_LEGAL_NAME)), legalAddress: optional(printed(MAX_LEGAL_ADDRESS)) }),
   payload: SetLegalDetailsPayload,
   change: (deps, call, { legalName = null, legalAddress = null }) => setLegalDetails(deps, call, { legalName, legalAddress }),
 });

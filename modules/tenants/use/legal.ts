@@ -10,6 +10,14 @@ export type { LegalDetails } from '../store/legal.ts';
 export const MAX_LEGAL_NAME = 200;
 export const MAX_LEGAL_ADDRESS = 500;
 
+/**
+ * Whether a name or an address is printed as it reads: something is seen of it, and nothing in it turns text around or breaks its line (bidirectional
+ * controls, C1 controls, separators of lines).
+ */
+export function isPrintedAsRead(text: string): boolean {
+  return text.trim() !== '' && !/[\u0080-\u009f\u2028-\u202e\u2066-\u2069]/.test(text);
+}
+
 /** Who publishes a site, as its statements say; null when there is no such site. Throws database_unavailable. */
 export function readLegalDetails({ reading }: { readonly reading: Sql }, tenantId: string): Promise<LegalDetails | null> {
   return findLegalDetails(reading, tenantId);
