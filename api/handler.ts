@@ -11,7 +11,7 @@ import { authenticateHeld, authenticateProven } from '../modules/identity/use/ke
 import { publisherHash } from '../modules/identity/use/keys/keys.ts';
 import type { KeyState } from '../modules/kernel/access/key.ts';
 import { ServiceError } from '../modules/kernel/errors.ts';
-import { COSTS } from '../modules/kernel/rate.ts';
+import { bodyPoints, COSTS } from '../modules/kernel/rate.ts';
 import { noteRefusal } from '../modules/settlement/use/answer/note.ts';
 import { goneOf } from '../platform/pacing/disconnected.ts';
 import { beginInTurn } from '../platform/pacing/eventLoop.ts';
@@ -88,7 +88,7 @@ function cacheFirst(
       const caller = keyHash && authenticateHeld(deps, keyHash, route.access.scope);
       const answered = caller && cached({ deps, caller, search: searchOf(request) });
       if (!answered) return answerAll(request, response);
-      deps.rates?.count(holderOfKey(caller.key), costOf(route));
+      deps.rates?.count(holderOfKey(caller.key), costOf(route, request));
       send(request, response, answered);
     } catch (error) {
       tellInTime(response, error, () => sendError(deps, { request, response }, error, route.errorShape ?? 'plain'));
@@ -98,12 +98,12 @@ function cacheFirst(
 
 async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage, keyHashOf: KeyReader): Promise<Answer> {
   if (route.access === 'public') {
-    if (!route.isForProbes || isNamedByProxy(deps, request)) countAddress(deps, request, costOf(route));
+    if (!route.isForProbes || isNamedByProxy(deps, request)) countAddress(deps, request, costOf(route, request));
     return route.handle(await callOf(route, deps, request));
   }
   if (route.access === 'account if any') {
     const account = showsAccount(request) ? await letAccountIn(route, deps, request) : null;
-    if (account === null) countAddress(deps, request, costOf(route));
+    if (account === null) countAddress(deps, request, costOf(route, request));
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
   if (route.access === 'anybody') {
@@ -171,7 +171,7 @@ async function letAnybodyIn(
   request: IncomingMessage,
 ): Promise<{ readonly who: Somebody; readonly holder: Holder }> {
   if (!showsAccount(request)) {
-    countAddress(deps, request, costOf(route));
+    countAddress(deps, request, costOf(route, request));
     return { who: { kind: 'anyone' }, holder: [['address', deps.addressOf(request)]] };
   }
   const who = await letIn({ route, deps, request }, { account: true, publisher: { scope: 'tenant.read', freshness: 'now' } });
@@ -196,7 +196,7 @@ async function letKeyIn({ route, deps, keyHashOf }: KeyHandler, request: Incomin
   };
   let isCounted = false;
   const count = (key: KeyState): void => {
-    deps.rates?.count(holderOfKey(key), costOf(route));
+    deps.rates?.count(holderOfKey(key), costOf(route, request));
     isCounted = true;
   };
   try {
@@ -274,11 +274,19 @@ function counted<T>(
     countAddress(deps, request, COSTS.light);
     return letIn();
   }
-  return deps.rates.present({ token, address: deps.addressOf(request), cost: costOf(route) }, letIn, holderOf);
+  return deps.rates.present({ token, address: deps.addressOf(request), cost: costOf(route, request) }, letIn, holderOf);
 }
 
-function costOf({ cost = 'light' }: Route): number {
-  return COSTS[cost];
+/**
+ * What a call counts before anything of its body is read: to take in and parse the longest that is allowed costs more than most calls. Those of keys count
+ * by what stands in them, where that can be long.
+ */
+function costOf(route: Route, { headers }: IncomingMessage): number {
+  const cost = COSTS[route.cost ?? 'light'];
+  if (isKeyRoute(route) || route.bodyLimitBytes === undefined) return cost;
+  const isUntold = headers['content-length'] === undefined && headers['transfer-encoding'] !== undefined;
+  const bytes = isUntold ? route.bodyLimitBytes : Number(headers['content-length'] ?? 0);
+  return cost + bodyPoints(Math.min(bytes, MAX_DISCARDED_BYTES));
 }
 
 async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Call> {
