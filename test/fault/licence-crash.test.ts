@@ -167,9 +167,9 @@ test('a purchase at an API that dies right behind its row, or that reaches no Te
 });
 
 test('a purchase whose workflow is lost with the data of Temporal has another one there, which tells its account and ends with it', async () => {
+  const { token, url, body, headers } = await newPurchase();
   await rpc('evm_setAutomine', false);
   await rpc('evm_setIntervalMining', 0);
-  const { token, url, body, headers } = await newPurchase();
   await call(url, { token, body, headers });
   const sql = 'select payment_id from payment order by accepted_at desc limit 1';
   const jti = (await service.database.query<{ payment_id: string }>(sql))[0]?.payment_id ?? '';
