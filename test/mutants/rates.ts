@@ -217,7 +217,11 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     rule: 10,
     bug: 'what is answered from memory is not counted',
     edits: [
-      { file: 'api/handler.ts', search: '      deps.rates?.count(holderOfKey(caller.key), costOf(route, request));\n', replace: '' },
+      {
+        file: 'api/handler.ts',
+        search: '      deps.rates?.count(holderOfKey(caller.key), costOf(route, request));\n',
+        replace: '',
+      },
     ],
     test: { file: integration, name: 'a quote from memory counts like any other' },
   },
