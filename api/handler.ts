@@ -271,22 +271,26 @@ function counted<T>(
   const token = bearerOf(request);
   if (!deps.rates) return letIn();
   if (token === null) {
-    countAddress(deps, request, COSTS.light);
+    countAddress(deps, request, COSTS.light + bodyCostOf(route, request));
     return letIn();
   }
   return deps.rates.present({ token, address: deps.addressOf(request), cost: costOf(route, request) }, letIn, holderOf);
 }
 
+/** What a call counts before anything of it is done. */
+function costOf(route: Route, request: IncomingMessage): number {
+  return COSTS[route.cost ?? 'light'] + bodyCostOf(route, request);
+}
+
 /**
- * What a call counts before anything of its body is read: to take in and parse the longest that is allowed costs more than most calls. Those of keys count
- * by what stands in them, where that can be long.
+ * What a call's body counts before any of it is read: to take in and parse the longest that is allowed costs more than most calls. Those of keys count by
+ * what stands in them, where that can be long.
  */
-function costOf(route: Route, { headers }: IncomingMessage): number {
-  const cost = COSTS[route.cost ?? 'light'];
-  if (isKeyRoute(route) || route.bodyLimitBytes === undefined) return cost;
+function bodyCostOf(route: Route, { headers }: IncomingMessage): number {
+  if (isKeyRoute(route) || route.bodyLimitBytes === undefined) return 0;
   const isUntold = headers['content-length'] === undefined && headers['transfer-encoding'] !== undefined;
   const bytes = isUntold ? route.bodyLimitBytes : Number(headers['content-length'] ?? 0);
-  return cost + bodyPoints(Math.min(bytes, MAX_DISCARDED_BYTES));
+  return bodyPoints(Math.min(bytes, MAX_DISCARDED_BYTES));
 }
 
 async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Call> {

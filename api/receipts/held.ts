@@ -19,11 +19,17 @@ export const heldRoute: PublicRoute = {
     tags: ['Receipts'],
     summary: 'Say which page was received',
     description:
-      'The wallet that paid signs `I hold the page of the receipt <jti> with the SHA-256 <sha256>. This signature moves no money.` (EIP-191). ' +
+      'The wallet that paid signs `I hold the page of the receipt <id> with the SHA-256 <sha256>. This signature moves no money.` (EIP-191), with the ' +
+      '`id` of the record. ' +
       'The record then shows hash, message and signature. The first word stands; the same again gets the same answer.',
     security: [],
     requestParams: {
-      path: z.object({ jti: z.string().meta({ description: 'Of the licence that was sold; `receiptId` of a verify answer.' }) }),
+      path: z.object({
+        jti: z.string().meta({
+          description:
+            'Of the licence, or `receiptId` of a verify answer; that of a licence given for nothing leads to the record of the payment that paid.',
+        }),
+      }),
     },
     requestBody: { required: true, content: { 'application/json': { schema: HeldWordBody } } },
     responses: {

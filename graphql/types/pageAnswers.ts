@@ -42,7 +42,8 @@ const PageAnswerType = builder.objectRef<PageAnswer>('PageAnswer').implement({
     }),
     isHeldAsSent: t.boolean({
       nullable: true,
-      description: 'Whether these agree; null where one of them did not say.',
+      description:
+        'Whether the buyer holds a page that the site says it sent, first or again; null where one of them did not say.',
       resolve: (answer) => answer.held && isAsSent(answer, answer.held.sha256),
     }),
   }),

@@ -107,6 +107,31 @@ test('five licences are given to the wallet and the sixth is paid for, also when
   expect([paid.answer.body.chargedMicro === '0', await paymentsOf(old.wallet)]).toEqual([false, 2]);
 });
 
+test('pages that are asked for at once are counted each', async () => {
+  const wallet = await service.payer(1_000_000n);
+  const sold = [];
+  for (const slug of ['solo', 'duo', 'trio']) sold.push(await buy(slug, wallet));
+  for (const { id } of sold) {
+    await say({ receiptId: id, at: 1_000, outcome: 'lost' });
+    await age(id, 3);
+  }
+  const given = await Promise.all(['solo', 'duo', 'trio'].map((slug) => buy(slug, wallet)));
+  expect(given.map(({ id }) => id)).toEqual(sold.map(({ id }) => id));
+  const counts = await service.database.query('select owed_given from page_answer where payment_id = any($1)', [
+    sold.map(({ id }) => id),
+  ]);
+  expect([counts, await paymentsOf(wallet)]).toEqual([sold.map(() => ({ owed_given: 1 })), 3]);
+});
+
+test('one payment named in two spellings is one, and only eight words about it are read', async () => {
+  const { id } = await buy('solo');
+  const twice = await say({ receiptId: id, at: 1_000 }, { receiptId: id.toUpperCase(), at: 2_000, sha256: HASH, bytes: 10 });
+  expect(twice).toEqual({ status: 200, body: { noted: 2 } });
+  expect((await recordOf(id)).answer).toMatchObject({ servedAgain: 1, bodyAgain: null });
+  const words = Array.from({ length: 50 }, (_, n) => ({ receiptId: id, at: 3_000 + n }));
+  expect((await say(...words)).body).toEqual({ noted: 8 });
+});
+
 test('a page is paid for again once its licence has ended, if it was delivered, if its buyer says it holds it, or if it was revoked', async () => {
   const charged = async ({ wallet, id }: { wallet: PrivateKeyAccount; id: string }) => {
     await age(id, 3);

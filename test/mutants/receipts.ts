@@ -184,4 +184,24 @@ export const RECEIPT_MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'modules/receipts/use/held.ts', search: 'if (!isSigned) {', replace: 'if (!isSigned && 1 < 0) {' }],
     test: { file: answers, name: 'a buyer says which page it holds' },
   },
+  {
+    id: 'owed-pages-counted-once',
+    rule: 13,
+    bug: 'of lost pages that are asked for at once the first alone is counted',
+    edits: [{ file: 'modules/settlement/store/owed.ts', search: 'inOrder.map(', replace: 'inOrder.slice(0, 1).map(' }],
+    test: { file: 'test/integration/page-answers.test.ts', name: 'pages that are asked for at once are counted each' },
+  },
+  {
+    id: 'owed-behind-a-leader',
+    rule: 13,
+    bug: 'who is owed a page waits behind another payment of his, and pays where that fails',
+    edits: [
+      {
+        file: 'modules/settlement/rules/guard.ts',
+        search: 'if (!owed && same.some(isLeading))',
+        replace: 'if (same.some(isLeading))',
+      },
+    ],
+    test: { file: 'test/unit/guard.test.ts', name: 'who is owed a page gets it, also while another payment of his is undecided' },
+  },
 ];

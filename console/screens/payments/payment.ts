@@ -123,8 +123,15 @@ function answered(answer: Row['answer']): View | null {
     ...(servedAgain === 0 ? [] : [`served again ${servedAgain === 1 ? 'once' : `${servedAgain} times`}`]),
     ...(heldSha256 === null
       ? []
-      : [isHeldAsSent === false ? html`<${Badge} tone="bad">The buyer holds another page<//>` : 'the buyer holds it']),
+      : [
+          isHeldAsSent === null
+            ? 'the buyer holds a page; the site did not say which one it sent'
+            : isHeldAsSent
+              ? 'the buyer holds it'
+              : html`<${Badge} tone="bad">The buyer holds another page<//>`,
+        ]),
   ];
+  if (said.length === 0) return null;
   return html`${said.map((part, at) => html`${at === 0 ? '' : ', '}${part}`)}`;
 }
 

@@ -27,11 +27,14 @@ export async function noteBodies(sql: Sql, tenantId: string, bodies: readonly Se
   return noted;
 }
 
+/** A sale has two words, and few more where its page is asked for again. */
+const MOST_WORDS = 8;
+
 /** One row is written once by a statement: the second word about a payment waits for the first. */
 function roundsOf(bodies: readonly ServedBody[]): readonly (readonly ServedBody[])[] {
   const ofPayment = [...Map.groupBy(bodies, ({ paymentId }) => paymentId).values()];
   const most = Math.max(0, ...ofPayment.map(({ length }) => length));
-  return Array.from({ length: most }, (_, at) => ofPayment.flatMap((words) => words.slice(at, at + 1)));
+  return Array.from({ length: Math.min(most, MOST_WORDS) }, (_, at) => ofPayment.flatMap((words) => words.slice(at, at + 1)));
 }
 
 async function noteRound(sql: Sql, tenantId: string, bodies: readonly ServedBody[]): Promise<number> {
@@ -53,9 +56,10 @@ async function noteRound(sql: Sql, tenantId: string, bodies: readonly ServedBody
        outcome = case when excluded.answered_at > known.answered_at then excluded.outcome else coalesce(known.outcome, excluded.outcome) end,
        lost_at = coalesce(known.lost_at, excluded.lost_at),
        again_count = known.again_count + case when excluded.answered_at > known.answered_at then 1 else 0 end,
-       again_sha256 = case when excluded.answered_at > known.answered_at then nullif(excluded.sha256, known.sha256) else known.again_sha256 end,
+       again_sha256 = case when excluded.answered_at > known.answered_at
+         then nullif(excluded.sha256, coalesce(known.sha256, excluded.sha256)) else known.again_sha256 end,
        again_bytes = case when excluded.answered_at <= known.answered_at then known.again_bytes
-         when excluded.sha256 is distinct from known.sha256 then excluded.bytes end
+         when excluded.sha256 is distinct from coalesce(known.sha256, excluded.sha256) then excluded.bytes end
      where excluded.answered_at > known.answered_at
        or (known.sha256 is null and excluded.sha256 is not null)
        or (known.outcome is null and excluded.outcome is not null and excluded.answered_at >= coalesce(known.answered_at, '-infinity'))

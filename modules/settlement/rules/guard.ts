@@ -37,7 +37,8 @@ export function guardPurchase(
   now: { readonly ms: number; readonly licenceLifeSeconds: number },
 ): GuardDecision {
   const same = siblings.filter((sibling) => sibling.amountMicro === purchase.amountMicro);
-  if (same.some(isLeading)) return { state: 'held' };
+  const owed = siblings.find(({ state, isOwed }) => isSettled(state) && isOwed === true);
+  if (!owed && same.some(isLeading)) return { state: 'held' };
   if (purchase.kind === 'read') {
     const live = siblings.find((sibling) => isSettled(sibling.state) && licenceEndMs(sibling, now.licenceLifeSeconds) > now.ms);
     if (live) return { state: 'superseded', successorId: live.paymentId, repeatsLicence: true };
@@ -45,7 +46,6 @@ export function guardPurchase(
     const recent = same.find((sibling) => isSettled(sibling.state) && (sibling.settledAtMs ?? 0) > now.ms - CITATION_GUARD_MS);
     if (recent) return { state: 'superseded', successorId: recent.paymentId, repeatsLicence: false };
   }
-  const owed = siblings.find(({ state, isOwed }) => isSettled(state) && isOwed === true);
   return owed ? { state: 'superseded', successorId: owed.paymentId, repeatsLicence: true, isOwed: true } : { state: 'accepted' };
 }
 

@@ -1,4 +1,4 @@
-/** How much of a page is owed to who paid for it and may not have it. Pure figures; `store/owed.ts` asks them of rows. */
+/** For how long, and how often, a buyer whose page was lost gets it again for nothing. Figures alone; `store/owed.ts` applies them to rows. */
 
 /** How long after its settlement a sale whose answer was lost is served again for nothing, in hours. */
 export const OWED_HOURS = 24;

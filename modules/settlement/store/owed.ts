@@ -9,11 +9,11 @@ import { MOST_OWED, OWED_HOURS } from '../rules/owed.ts';
 import type { PaymentRef } from './payment.ts';
 
 /**
- * True of a payment (`i` and `s`, its intake and state) whose page is owed: its site says that an answer was lost, or that it was asked for again; its
+ * True of a payment for a read (`i` and `s`, its intake and state) whose page is owed: its site says that an answer was lost, or that it was asked for again; its
  * buyer does not say that he holds the page; it was settled within the day; some answers are left; and no licence of its payer for the page was
  * denied since.
  */
-export const IS_OWED = `(s.state in (${sqlStates(SETTLED_STATES)}) and i.mode = 'live' and i.purpose = 'page'
+export const IS_OWED = `(s.state in (${sqlStates(SETTLED_STATES)}) and i.mode = 'live' and i.purpose = 'page' and i.kind = 'read'
       and coalesce(s.settled_at, s.decided_at) > now() - interval '${OWED_HOURS} hours'
       and exists (select from page_answer as told where told.tenant_id = i.tenant_id and told.payment_id = i.payment_id
         and (told.lost_at is not null or told.again_count > 0) and told.held_at is null and told.owed_given < ${MOST_OWED})
@@ -22,16 +22,22 @@ export const IS_OWED = `(s.state in (${sqlStates(SETTLED_STATES)}) and i.mode = 
         where later.tenant_id = i.tenant_id and ${sameText('later.payer', 'i.payer')}
           and ${sameText('later.resource_key', 'i.resource_key')} and later.accepted_at >= i.accepted_at))`;
 
-/** Counts the licences that the guard gives for sales that are owed, whose purchases are locked; the row's check ends what would be one too many. */
+/**
+ * Counts the licences that the guard gives for sales that are owed, whose purchases are locked; the row's check ends what would be one too many. All
+ * at once, since a commit may follow at once, and in the order in which a site's words lock the same rows.
+ */
 export async function countOwed(sql: Sql, payments: readonly PaymentRef[]): Promise<void> {
-  for (const { tenantId, paymentId } of payments) {
-    await run(
-      sql,
-      tables
-        .updateTable('page_answer')
-        .set({ owedGiven: text<number>`owed_given + 1` })
-        .where('tenantId', '=', tenantId)
-        .where('paymentId', '=', paymentId),
-    );
-  }
+  const inOrder = payments.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1));
+  await Promise.all(
+    inOrder.map(({ tenantId, paymentId }) =>
+      run(
+        sql,
+        tables
+          .updateTable('page_answer')
+          .set({ owedGiven: text<number>`owed_given + 1` })
+          .where('tenantId', '=', tenantId)
+          .where('paymentId', '=', paymentId),
+      ),
+    ),
+  );
 }

@@ -68,7 +68,7 @@ export const storage = {
   }),
   temporalTls: optional({
     name: 'TEMPORAL_TLS',
-    about: 'true: Temporal is reached by TLS. Not set: where one of the next five is.',
+    about: 'true: Temporal is reached by TLS. Not set: by TLS if any of the next five is set.',
     example: 'true',
     schema: flag,
   }),
@@ -93,7 +93,8 @@ export const storage = {
   }),
   temporalTlsServerCa: optional({
     name: 'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
-    about: 'File (PEM) with the authority that signed the certificate of Temporal. Not set: those that Node knows.',
+    about:
+      'File (PEM) with the authority that signed the certificate of Temporal. Not set: those of Node for clients, those of the operating system for workers.',
     example: '/run/secrets/temporal_ca.pem',
     schema: pemFile,
   }),
