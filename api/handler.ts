@@ -229,7 +229,7 @@ async function letProvenIn(
 
 /** An account, by its bearer or by a challenge that its wallet signed. */
 async function letAccountIn(
-  route: AccountRoute | AnybodyRoute | OptionalAccountRoute,
+  route: AccountRoute | OptionalAccountRoute,
   deps: HandlerDeps,
   request: IncomingMessage,
 ): Promise<AccountCaller> {

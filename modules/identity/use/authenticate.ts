@@ -44,8 +44,9 @@ interface WhoBy {
 export type Who<T extends Taken = Required<Taken>> = WhoBy[keyof T & keyof WhoBy];
 
 /**
- * Who calls, read from Postgres in this call unless the access of a key says otherwise: the one place where a credential is told for what it is and
- * let in. Throws missing_credential, unknown_credential (401) with one sentence for every doubt, what the access of a key refuses (`authenticateKey`),
+ * Who calls, read from Postgres in this call unless the access of a key says otherwise. Every credential is told for what it is here, but for keys let
+ * in from memory (`authenticateHeld`, `authenticateProven`) and sessions of the console. Throws missing_credential, unknown_credential (401) with one
+ * sentence for each kind of credential, what the access of a key refuses (`authenticateKey`),
  * identity_unavailable for owners, and database_unavailable.
  */
 export function authenticate<T extends Taken>(deps: AuthenticateDeps, shown: Shown, taken: T): Promise<Who<T>> {

@@ -34,7 +34,7 @@ export function newsOf({ state, watched, told, isTakenBack }: PurchaseFacts): Pu
   return { notice: null, isOpen: state !== 'superseded' };
 }
 
-/** Between two looks of a purchase's workflow. */
+/** The longest pause between two looks of a purchase's workflow. */
 export const LONGEST_WAIT_MS = 60_000;
 
 /** What Temporal's UI says of the workflow of a purchase. */

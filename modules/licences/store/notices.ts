@@ -72,7 +72,7 @@ export async function recordNotice(sql: Sql, { tenantId, paymentId }: Purchase, 
   );
 }
 
-/** Notes that the workflow of a purchase looks at it: nobody else needs to start one for so long. */
+/** Notes that the workflow of a purchase has looked at it: nobody else starts one for `forMs`. */
 export async function holdPurchase(sql: Sql, { tenantId, paymentId }: Purchase, forMs: number): Promise<void> {
   const purchase = tables.updateTable('open_purchase').where('tenantId', '=', tenantId).where('paymentId', '=', paymentId);
   await run(sql, purchase.set({ heldUntil: text<Date>`now() + ${forMs}::double precision * interval '1 millisecond'` }));
@@ -84,8 +84,8 @@ export async function closePurchase(sql: Sql, { tenantId, paymentId }: Purchase)
 }
 
 /**
- * Purchases of a network that no workflow has looked at, or looks at any more, for `olderThanMs`. Any `limit` of them, others with each call, so that
- * none whose workflow is stuck keeps another from its turn.
+ * Purchases of a network whose hold ended more than `olderThanMs` ago: no workflow was started for them, or theirs is gone. Any `limit` of them, others
+ * with each call, so that one whose workflow is stuck keeps none from its turn.
  */
 export async function listUnfollowed(
   sql: Sql,

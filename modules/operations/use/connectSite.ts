@@ -122,7 +122,7 @@ export async function redeemCode(deps: ConnectDeps, code: string, verifier: stri
 
 /**
  * Connects, once, when the WordPress' administrator has confirmed: the site asks this WordPress who wrote a page, with this token, and the WordPress
- * gets its keys; those of its connection before end. All of it or nothing, so that a call that failed may be sent again. Throws
+ * gets its keys; the keys of its former connection end. All of it or nothing, so that a call that failed may be sent again. Throws
  * unknown_credential as `redeemCode` does, invalid_parameter for a token that no header takes, conflict at 20 keys, site_suspended.
  */
 export async function finishConnection(deps: ConnectDeps, grant: string, creditsToken: string): Promise<Connected> {

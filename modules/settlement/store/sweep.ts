@@ -14,7 +14,8 @@ type Row = PaymentRow & Record<string, unknown>;
 
 /**
  * True while the sweeper may find something to do on a network: payments that are not through, batches that a reorganisation may take or that nobody
- * holds, purchases that nobody follows, what is watched, blocked recipients, a count of a relayer key in doubt. One statement of a few index entries, however much there is.
+ * holds, purchases that nobody follows, what is watched, blocked recipients, a count of a relayer key in doubt. One statement of a few index entries,
+ * however much there is.
  */
 export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   const all = acrossSites('a worker');

@@ -42,7 +42,7 @@ export interface StatementReport extends ReportFrame {
   readonly hosts: readonly string[];
   /** Null: the statement of the whole site. */
   readonly authorId: string | null;
-  /** Of the document: the same for the same site, author and window, whenever it is drawn. */
+  /** Of the document: the same for the same site, author and window, whenever it is drawn; another one each time while the window is not over. */
   readonly number: string;
   /** By whose calendar the window is said. */
   readonly timeZone: string;
