@@ -6,6 +6,7 @@ import { inviteMember } from '../../modules/identity/use/members.ts';
 import { exportPdf } from '../../modules/reports/use/exportPdf.ts';
 import type { DrawingOptions } from '../../modules/reports/use/statement/drawing.ts';
 import { startDrawing } from '../../modules/reports/use/statement/drawing.ts';
+import { writeLegalDetails } from '../../modules/tenants/store/legal.ts';
 import { openHeavyWork } from '../../platform/pacing/heavy.ts';
 import { startTestApi } from '../support/api.ts';
 import { PATIENT_MS } from '../support/parts.ts';
@@ -211,6 +212,24 @@ test('a statement has a number, its period in words by the calendar of its reade
   expect(periods[3]?.number).toBe(month.number);
   const ofAuthor = await drawnOf('2026-10-01T00:00+02:00', '2026-11-01T00:00+01:00', { author: 'ann' });
   expect(new Set([month, ...periods, ofAuthor].map(({ number }) => number)).size).toBe(5);
+});
+
+test('a statement that names its publisher otherwise is another document, with another number; the former details give the former one', async () => {
+  const site = await api.site();
+  const drawnBy = async (legalName: string | null) => {
+    await writeLegalDetails(api.deps.database, site.tenantId, { legalName, legalAddress: null });
+    const { bytes } = await statement(site, { from: Date.UTC(2026, 9, 1), to: Date.UTC(2026, 10, 1) });
+    return { number: factOf(bytes, 'Number'), publisher: legalName && factOf(bytes, 'Publisher') };
+  };
+  const [unsaid, first, second, again] = [
+    await drawnBy(null),
+    await drawnBy('Ann Ltd'),
+    await drawnBy('Ann GmbH'),
+    await drawnBy('Ann Ltd'),
+  ];
+  expect([first.publisher, second.publisher]).toEqual(['Ann Ltd', 'Ann GmbH']);
+  expect(new Set([unsaid, first, second].map(({ number }) => number)).size).toBe(3);
+  expect(again).toEqual(first);
 });
 
 test('what was taken back stands in the summary of the window in which it was recorded, of the site and of its author', async () => {

@@ -28,6 +28,7 @@ export function Legal({ site, done }: { readonly site: SiteSettings; readonly do
         legalName === null && legalAddress === null
           ? 'Statements no longer say who publishes the site.'
           : `Every statement drawn from now on says: ${[legalName, legalAddress].filter(Boolean).join(', ')}.`,
+        'A statement that you drew before has another number when you draw it again.',
       ]} />`,
     make: ({ version, legalName, legalAddress }) =>
       mutate(SET_LEGAL_DETAILS_DOCUMENT, { legalName, legalAddress, ifVersion: version }),

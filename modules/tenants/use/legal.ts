@@ -12,10 +12,10 @@ export const MAX_LEGAL_ADDRESS = 500;
 
 /**
  * Whether a name or an address is printed as it reads: something is seen of it, and nothing in it turns text around or breaks its line (bidirectional
- * controls, C1 controls, separators of lines).
+ * controls and marks, C1 controls, separators of lines, spaces without a width). Joiners stay: names of Persian and Indian scripts are spelt with them.
  */
 export function isPrintedAsRead(text: string): boolean {
-  return text.trim() !== '' && !/[\u0080-\u009f\u2028-\u202e\u2066-\u2069]/.test(text);
+  return text.trim() !== '' && !/[\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(text);
 }
 
 /** Who publishes a site, as its statements say; null when there is no such site. Throws database_unavailable. */
@@ -24,8 +24,8 @@ export function readLegalDetails({ reading }: { readonly reading: Sql }, tenantI
 }
 
 /**
- * Sets who publishes a site, for every statement drawn from now on, those of months that are over, too; null: statements do not say. Throws what
- * `changeSite` throws. The same again changes nothing.
+ * Sets who publishes a site, for every statement drawn from now on; one of a month that is over has another number then, since it is another document.
+ * Null: statements do not say. Throws what `changeSite` throws. The same again changes nothing.
  */
 export function setLegalDetails(
   deps: { readonly database: Transactional },

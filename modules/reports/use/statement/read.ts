@@ -3,6 +3,7 @@ import type { Sql } from '../../../../db/database.ts';
 import { findMember } from '../../../identity/store/members.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { isLicenceSlug } from '../../../kernel/pages/resource.ts';
+import type { LegalDetails } from '../../../tenants/store/legal.ts';
 import { findLegalDetails } from '../../../tenants/store/legal.ts';
 import type { AuthorSum } from '../../store/earnings/authorSums.ts';
 import { sumAuthor } from '../../store/earnings/authorSums.ts';
@@ -33,11 +34,12 @@ export interface StatementOf {
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * The number of a statement: 60 bits of a digest of what it is of. There is no counter, so that the same statement has the same number whoever
- * draws it, and whenever; one of a window that is not over is another one each time.
+ * The number of a statement: 60 bits of a digest of what it is of and who publishes it. There is no counter, so that the same statement has the same number
+ * whoever draws it, and whenever; one of a window that is not over is another one each time, and so is one that names its publisher otherwise.
  */
-function numberOf({ site, authorId, frame: { window, generatedAtMs } }: StatementOf): string {
-  const of = JSON.stringify([site.tenantId, authorId, window.fromMs, Math.min(window.toMs ?? generatedAtMs, generatedAtMs)]);
+function numberOf({ site, authorId, frame: { window, generatedAtMs } }: StatementOf, publisher: LegalDetails): string {
+  const until = Math.min(window.toMs ?? generatedAtMs, generatedAtMs);
+  const of = JSON.stringify([site.tenantId, authorId, window.fromMs, until, publisher.legalName, publisher.legalAddress]);
   const digest = createHash('sha256').update(of).digest();
   const letters = Array.from(digest.subarray(0, 12), (byte) => DIGITS.charAt(byte % DIGITS.length)).join('');
   return letters.replace(/.{4}(?=.)/g, '$&-');
@@ -54,13 +56,14 @@ export async function readStatement(sql: Sql, asked: StatementOf): Promise<State
   const pages = cut(groups.filter(({ key }) => !isLicenceSlug(key)), MAX_PAGES); // biome-ignore format: one line
   const { facts } = await listPageFacts(sql, tenantId, pages.lines.map(({ key: slug }) => ({ slug, paymentId: null }))); // biome-ignore format: one line
   const licences = groups.filter(({ key }) => isLicenceSlug(key));
+  const publisher = (await findLegalDetails(sql, tenantId)) ?? { legalName: null, legalAddress: null };
   return {
     ...frame,
     hosts,
     authorId,
-    number: numberOf(asked),
+    number: numberOf(asked, publisher),
     timeZone,
-    publisher: (await findLegalDetails(sql, tenantId)) ?? { legalName: null, legalAddress: null },
+    publisher,
     totals,
     corrections,
     pages: {
