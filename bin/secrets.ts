@@ -51,6 +51,7 @@ secret('licence_keys', () => JSON.stringify({ keys: [made.licenceKey] }));
 secret('relayer_private_keys', () => JSON.stringify(Object.fromEntries(networks.map((id) => [id, [made.relayerPrivateKey]]))));
 secret('networks', () => JSON.stringify(networks.map((id) => ({ id, rpcUrls: [PUBLIC_NODES[id]], router: routerAddress }))));
 for (const name of [
+  'database_ca',
   'database_direct_url',
   'database_read_url',
   'api_key_pepper_previous',
