@@ -40,6 +40,8 @@ const password = (): string => randomBytes(24).toString('base64url');
 const made = createServiceSecrets();
 secret('postgres_password', password);
 secret('temporal_database_password', password);
+secret('replication_password', password);
+secret('grafana_admin_password', password);
 const owner = secret('database_owner_password', password);
 const app = secret('database_app_password', password);
 secret('database_owner_url', () => `postgres://svc_owner:${owner}@postgres:5432/svc`);
@@ -59,6 +61,7 @@ for (const name of [
   'facilitator_token',
   'smtp_url',
   'oidc_client_secret',
+  'alert_webhook_url',
 ])
   secret(name, () => '');
 process.stdout.write(
