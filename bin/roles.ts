@@ -7,6 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { explained } from '../db/outage.ts';
 import { runCommand } from '../process/run.ts';
 
 const DATABASE = 'svc';
@@ -19,7 +20,7 @@ if (folder === undefined) {
 await runCommand(async () => {
   const superuser = new URL(readFileSync(0, 'utf8').trim());
   const client = new pg.Client({ connectionString: superuser.href });
-  await client.connect();
+  await client.connect().catch((error: unknown) => Promise.reject(explained(error)));
   try {
     await makeRole(client, superuser, {
       role: 'svc_owner',

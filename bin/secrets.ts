@@ -40,6 +40,8 @@ const password = (): string => randomBytes(24).toString('base64url');
 const made = createServiceSecrets();
 secret('postgres_password', password);
 secret('temporal_database_password', password);
+secret('replication_password', password);
+secret('grafana_admin_password', password);
 const owner = secret('database_owner_password', password);
 const app = secret('database_app_password', password);
 secret('database_owner_url', () => `postgres://svc_owner:${owner}@postgres:5432/svc`);
@@ -51,6 +53,7 @@ secret('licence_keys', () => JSON.stringify({ keys: [made.licenceKey] }));
 secret('relayer_private_keys', () => JSON.stringify(Object.fromEntries(networks.map((id) => [id, [made.relayerPrivateKey]]))));
 secret('networks', () => JSON.stringify(networks.map((id) => ({ id, rpcUrls: [PUBLIC_NODES[id]], router: routerAddress }))));
 for (const name of [
+  'database_ca',
   'database_direct_url',
   'database_read_url',
   'api_key_pepper_previous',
@@ -58,6 +61,7 @@ for (const name of [
   'facilitator_token',
   'smtp_url',
   'oidc_client_secret',
+  'alert_webhook_url',
 ])
   secret(name, () => '');
 process.stdout.write(

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import pg from 'pg';
-import { isConflict, isDatabaseOutage, rethrow, translated } from './outage.ts';
+import { explained, isConflict, isDatabaseOutage, rethrow, translated } from './outage.ts';
 import type { Primary } from './primary.ts';
 import { clientOf, primaryOf, requirePrimary } from './primary.ts';
 
@@ -110,7 +110,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     (client) => client.release(),
     async (error: Error) => {
       await pool.end();
-      throw error;
+      throw explained(error);
     },
   );
   const run = runner(options.statementNames ?? true, options.onDiskFull);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Migration } from './migrations.ts';
 import { FIRST, listMigrations } from './migrations.ts';
+import { explained } from './outage.ts';
 import { urlOfPrimary } from './primary.ts';
 
 const LOCK = 0x5e771e;
@@ -55,6 +56,8 @@ export async function migrate(ownerUrl: string, migrations: readonly Migration[]
     requireSame(rows, migrations);
     const done = new Set(rows.map(({ name }) => name));
     if (migrations.some(({ name }) => !done.has(name))) await applyInTurns(pool, migrations);
+  } catch (error) {
+    throw explained(error);
   } finally {
     await pool.end();
   }

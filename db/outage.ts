@@ -27,9 +27,33 @@ const NOT_SERVING = /^(08|57P|53|25006)/;
 /** What the driver says, without a code, of a connection that is gone. */
 const CONNECTION_GONE = /Connection terminated|is not queryable|timeout exceeded when trying to connect/;
 
-/** An error of the driver as callers of `Database` meet it: an outage is database_unavailable, anything else stays as it is. */
+/** What Node says of a certificate whose authority it does not know, or whose time is not now. */
+const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+)$/;
+const WRONG_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
+/**
+ * An error of a first connection, for the operator who wrote the address: where the server's certificate is refused, the sentence says what to
+ * change. Trying again would not help, so that this is no outage of a process that starts. Any other error stays as it is.
+ */
+export function explained(error: unknown): unknown {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: string };
+  if (code === WRONG_HOST)
+    return Object.assign(
+      new Error(`Postgres shows a certificate of another host; use the name that it was made for (${message})`),
+      { code },
+    );
+  if (typeof code !== 'string' || !UNTRUSTED.test(code)) return error;
+  const advice = 'name the file of its authority in the address, sslmode=verify-full&sslrootcert=<file>';
+  return Object.assign(new Error(`Postgres shows a certificate that is not trusted here; ${advice} (${message})`), { code });
+}
+
+/**
+ * An error of the driver as callers of `Database` meet it: an outage is database_unavailable, as is a certificate that is refused since it was
+ * changed; anything else stays as it is.
+ */
 export function translated(error: unknown): unknown {
-  return isDatabaseOutage(error) && !isTold(error) ? new DatabaseUnavailable(error) : error;
+  const why = explained(error);
+  return (isDatabaseOutage(error) || why !== error) && !isTold(error) ? new DatabaseUnavailable(why) : error;
 }
 
 /** For `catch` of a promise: rejects with the error as `translated` gives it. */

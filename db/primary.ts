@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { explained } from './outage.ts';
 
 /**
  * Which server of several is the primary: a URL may name its primary and its standbys, `postgres://a,b/svc?target_session_attrs=read-write`,
@@ -89,7 +90,7 @@ function openPrimary(url: string): Primary {
       if (isMoved) for (const client of held) client.connection.stream.destroy();
       return;
     }
-    const refused = answers.find((answer) => answer.status === 'rejected')?.reason as Error | undefined;
+    const refused = explained(answers.find((answer) => answer.status === 'rejected')?.reason) as Error | undefined;
     const why = newest ? 'the only server that takes writes was overtaken by another one' : 'no server takes writes';
     throw Object.assign(new Error(refused ? `${why}: ${refused.message || String(refused)}` : why), { code: NO_PRIMARY });
   };

@@ -79,11 +79,14 @@ describe('docker-compose.yml', () => {
   test('starts the processes the cluster profile starts, as many of each', () => {
     expect(Object.keys(services).sort()).toEqual([
       'admin',
+      'alertmanager',
       'api',
       'disk',
+      'grafana',
       'migrations',
       'namespace',
       'postgres',
+      'postgres-standby',
       'prometheus',
       'proxy',
       'temporal',
@@ -185,6 +188,14 @@ describe('docker-compose.yml', () => {
     expect(volumes).toEqual(expect.arrayContaining([`./deploy/postgres:${scripts}:ro`, 'archive:/archive']));
   });
 
+  test('the standby is a Postgres of the same bytes with the same settings, and only whoever asks for it starts it', () => {
+    const [first, second] = [services['postgres'], services['postgres-standby']];
+    const common = ({ image, command, networks: meets }: ServiceEntry) => ({ image, command, meets });
+    expect(common(second as ServiceEntry)).toEqual(common(first as ServiceEntry));
+    expect(second?.profiles).toEqual(['standby']);
+    expect(second?.secrets).toEqual(['replication_password']);
+  });
+
   test('every secret a process names is given to it, comes from a file, and is made by bin/secrets.ts', () => {
     for (const [name, { environment = {}, secrets: given = [] }] of entries) {
       const wanted = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(\w+)$/.exec(String(value))?.[1] ?? []);
@@ -247,7 +258,10 @@ describe('docker-compose.yml', () => {
       expect([name, megabytes(one.mem_limit) >= 128, (one.pids_limit ?? 0) >= 32]).toEqual([name, true, true]);
       expect([name, one.cap_drop, one.security_opt]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
     }
-    expect(entries.filter(([, one]) => one.cap_add !== undefined).map(([name]) => name)).toEqual(['postgres']);
+    expect(entries.filter(([, one]) => one.cap_add !== undefined).map(([name]) => name)).toEqual([
+      'postgres',
+      'postgres-standby',
+    ]);
     expect(entries.filter(([, one]) => one.read_only !== true).map(([name]) => name)).toEqual(['temporal-ui']);
     const connections = Number(/max_connections=(\d+)/.exec(text)?.[1]);
     expect(services['postgres']?.pids_limit).toBeGreaterThan(connections + 50);
@@ -265,17 +279,28 @@ describe('docker-compose.yml', () => {
     expect(entries.filter(([, one]) => one.networks === undefined).map(([name]) => name)).toEqual([]);
     expect([...new Set(entries.flatMap(([, one]) => one.networks ?? []))].sort()).toEqual(Object.keys(networks).sort());
     const open = entries.filter(([, one]) => one.networks?.some((network) => networks[network]?.internal !== true));
-    expect(open.map(([name]) => name).sort()).toEqual(['admin', 'api', 'prometheus', 'proxy', 'temporal-ui', 'worker']);
-    for (const name of ['postgres', 'temporal']) expect(meets('prometheus')).not.toContain(name);
+    expect(open.map(([name]) => name).sort()).toEqual([
+      'admin',
+      'alertmanager',
+      'api',
+      'grafana',
+      'prometheus',
+      'proxy',
+      'temporal-ui',
+      'worker',
+    ]);
+    for (const name of ['postgres', 'temporal'])
+      for (const watching of ['prometheus', 'grafana', 'alertmanager']) expect(meets(watching)).not.toContain(name);
   });
 
-  test('opens three ports, all on this machine only unless told otherwise', () => {
+  test('opens four ports, all on this machine only unless told otherwise', () => {
     const ports = entries.flatMap(([name, { ports: open = [] }]) => open.map((port) => `${name} ${port}`));
     expect(ports).toEqual([
       'temporal-ui 127.0.0.1:8233:8080',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: as compose writes variables
       'proxy ${PROXY_BIND:-127.0.0.1}:8402:8080',
       'prometheus 127.0.0.1:9090:9090',
+      'grafana 127.0.0.1:3000:3000',
     ]);
   });
 
