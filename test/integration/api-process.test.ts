@@ -10,6 +10,7 @@ import { openDatabase } from '../../db/database.ts';
 import { mintKey } from '../../modules/identity/use/keys/keys.ts';
 import { createTenant } from '../../modules/tenants/use/tenants.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { choosePort } from '../../sandbox/parts/ports.ts';
 import { ALPHA_PRICING, newSigningKey } from '../support/api.ts';
 import type { TestChain, TestDatabase } from '../support/parts.ts';
@@ -234,7 +235,7 @@ test.each(['https://svc.example', undefined])(
 );
 
 test('an API without calls ends at once, though a balancer keeps a connection to it that carries nothing', async () => {
-  const api = start({ DRAIN_NOTICE_MS: '0' });
+  const api = start(limits({ drainNoticeMs: 0 }));
   const idle = connect(Number(new URL(await api.listening).port), '127.0.0.1');
   idle.on('error', () => undefined); // it is cut
   await once(idle, 'connect');
