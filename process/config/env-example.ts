@@ -35,7 +35,7 @@ function quoted(example: string): string {
 /** Each member of LIMITS with its default, what it may be, and its sentence. */
 function renderLimits(): string {
   const lines = Object.entries<Limit<unknown>>(LIMITS).map(([name, { about, fallback, wanted }]) =>
-    comment(`${name}: ${typeof fallback === 'string' ? `"${fallback}"` : fallback}, or ${wanted}. ${about}`),
+    comment(`${name} (${JSON.stringify(fallback)}; ${wanted}): ${about}`),
   );
   return lines.join('\n');
 }

@@ -64,7 +64,8 @@ function start(changes: Record<string, string> = {}, stderr: 'inherit' | 'pipe' 
       lines.push(entry);
       if (entry['msg'] === 'the API listens' && typeof entry['url'] === 'string') resolve(entry['url']);
     });
-    child.once('exit', (code) => reject(new Error(`ended with ${code} before it listened`)));
+    // Not on `exit`: its last lines may still be on their way then.
+    child.once('close', (code) => reject(new Error(`ended with ${code} before it listened`)));
   });
   return { child, lines, ended, listening };
 }
