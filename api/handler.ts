@@ -10,7 +10,7 @@ import type { Caller, KeyAccess } from '../modules/identity/use/keys/authenticat
 import { authenticateHeld, authenticateProven } from '../modules/identity/use/keys/authenticate.ts';
 import { publisherHash } from '../modules/identity/use/keys/keys.ts';
 import type { KeyState } from '../modules/kernel/access/key.ts';
-import { ServiceError } from '../modules/kernel/errors.ts';
+import { outageFields, ServiceError } from '../modules/kernel/errors.ts';
 import { bodyPoints, COSTS } from '../modules/kernel/rate.ts';
 import { noteRefusal } from '../modules/settlement/use/answer/note.ts';
 import { goneOf } from '../platform/pacing/disconnected.ts';
@@ -329,12 +329,9 @@ export function sendError(
   const known = asServiceError(error);
   const requestId = requestIdOf(request);
   noteRefusal(requestId, known.code);
-  const entry = { requestId, code: known.code, path: pathOf(request) };
-  if (known.kind === 'defect') deps.log.error({ ...entry, err: error }, 'a request met a defect');
-  else if (known.kind === 'unavailable') {
-    const why = known.cause === undefined ? {} : { reason: String(known.cause) };
-    deps.log.warn({ ...entry, sentence: known.message, ...why }, 'a request could not be served');
-  }
+  const entry = { requestId, path: pathOf(request) };
+  if (known.kind === 'defect') deps.log.error({ ...entry, code: known.code, err: error }, 'a request met a defect');
+  else if (known.kind === 'unavailable') deps.log.warn({ ...entry, ...outageFields(known) }, 'a request could not be served');
   if (response.headersSent) {
     response.destroy();
     return;

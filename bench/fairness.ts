@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { layered, limits } from '../sandbox/limits.ts';
 import { callChain } from '../sandbox/parts/chain.ts';
 import { mintUsdc } from '../sandbox/parts/chain-setup.ts';
 import { alternate } from './harness/alternate.ts';
@@ -38,7 +39,10 @@ export const fairnessBench: Bench = {
     const attack: Attack = quick ? { pages: 4, buyers: 2, parallel: 6 } : { pages: 60, buyers: 12, parallel: 60 };
     const sales = quick ? 3 : 20;
     const rounds = quick ? 1 : 3;
-    const environment = { ...PRODUCT_INTERVALS, GAS_BUDGET_WEI_PER_DAY: LIMITLESS, NETWORK_GAS_BUDGET_WEI_PER_DAY: LIMITLESS };
+    const environment = layered(
+      PRODUCT_INTERVALS,
+      limits({ gasBudgetWeiPerDay: LIMITLESS, networkGasBudgetWeiPerDay: LIMITLESS }),
+    );
     const service = await startBenchService({ workers: 1, environment });
     try {
       const buyers = await fundBuyers(service.chain.rpcUrl, sales);

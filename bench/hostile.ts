@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { layered } from '../sandbox/limits.ts';
 import { callChain } from '../sandbox/parts/chain.ts';
 import { DEAREST } from './dearestQueries.ts';
 import { alternate, roundsOf } from './harness/alternate.ts';
@@ -44,7 +45,7 @@ export const hostileBench: Bench = {
   title: 'A site beside two hostile callers',
   run: async (options) => {
     const sales = options.quick ? 3 : 15;
-    const service = await startBenchService({ workers: 1, environment: { ...PRODUCT_INTERVALS, ...PRODUCT_RATES } });
+    const service = await startBenchService({ workers: 1, environment: layered(PRODUCT_INTERVALS, PRODUCT_RATES) });
     try {
       const [shop, foe] = [await openShop(service, 1), await openShop(service, 200)];
       const buyers = await fundBuyers(service.chain.rpcUrl, sales);

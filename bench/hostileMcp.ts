@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { layered } from '../sandbox/limits.ts';
 import { gateOffer } from '../test/support/gateOffer.ts';
 import type { Attack } from './harness/attacker.ts';
 import type { Bench } from './harness/bench.ts';
@@ -33,12 +34,10 @@ export const hostileMcpBench: Bench = {
     const web = await openWeb();
     const service = await startBenchService({
       workers: 1,
-      environment: {
-        ...PRODUCT_INTERVALS,
-        ...PRODUCT_RATES,
+      environment: layered(PRODUCT_INTERVALS, PRODUCT_RATES, {
         OUTBOUND_SANDBOX_WEB: web.url,
         TRUSTED_PROXIES: '127.0.0.1/32',
-      },
+      }),
     });
     try {
       const sales = options.quick ? 3 : 15;

@@ -5,7 +5,7 @@ import { temporalServerOf } from '../process/temporal.ts';
 
 /**
  * Makes the Temporal namespace with 30 days of retention and the search attributes of workflows, then ends; safe to run at every deployment.
- * Waits a minute for a Temporal that is starting.
+ * Waits a minute for a Temporal that is starting. On Temporal Cloud it only checks, and ends with the first that is missing.
  */
 await runCommand(async () => {
   const config = readNamespaceConfig();

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ServiceSecrets } from '../process/serviceSecrets.ts';
+import { limits } from './limits.ts';
 import type { choosePort } from './parts/ports.ts';
 import { onFreePort, releasePort } from './parts/ports.ts';
 import type { PartProcess } from './parts/processes.ts';
@@ -11,8 +12,8 @@ import { startProcess, untilReady } from './parts/processes.ts';
  * purchase does not wait for them.
  */
 const INTERVALS = {
-  short: { SWEEP_INTERVAL_MS: '2000', RECONCILE_INTERVAL_MS: '2000' },
-  idle: { SWEEP_INTERVAL_MS: '30000', RECONCILE_INTERVAL_MS: '60000' },
+  short: { sweepIntervalMs: 2_000, reconcileIntervalMs: 2_000 },
+  idle: { sweepIntervalMs: 30_000, reconcileIntervalMs: 60_000 },
 } as const;
 
 /** What the service's processes are told; everything else has its default. */
@@ -64,28 +65,32 @@ export function serviceEnvironment(settings: ServiceSettings): Record<string, st
     ...(temporal.uiUrl === null ? {} : { TEMPORAL_UI_URL: temporal.uiUrl }),
     // Gas is free in a sandbox: what lies at a split is paid out from the lowest price on, and no site runs out of gas.
     NETWORKS: JSON.stringify([{ id: NETWORK, rpcUrls: [rpcUrl], router, blockTimeMs: 1_000, nativePriceMicro: '0' }]),
-    GAS_BUDGET_WEI_PER_DAY: '1000000000000000000000',
-    NETWORK_GAS_BUDGET_WEI_PER_DAY: '1000000000000000000000',
     RELAYER_PRIVATE_KEYS: JSON.stringify({ [NETWORK]: [secrets.relayerPrivateKey] }),
     LICENCE_KEYS: JSON.stringify({ keys: [secrets.licenceKey] }),
     QUOTE_TOKEN_SECRETS: secrets.quoteTokenSecret,
     API_KEY_PEPPER: secrets.apiKeyPepper,
     SECRETS_KEY: secrets.secretsKey,
-    EVENT_WINDOW_MS: '2000',
-    ...INTERVALS[settings.intervals ?? 'short'],
-    DRAIN_NOTICE_MS: '0',
+    ...limits({
+      gasBudgetWeiPerDay: '1000000000000000000000',
+      networkGasBudgetWeiPerDay: '1000000000000000000000',
+      eventWindowMs: 2_000,
+      drainNoticeMs: 0,
+      ...INTERVALS[settings.intervals ?? 'short'],
+    }),
     OUTBOUND_ALLOW_LOOPBACK: 'true',
     ...(sandboxWeb === undefined ? {} : { OUTBOUND_SANDBOX_WEB: sandboxWeb, FLEET_HOST: 'fleet.sandbox.example' }),
   };
 }
 
 /** For callers that are meant to ask as fast as they can, as those of benches: no rate holds them up. */
-export const LIFTED_RATES: Readonly<Record<string, string>> = Object.fromEntries(
-  ['PER_ADDRESS', 'OF_REFUSED', 'PER_KEY', 'PER_TENANT', 'PER_ACCOUNT', 'PER_ACCOUNT_ADDRESS'].map((name) => [
-    `RATE_${name}`,
-    '1000000',
-  ]),
-);
+export const LIFTED_RATES = limits({
+  ratePerAddress: 1_000_000,
+  rateOfRefused: 1_000_000,
+  ratePerKey: 1_000_000,
+  ratePerTenant: 1_000_000,
+  ratePerAccount: 1_000_000,
+  ratePerAccountAddress: 1_000_000,
+});
 
 /** Starts `bin/api.ts` and resolves when it answers calls, with whatever parts there are. `port` is tried first, then the next free one; 0: any. */
 export async function startApiProcess(options: {

@@ -57,7 +57,8 @@ export function isConsolePath(path: string): boolean {
 }
 
 /**
- * The console as a request handler. Every call counts for its address or its session before anything is read. Only here the session's cookie means anything: no other endpoint looks at it.
+ * The console as a request handler. Every call counts for its address or its session before anything is read. No other endpoint looks at the
+ * session's cookie.
  */
 export function createConsole(deps: ConsoleHandlerDeps): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const isSecure = deps.baseUrl.startsWith('https:');

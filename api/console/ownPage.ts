@@ -2,12 +2,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../modules/kernel/errors.ts';
-
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
+import { isLoopbackName } from '../../modules/kernel/hosts/host.ts';
 
 /** True for a host name that only this machine's own programs reach; another name that leads here is none. */
 export function isLoopback(host: string | undefined): boolean {
-  return LOOPBACK.test((host ?? '').replace(/:\d{1,5}$/, ''));
+  return isLoopbackName((host ?? '').replace(/:\d{1,5}$/, ''));
 }
 
 /** True for an origin that is ours. Where we are on this machine's loopback, each of its names is. */

@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool as ListedTool, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Scope } from '../../modules/kernel/access/key.ts';
+import { outageFields } from '../../modules/kernel/errors.ts';
 import type { Cost } from '../../modules/kernel/rate.ts';
 import { COSTS } from '../../modules/kernel/rate.ts';
 import { asServiceError } from '../errors.ts';
@@ -61,6 +62,8 @@ export function defineTool<S extends z.ZodType>(tool: ToolText<S>): Tool {
     } catch (error) {
       const known = asServiceError(error);
       if (known.kind === 'defect') call.deps.log.error({ tool: name, err: error }, 'a tool met a defect');
+      else if (known.kind === 'unavailable')
+        call.deps.log.warn({ tool: name, ...outageFields(known) }, 'a tool could not answer');
       return errorResult(known);
     }
   };

@@ -11,9 +11,11 @@ import type { TenantInput } from '../../modules/tenants/use/tenants.ts';
 import { createTenant } from '../../modules/tenants/use/tenants.ts';
 import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
-import { VARIABLES } from '../../process/config/variables.ts';
+import type { LimitName } from '../../process/config/limits.ts';
+import { LIMITS } from '../../process/config/limits.ts';
 import type { ServiceSecrets } from '../../process/serviceSecrets.ts';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
+import { layered, limits } from '../../sandbox/limits.ts';
 import type { ChainOptions } from '../../sandbox/parts/chain.ts';
 import type { DatabaseUrls } from '../../sandbox/parts/postgres/postgres.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
@@ -24,9 +26,9 @@ import type { BenchChain } from './parts.ts';
 import { atEndOfRun, benchChain, benchDatabase, benchFolder, benchParts, benchTemporal } from './parts.ts';
 
 /** The rates that callers have when nobody sets them; other benches lift them. */
-export const PRODUCT_RATES = Object.fromEntries(
-  Object.values(VARIABLES).flatMap((variable) =>
-    variable.name in LIFTED_RATES && 'fallback' in variable ? [[variable.name, String(variable.fallback)]] : [],
+export const PRODUCT_RATES = limits(
+  Object.fromEntries(
+    (Object.keys(JSON.parse(LIFTED_RATES.LIMITS) as object) as LimitName[]).map((name) => [name, LIMITS[name].fallback]),
   ),
 );
 
@@ -90,13 +92,12 @@ export async function startBenchService(
   ]);
   const database = await openDatabase({ url: urls.appUrl, poolSize: 4 });
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
-  const environment = {
-    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
-    ...LIFTED_RATES,
-    LOG_LEVEL: 'warn',
-    PUBLIC_BASE_URL: 'https://svc.example',
-    ...options.environment,
-  };
+  const environment = layered(
+    serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
+    LIFTED_RATES,
+    { LOG_LEVEL: 'warn', PUBLIC_BASE_URL: 'https://svc.example' },
+    options.environment ?? {},
+  );
   const logFile = (name: string): string => join(benchFolder(), `${name}-${randomUUID()}.log`);
   const apis: ApiProcess[] = [];
   const workers: ServiceProcess[] = [];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { mintKey } from '../../modules/identity/use/keys/keys.ts';
 import { SCOPES } from '../../modules/kernel/access/key.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { layered } from '../../sandbox/limits.ts';
 import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { LIFTED_RATES, serviceEnvironment, startApiProcess } from '../../sandbox/processes-of-service.ts';
 import type { Parts } from '../harness/cpu.ts';
@@ -29,12 +30,10 @@ export async function startRecordsApi(
     { tenantId: BUSY, name: 'bench', scopes: SCOPES },
   );
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
-  const environment = {
-    ...serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }),
-    ...LIFTED_RATES,
+  const environment = layered(serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } }), LIFTED_RATES, {
     LOG_LEVEL: 'warn',
     PUBLIC_BASE_URL: isOpened ? '' : 'https://svc.example',
-  };
+  });
   const api = await startApiProcess({ environment, logFile: join(benchFolder(), `api-${randomUUID()}.log`) });
   return { api, key, parts: { ...parts, api: [api.process.pid] } };
 }

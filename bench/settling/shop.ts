@@ -5,6 +5,7 @@ import { Agent, request } from 'node:http';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import type { Network } from '../../platform/chain/network.ts';
 import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
+import { limits } from '../../sandbox/limits.ts';
 import type { BenchService, BenchSite } from '../harness/service.ts';
 import type { Buyer, SignedTransfer } from './buyers.ts';
 import { payloadOf, signTransfer } from './buyers.ts';
@@ -29,7 +30,7 @@ export interface Shop extends BenchSite {
 }
 
 /** The intervals that the service has when nobody sets them, instead of the sandbox's short ones. */
-export const PRODUCT_INTERVALS = { EVENT_WINDOW_MS: '300000', SWEEP_INTERVAL_MS: '5000', RECONCILE_INTERVAL_MS: '60000' };
+export const PRODUCT_INTERVALS = limits({ eventWindowMs: 300_000, sweepIntervalMs: 5_000, reconcileIntervalMs: 60_000 });
 
 /** The network of a bench's chain, as the service knows it. */
 function networkOf(service: BenchService): Network {

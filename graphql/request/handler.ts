@@ -3,7 +3,7 @@ import { authenticate } from '../../modules/identity/use/authenticate.ts';
 import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
 import { ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
 import { readBearer } from '../../modules/kernel/access/bearer.ts';
-import { isServiceError, ServiceError } from '../../modules/kernel/errors.ts';
+import { isServiceError, outageFields, ServiceError } from '../../modules/kernel/errors.ts';
 import { COSTS, queryPoints } from '../../modules/kernel/rate.ts';
 import { noteRefusal } from '../../modules/settlement/use/answer/note.ts';
 import { goneOf } from '../../platform/pacing/disconnected.ts';
@@ -164,10 +164,10 @@ function refuseMethod(response: ServerResponse, hasPage: boolean): void {
 /** Answers what stopped a request before its operation ran. */
 export function sendError(deps: Pick<GraphqlDeps, 'log'>, response: ServerResponse, error: unknown): void {
   const known = isServiceError(error) ? error : new ServiceError('internal', 'something went wrong on our side');
-  noteRefusal(String(response.getHeader('x-request-id') ?? ''), known.code);
-  if (known.kind === 'defect') {
-    deps.log.error({ requestId: response.getHeader('x-request-id'), err: error }, 'a request met a defect');
-  }
+  const requestId = response.getHeader('x-request-id');
+  noteRefusal(String(requestId ?? ''), known.code);
+  if (known.kind === 'defect') deps.log.error({ requestId, err: error }, 'a request met a defect');
+  else if (known.kind === 'unavailable') deps.log.warn({ requestId, ...outageFields(known) }, 'a request could not be served');
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;

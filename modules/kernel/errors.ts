@@ -218,3 +218,8 @@ function plain(sentence: string): string {
 export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof ServiceError;
 }
+
+/** What a log says of an error that is ours, with the driver's reason, which no caller gets to see. */
+export function outageFields({ code, message, cause }: ServiceError): Readonly<Record<string, string>> {
+  return { code, sentence: message, ...(cause === undefined ? {} : { reason: String(cause) }) };
+}

@@ -85,7 +85,7 @@ export const METRICS = {
   'svc.gas.network_share': {
     kind: 'gauge',
     unit: '1',
-    about: 'Gas that a network has cost today, of NETWORK_GAS_BUDGET_WEI_PER_DAY: 1 is all of it.',
+    about: 'Gas that a network has cost today, of LIMITS.networkGasBudgetWeiPerDay: 1 is all of it.',
   },
   'svc.gas.budget_spent': { kind: 'gauge', unit: '1', about: 'Sites that have spent the gas budget of today, twenty at most.' },
   'svc.rollup.mismatches': { kind: 'gauge', unit: '1', about: 'Sites whose rollups did not equal their rows, of the last day.' },

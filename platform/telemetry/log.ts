@@ -37,6 +37,17 @@ const SECRET_NAMES = [
   'secretsKeyPrevious',
   'apiKey',
   'databaseUrl',
+  'databaseDirectUrl',
+  'databaseReadUrl',
+  'databaseOwnerUrl',
+  'temporalApiKey',
+  'temporalTlsClientKey',
+  'quoteTokenSecrets',
+  'oidcClientSecret',
+  'smtpUrl',
+  'facilitatorToken',
+  'graphiqlToken',
+  'consoleDemoToken',
   'rawTransaction',
 ];
 const REDACTED = SECRET_NAMES.flatMap((name) => ['', '*.', '*.*.'].map((prefix) => `${prefix}["${name}"]`.replace('.[', '[')));

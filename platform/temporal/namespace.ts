@@ -18,11 +18,11 @@ export function registerNamespace(server: TemporalServer, namespace: string): Pr
 }
 
 /**
- * A namespace with closed workflows kept for 30 days and the search attributes of workflows, known when this resolves (60 s at most):
- * registered if there is none, its retention raised if it was shorter. A second call changes nothing. A server that lets a client do none of
- * this (Temporal Cloud) is only looked at.
+ * Makes sure that a namespace keeps closed workflows for 30 days and has the search attributes of workflows: registers it if there is none, raises a
+ * shorter retention, adds what is missing, and resolves when the server knows it (60 s at most). A second call changes nothing. Temporal Cloud
+ * lets no client make any of it; there this only checks.
  *
- * @throws Error that says what such a server's own tools must make.
+ * @throws Error that names the first thing missing, which the server's own tools must make.
  */
 export function ensureNamespace(server: TemporalServer, namespace: string): Promise<void> {
   return withService(server, async (service, connection) => {

@@ -1,5 +1,7 @@
+import type { Limit } from './limits.ts';
+import { LIMITS } from './limits.ts';
 import type { Variable } from './variable.ts';
-import { GROUPS } from './variables.ts';
+import { GROUPS, VARIABLES } from './variables.ts';
 
 const OPENING = `# The environment of the service. Copy to .env and set what your process needs; \`npm start\` and \`npm test\` need nothing of this.
 # A line that is commented out shows an example or the default. Written by \`npm run generate\` from process/config/variables.ts.`;
@@ -18,10 +20,24 @@ function comment(sentence: string): string {
 }
 
 function renderVariable(variable: Variable<unknown>): string {
-  const shown =
-    variable.fallback === undefined ? `# ${variable.name}=${variable.example}` : `${variable.name}=${variable.fallback}`;
-  const file = variable.fromFile ? [`# ${variable.name}_FILE=/run/secrets/${variable.name.toLowerCase()}`] : [];
-  return [comment(variable.about), shown, ...file].join('\n');
+  const { name, about, example, fallback, fromFile } = variable;
+  const isLimits = variable === VARIABLES.limits;
+  const shown = fallback === undefined || isLimits ? `# ${name}=${quoted(example)}` : `${name}=${fallback}`;
+  const file = fromFile ? [`# ${name}_FILE=/run/secrets/${name.toLowerCase()}`] : [];
+  return [comment(about), shown, ...file, ...(isLimits ? ['', renderLimits()] : [])].join('\n');
+}
+
+/** JSON keeps its quotes in a file that a shell or systemd reads. */
+function quoted(example: string): string {
+  return example.includes('"') ? `'${example}'` : example;
+}
+
+/** Each member of LIMITS with its default, what it may be, and its sentence. */
+function renderLimits(): string {
+  const lines = Object.entries<Limit<unknown>>(LIMITS).map(([name, { about, fallback, wanted }]) =>
+    comment(`${name} (${JSON.stringify(fallback)}; ${wanted}): ${about}`),
+  );
+  return lines.join('\n');
 }
 
 /** The text of `.env.example`: every variable with its sentence, and its default or an example. */

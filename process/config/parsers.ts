@@ -17,15 +17,6 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER):
     .pipe(z.number().min(min, message).max(max, message));
 }
 
-/** A share, 0 to 1. */
-export const share = text.regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a number from 0 to 1').transform(Number);
-
-/** A whole number without an upper bound that a JavaScript number would set: wei. */
-export const wei = text.regex(/^\d{1,30}$/, 'must be a whole number of wei').transform(BigInt);
-
-/** The lowest price: at least 1 micro, since nothing can be paid with less, and at most 1,000 USDC. */
-export const priceFloor = wholeNumber(1, 1_000_000_000).transform(BigInt);
-
 /** `true` or `false`, nothing else: a flag that opens something must not be opened by a typing error. */
 export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 

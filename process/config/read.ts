@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { Limits } from './limits.ts';
+import { formerNameOf, LIMITS } from './limits.ts';
 import type { Problem, Variable } from './variable.ts';
 import { ConfigError } from './variable.ts';
 import { VARIABLES } from './variables.ts';
@@ -10,8 +12,8 @@ type Value<V> = V extends { readonly fallback: string } & Variable<infer T>
     ? T | undefined
     : never;
 
-/** The environment, read and typed; a variable without a default and without a value is `undefined`. */
-export type Config = { readonly [K in keyof Variables]: Value<Variables[K]> };
+/** The environment, read and typed, with each member of LIMITS; a variable without a default and without a value is `undefined`. */
+export type Config = { readonly [K in Exclude<keyof Variables, 'limits'>]: Value<Variables[K]> } & Limits;
 
 /** A config in which the named values are present. */
 export type ConfigWith<N extends keyof Config> = Config & { readonly [K in N]-?: NonNullable<Config[K]> };
@@ -29,7 +31,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig<const N extends keyof Config>(environment: Environment, needs: readonly N[]): ConfigWith<N> {
   const problems: Problem[] = [];
   const values: Record<string, unknown> = {};
-  for (const [key, variable] of Object.entries(VARIABLES) as [keyof Config, Variable<unknown>][]) {
+  for (const [key, variable] of Object.entries<Variable<unknown>>(VARIABLES)) {
     const read = readVariable(variable, environment);
     if (read.problem !== undefined) problems.push({ name: variable.name, problem: read.problem, example: variable.example });
     else if (read.value === undefined && (needs as readonly string[]).includes(key)) {
@@ -37,8 +39,10 @@ export function readConfig<const N extends keyof Config>(environment: Environmen
     }
     values[key] = read.value;
   }
-  const config = { ...values, databaseDirectUrl: values['databaseDirectUrl'] ?? values['databaseUrl'] } as ConfigWith<N>;
-  problems.push(...findContradictions(config));
+  const { limits, ...others } = values;
+  const databaseDirectUrl = values['databaseDirectUrl'] ?? values['databaseUrl'];
+  const config = { ...others, ...(limits as Limits | undefined), databaseDirectUrl } as ConfigWith<N>;
+  problems.push(...findFormerNames(environment), ...findContradictions(config));
   if (problems.length > 0) throw new ConfigError(problems);
   Object.freeze(config);
   return config;
@@ -66,10 +70,19 @@ function readVariable(variable: Variable<unknown>, environment: Environment): Re
   return { problem: `${place}${first?.message ?? 'is not valid'}` };
 }
 
+/** Members of LIMITS that are set by names of their own, and would have no effect. */
+function findFormerNames(environment: Environment): Problem[] {
+  return Object.entries(LIMITS).flatMap(([limit, { fallback }]) => {
+    const name = formerNameOf(limit);
+    if (!environment[name]) return [];
+    return [{ name: 'LIMITS', problem: `${name} is now LIMITS.${limit}`, example: JSON.stringify({ [limit]: fallback }) }];
+  });
+}
+
 /** What is wrong with two values together; both were fine alone. */
 function findContradictions(config: Config): Problem[] {
   const problems: Problem[] = [];
-  const refuse = (key: keyof Config, problem: string): void => {
+  const refuse = (key: keyof Variables, problem: string): void => {
     problems.push({ name: VARIABLES[key].name, problem, example: VARIABLES[key].example });
   };
   if (config.environment === 'production') {

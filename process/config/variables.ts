@@ -8,7 +8,6 @@ import { limits } from './variables/limits.ts';
 import { mail } from './variables/mail.ts';
 import { owners } from './variables/owners.ts';
 import { process } from './variables/process.ts';
-import { retention } from './variables/retention.ts';
 import { storage } from './variables/storage.ts';
 import { telemetry } from './variables/telemetry.ts';
 
@@ -22,10 +21,9 @@ export const GROUPS = {
   'E-mail of alerts': mail,
   'The GraphQL endpoint': graphql,
   'The console': console,
-  'Money, time and load': limits,
-  'What is kept how long': retention,
   'How hosts are proven': hosts,
   "Another's facilitator": facilitator,
+  Limits: limits,
   'For tests and development only': dangerous,
 };
 
@@ -39,9 +37,8 @@ export const VARIABLES = {
   ...mail,
   ...graphql,
   ...console,
-  ...limits,
-  ...retention,
   ...hosts,
   ...facilitator,
+  ...limits,
   ...dangerous,
 };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keepAdminEnvironment } from '../admin-environment.ts';
+import { layered, limits } from '../limits.ts';
 import { startProcess } from '../parts/processes.ts';
 import { temporalSources } from '../parts/temporal-binary.mjs';
 import type { TemporalServerPorts } from '../parts/temporal-server.ts';
@@ -80,11 +81,11 @@ async function startService({ options, environment: given, lifetime, stage, say,
   const collector = options.environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
   const telemetry = {
     METRICS_PORT: '0',
-    METRICS_INTERVAL_MS: '5000',
     ...(collector ? { OTEL_EXPORTER_OTLP_ENDPOINT: collector } : {}),
   };
   // One issuer of licences, whichever process signs.
-  const environment = { ...given, ...telemetry, PUBLIC_BASE_URL: proxy.url, TRUSTED_PROXIES: '127.0.0.1/32' };
+  const front = { PUBLIC_BASE_URL: proxy.url, TRUSTED_PROXIES: '127.0.0.1/32' };
+  const environment = layered(given, telemetry, limits({ metricsIntervalMs: 5_000 }), front);
   keepAdminEnvironment({ folder: options.folder, stage, lifetime }, environment);
   const replicas: ReplicaOptions = { environment, logs };
   const pids = new Map<string, number>();
@@ -121,7 +122,7 @@ async function startService({ options, environment: given, lifetime, stage, say,
   let others: number = REPLICAS.api;
   const startApi = async (changes: Readonly<Record<string, string>>): Promise<ApiProcess> => {
     others += 1;
-    const api = await startApiReplica({ environment: { ...environment, ...changes }, logs }, others);
+    const api = await startApiReplica({ environment: layered(environment, changes), logs }, others);
     lifetime.onEnd(stage, () => api.stop());
     return api;
   };

@@ -11,7 +11,7 @@ import type { SandboxSecrets } from '../secrets.ts';
 import { DEMO } from './cast.ts';
 import type { Past } from './past.ts';
 
-/** As the sandbox's own (EVENT_WINDOW_MS). */
+/** As the sandbox's own (`eventWindowMs`). */
 const EVENT_WINDOW_MS = 2_000;
 const LEASE_MS = 25_000;
 /** What receivers answer, by what their endpoint is called. */

@@ -4,6 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { ALPHA_PRICING, WALLETS } from '../support/api.ts';
@@ -83,7 +84,7 @@ describe.each(runnable(PAGE_BUYERS))('$name $version', (client) => {
 
 test('an undecided payment is not signed anew: each client sends one, and the same sent again is charged once', async () => {
   await Promise.all(service.workers.map((worker) => worker.stop()));
-  const hasty = await openShop({ baseUrl: (await service.startApi({ SETTLE_WAIT_MS: '500' })).url }, site);
+  const hasty = await openShop({ baseUrl: (await service.startApi(limits({ settleWaitMs: 500 }))).url }, site);
   const url = `${hasty.url}/articles/trio`;
   await expect.poll(async () => (await fetch(url)).status).toBe(402); // the gate knows its price from now on
   const buyers: Awaited<ReturnType<typeof newBuyer>>[] = [];

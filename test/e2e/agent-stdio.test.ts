@@ -5,6 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { buyPage } from '../../examples/buyer/buyer.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { AgentHome } from '../support/agentHome.ts';
 import { newAgentHome } from '../support/agentHome.ts';
@@ -151,7 +152,7 @@ test('9: checks a receipt, and one of which a letter was changed is none', async
 
 test('10: survives a killed worker and its own death: the process that starts anew sends the same payment, charged once', async () => {
   home.limit({ total: '1' });
-  const hasty = await openShop({ baseUrl: (await world.service.startApi({ SETTLE_WAIT_MS: '500' })).url }, reef);
+  const hasty = await openShop({ baseUrl: (await world.service.startApi(limits({ settleWaitMs: 500 }))).url }, reef);
   const url = `${hasty.url}/articles/shark`;
   await expect.poll(async () => (await fetch(url)).status).toBe(402);
   await Promise.all(world.service.workers.map((worker) => worker.kill()));

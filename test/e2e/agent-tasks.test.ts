@@ -1,6 +1,7 @@
 /** Ten tasks of an agent over `POST /_svc/mcp`, as an account with a budget: on a whole service, with the chain and the ledger as witnesses. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval, listApprovals } from '../../modules/budgets/store/approvals.ts';
+import { limits } from '../../sandbox/limits.ts';
 import type { Agent, AgentWorld, Told } from '../support/agentWorld.ts';
 import { pageIn, startAgentWorld } from '../support/agentWorld.ts';
 import { WALLETS } from '../support/api.ts';
@@ -158,7 +159,7 @@ test('10: survives a worker that was killed with its payment undecided: no offer
   const ask = { url: urlOf(reef, 'coral') };
   const payment = await agent.sign(await agent.call('buy_page', ask));
   await Promise.all(world.service.workers.map((worker) => worker.kill()));
-  const { url: baseUrl } = await world.service.startApi({ SETTLE_WAIT_MS: '500' });
+  const { url: baseUrl } = await world.service.startApi(limits({ settleWaitMs: 500 }));
   expectNoOffer(await agent.call('buy_page', ask, { payment, baseUrl }), 'settlement_pending');
   expectNoOffer(await agent.call('buy_page', ask, { payment, baseUrl }), 'settlement_pending');
   await world.service.startWorker();

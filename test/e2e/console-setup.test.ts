@@ -6,6 +6,7 @@ import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
+import { layered, limits } from '../../sandbox/limits.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
@@ -27,15 +28,13 @@ let server: Page;
 let trial: Trial;
 beforeAll(async () => {
   web = await startSandboxWeb(0);
-  const environment = {
-    ...CALM,
+  const environment = layered(CALM, limits({ hostCheckGapMs: 0 }), {
     PUBLIC_BASE_URL: '',
     TEST_KEYS_ENABLED: 'true',
     SELF_SIGN_UP: 'true',
     SELF_SIGN_UP_PLAN: 'studio',
     OUTBOUND_SANDBOX_WEB: web.url,
-    HOST_CHECK_GAP_MS: '0',
-  };
+  });
   service = await startTestService({ environment, apis: 0 });
   const { tenantId } = await service.site();
   const deps = { database: service.database, pepper: pepperOf(service.secrets) };

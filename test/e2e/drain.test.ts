@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { startTestService } from '../support/service.ts';
@@ -6,7 +7,7 @@ import { startTestService } from '../support/service.ts';
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ environment: { DRAIN_NOTICE_MS: '5000', SETTLE_WAIT_MS: '60000' } });
+  service = await startTestService({ environment: limits({ drainNoticeMs: 5_000, settleWaitMs: 60_000 }) });
   site = await service.site();
 });
 afterAll(() => service.stop());

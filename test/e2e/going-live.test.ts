@@ -10,6 +10,7 @@ import { parse } from 'yaml';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
+import { limits } from '../../sandbox/limits.ts';
 import type { Chain } from '../../sandbox/parts/chain.ts';
 import { callChain, startChain } from '../../sandbox/parts/chain.ts';
 import { fundGas, mintUsdc, placeContracts, USDC_ADDRESS } from '../../sandbox/parts/chain-setup.ts';
@@ -85,7 +86,7 @@ test('a stranger who pastes every step, in order, ends with a sale that the auth
     ['BUYER_PRIVATE_KEY', buyerKey],
   ]);
   // What a test cannot have: public name servers, and minutes.
-  const environment = { HOST_RESOLVERS: names.place, RECONCILE_INTERVAL_MS: '2000', npm_config_loglevel: 'error' };
+  const environment = { HOST_RESOLVERS: names.place, ...limits({ reconcileIntervalMs: 2_000 }), npm_config_loglevel: 'error' };
   shell = openShell({ folder: ROOT, scratch: folder, environment });
   // Logs and credits.json stay out of the checkout.
   await shell.paste(`log=${folder}`, LIMIT_MS);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { layered, limits } from '../../sandbox/limits.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -10,8 +11,8 @@ let service: TestService;
 
 beforeAll(async () => {
   web = await startSandboxWeb(0);
-  const caps = { HOST_CHECKS_PER_HOUR: '2', HOST_CHECK_GAP_MS: '0', HOST_FIRST_CHECK_MS: '10000' };
-  service = await startTestService({ environment: { ...CALM, OUTBOUND_SANDBOX_WEB: web.url, ...caps } });
+  const caps = limits({ hostChecksPerHour: 2, hostCheckGapMs: 0, hostFirstCheckMs: 10_000 });
+  service = await startTestService({ environment: layered(CALM, caps, { OUTBOUND_SANDBOX_WEB: web.url }) });
 });
 afterAll(async () => {
   await service.stop();

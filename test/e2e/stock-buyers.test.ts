@@ -12,6 +12,7 @@ import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { newPrivateKey } from '../../process/serviceSecrets.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { WALLETS } from '../support/api.ts';
@@ -308,7 +309,7 @@ test('a page that cannot be made charges nobody and is reported as unservable', 
 });
 
 test('an undecided payment gets 503 without an offer, and the same payment sent again gets the page, charged once', async () => {
-  const late = await startTestService({ worker: false, environment: { SETTLE_WAIT_MS: '500' } });
+  const late = await startTestService({ worker: false, environment: limits({ settleWaitMs: 500 }) });
   try {
     const own = await late.site();
     const ownShop = await openShop(late, own);

@@ -6,6 +6,7 @@ import { METRICS } from '../../modules/kernel/metrics.ts';
 import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
+import { layered, limits } from '../../sandbox/limits.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import type { Receiver } from '../support/receiver.ts';
@@ -22,12 +23,10 @@ let api: ApiProcess;
 let worker: ServiceProcess;
 beforeAll(async () => {
   [collector, hooks] = await Promise.all([startReceiver(), startReceiver()]);
-  const environment = {
-    ...CALM,
+  const environment = layered(CALM, limits({ metricsIntervalMs: 500 }), {
     METRICS_PORT: '0',
-    METRICS_INTERVAL_MS: '500',
     OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.url).origin,
-  };
+  });
   service = await startTestService({ environment });
   [api, worker] = [service.apis[0] as ApiProcess, service.workers[0] as ServiceProcess];
   site = await service.site();

@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import type { TestCluster } from '../support/cluster.ts';
 import { CLUSTER_LIMIT_MS, startTestCluster, whyNoCluster } from '../support/cluster.ts';
@@ -25,9 +26,8 @@ beforeAll(async () => {
   collector = await startReceiver();
   cluster = await startTestCluster({
     environment: {
-      SETTLE_WAIT_MS: '5000',
       METRICS_PORT: '0',
-      METRICS_INTERVAL_MS: '500',
+      ...limits({ settleWaitMs: 5_000, metricsIntervalMs: 500 }),
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     },
   });

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import type { ApiProcess } from '../../sandbox/processes-of-service.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
@@ -16,7 +17,7 @@ let site: TestSite;
 beforeAll(async () => {
   service = await startTestService({
     worker: false,
-    environment: { SETTLE_WAIT_MS: '5000', PUBLIC_BASE_URL: 'https://service.example' },
+    environment: { ...limits({ settleWaitMs: 5_000 }), PUBLIC_BASE_URL: 'https://service.example' },
   });
   site = await service.site();
 });
@@ -44,7 +45,7 @@ const saveWorkflow = (workflowId: string, name: string) => asClient((client) => 
 const resultOf = (workflowId: string) => asClient((client) => client.workflow.getHandle(workflowId).result());
 
 /** Of an API whose callers are to wait until their payment is decided, however busy the machine is. */
-const PATIENT = { SETTLE_WAIT_MS: '60000' };
+const PATIENT = limits({ settleWaitMs: 60_000 });
 let pair: Promise<readonly ApiProcess[]> | null = null;
 /** Two such APIs, the same for every test. */
 const patientApis = () => (pair ??= Promise.all([service.startApi(PATIENT), service.startApi(PATIENT)]));

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createRpc } from '../../platform/chain/rpc/rpc.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { removeCluster } from '../../sandbox/parts/postgres/cluster.ts';
 import type { Postgres } from '../../sandbox/parts/postgres/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';
@@ -112,7 +113,7 @@ describe.skipIf('reason' in small)(`a disk that is full${'reason' in small ? ` (
       const urls = { ownerUrl, appUrl, superUrl, name: 'svc', drop: async () => undefined };
       const running = await startTestService({
         on: { urls, temporal: await createNamespace() },
-        environment: { SETTLE_WAIT_MS: '3000' },
+        environment: limits({ settleWaitMs: 3_000 }),
       });
       service = running;
       const site = await running.site();

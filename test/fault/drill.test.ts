@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { runMigration } from '../../sandbox/cluster/topology.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { restoreInPlace, takeBaseBackup } from '../../sandbox/parts/postgres/archive.ts';
 import { removeCluster } from '../../sandbox/parts/postgres/cluster.ts';
 import type { Postgres } from '../../sandbox/parts/postgres/postgres.ts';
@@ -32,7 +33,10 @@ beforeAll(async () => {
   const { superUrl, ownerUrl, appUrl } = postgres;
   await runMigration(ownerUrl, folder);
   const urls = { superUrl, ownerUrl, appUrl, name: 'svc', drop: async () => undefined };
-  service = await startTestService({ on: { urls, temporal: await createNamespace() }, environment: { SETTLE_WAIT_MS: '8000' } });
+  service = await startTestService({
+    on: { urls, temporal: await createNamespace() },
+    environment: limits({ settleWaitMs: 8_000 }),
+  });
   site = await service.site();
 });
 afterAll(async () => {

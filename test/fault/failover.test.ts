@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
 import { runMigration } from '../../sandbox/cluster/topology.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { removeCluster } from '../../sandbox/parts/postgres/cluster.ts';
 import type { Postgres } from '../../sandbox/parts/postgres/postgres.ts';
 import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';
@@ -41,7 +42,10 @@ beforeAll(async () => {
     name: 'svc',
     drop: async () => undefined,
   };
-  service = await startTestService({ on: { urls, temporal: await createNamespace() }, environment: { SETTLE_WAIT_MS: '3000' } });
+  service = await startTestService({
+    on: { urls, temporal: await createNamespace() },
+    environment: limits({ settleWaitMs: 3_000 }),
+  });
   site = await service.site();
 });
 afterAll(async () => {

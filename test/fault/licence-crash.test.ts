@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { createPublicClient, http } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
 import { call, signInWith } from '../support/licences.ts';
@@ -15,7 +16,7 @@ import { base64Of, payloadFor } from '../support/verify.ts';
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ worker: false, environment: { SETTLE_WAIT_MS: '3000' } });
+  service = await startTestService({ worker: false, environment: limits({ settleWaitMs: 3_000 }) });
   site = await service.site();
 });
 afterAll(() => service?.stop());
@@ -141,7 +142,7 @@ test('a buyer who gave up waiting finds the licence, and one notice of it, thoug
 
 test('a purchase at an API that dies right behind its row, or that reaches no Temporal, is followed all the same: the account is told', async () => {
   const proxy = await startProxy(Number(service.temporal.address.split(':')[1]));
-  const cutOff = await service.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}`, SETTLE_WAIT_MS: '500' });
+  const cutOff = await service.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}`, ...limits({ settleWaitMs: 500 }) });
   proxy.cut();
   const doomed = await service.startApi({ CRASH_AT: 'after_intake' });
   const unfollowed = () => service.database.query('select from open_purchase where held_until <= now()');

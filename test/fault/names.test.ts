@@ -1,6 +1,7 @@
 /** The name servers of a host that is to be proven, in trouble while the service sells. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { checkService } from '../support/invariants.ts';
 import type { NameServer } from '../support/name-server.ts';
 import { startNameServer } from '../support/name-server.ts';
@@ -19,10 +20,12 @@ beforeAll(async () => {
   service = await startTestService({
     environment: {
       HOST_RESOLVERS: names.place,
-      HOST_CHECKS_PER_HOUR: String(PER_HOUR),
-      HOST_CHECKS_PER_HOST: String(PER_HOST),
-      HOST_CHECK_GAP_MS: '0',
-      HOST_FIRST_CHECK_MS: '3600000',
+      ...limits({
+        hostChecksPerHour: PER_HOUR,
+        hostChecksPerHost: PER_HOST,
+        hostCheckGapMs: 0,
+        hostFirstCheckMs: 3_600_000,
+      }),
     },
   });
   const ownerUserId = randomUUID();

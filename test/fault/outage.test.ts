@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { checkService } from '../support/invariants.ts';
 import type { CutProxy } from '../support/proxy.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
     DATABASE_URL: databaseUrl.href,
     TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}`,
     NETWORKS: JSON.stringify([network]),
-    SETTLE_WAIT_MS: '3000',
+    ...limits({ settleWaitMs: 3_000 }),
   };
   await Promise.all([service.startApi(environment), service.startWorker(environment)]);
   site = await service.site();

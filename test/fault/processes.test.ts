@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { blockable, wrongClock } from '../support/clusterFaults.ts';
 import { askGraph } from '../support/graphql.ts';
@@ -21,7 +22,7 @@ const TEN_MINUTES_MS = 600_000;
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ environment: { SETTLE_WAIT_MS: '5000', DATABASE_POOL_SIZE: '4' } });
+  service = await startTestService({ environment: limits({ settleWaitMs: 5_000, databasePoolSize: 4 }) });
   site = await service.site();
 });
 afterAll(() => service?.stop());

@@ -1,6 +1,7 @@
 /** Postgres that takes no writes, as one does while a standby takes over: connections are cut, new ones may only read. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { startReports } from '../support/clusterFaults.ts';
 import { checkService } from '../support/invariants.ts';
@@ -13,7 +14,7 @@ let service: TestService;
 let site: TestSite;
 let operator: pg.Client;
 beforeAll(async () => {
-  service = await startTestService({ environment: { SETTLE_WAIT_MS: '3000', METRICS_PORT: '0' } });
+  service = await startTestService({ environment: { ...limits({ settleWaitMs: 3_000 }), METRICS_PORT: '0' } });
   site = await service.site();
   operator = new pg.Client({ connectionString: service.urls.superUrl });
   await operator.connect();

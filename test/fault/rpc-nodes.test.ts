@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../sandbox/limits.ts';
 import { callChain } from '../../sandbox/parts/chain.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import { checkService } from '../support/invariants.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   const { router } = service.chain;
   const rpcUrls = ['http://127.0.0.1:1', first.url, second.url];
   const network = { id: 'eip155:84532', rpcUrls, router, blockTimeMs: 1_000, nativePriceMicro: '0' };
-  const environment = { NETWORKS: JSON.stringify([network]), SETTLE_WAIT_MS: '20000' };
+  const environment = { NETWORKS: JSON.stringify([network]), ...limits({ settleWaitMs: 20_000 }) };
   await Promise.all([service.startApi(environment), service.startWorker(environment)]);
   site = await service.site();
 });

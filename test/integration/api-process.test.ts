@@ -10,6 +10,7 @@ import { openDatabase } from '../../db/database.ts';
 import { mintKey } from '../../modules/identity/use/keys/keys.ts';
 import { createTenant } from '../../modules/tenants/use/tenants.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { choosePort } from '../../sandbox/parts/ports.ts';
 import { ALPHA_PRICING, newSigningKey } from '../support/api.ts';
 import type { TestChain, TestDatabase } from '../support/parts.ts';
@@ -63,7 +64,8 @@ function start(changes: Record<string, string> = {}, stderr: 'inherit' | 'pipe' 
       lines.push(entry);
       if (entry['msg'] === 'the API listens' && typeof entry['url'] === 'string') resolve(entry['url']);
     });
-    child.once('exit', (code) => reject(new Error(`ended with ${code} before it listened`)));
+    // Not on `exit`: its last lines may still be on their way then.
+    child.once('close', (code) => reject(new Error(`ended with ${code} before it listened`)));
   });
   return { child, lines, ended, listening };
 }
@@ -234,7 +236,7 @@ test.each(['https://svc.example', undefined])(
 );
 
 test('an API without calls ends at once, though a balancer keeps a connection to it that carries nothing', async () => {
-  const api = start({ DRAIN_NOTICE_MS: '0' });
+  const api = start(limits({ drainNoticeMs: 0 }));
   const idle = connect(Number(new URL(await api.listening).port), '127.0.0.1');
   idle.on('error', () => undefined); // it is cut
   await once(idle, 'connect');

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mintKey } from '../../modules/identity/use/keys/keys.ts';
 import { SCOPES } from '../../modules/kernel/access/key.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { layered, limits } from '../../sandbox/limits.ts';
 import type { TestService, TestSite } from '../support/service.ts';
 import { CALM, startTestService } from '../support/service.ts';
 import { payloadFor, quoteOf, verify } from '../support/verify.ts';
@@ -9,7 +10,7 @@ import { payloadFor, quoteOf, verify } from '../support/verify.ts';
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ environment: { ...CALM, TEST_KEYS_ENABLED: 'true', EVENT_WINDOW_MS: '200' } });
+  service = await startTestService({ environment: layered(CALM, limits({ eventWindowMs: 200 }), { TEST_KEYS_ENABLED: 'true' }) });
   site = await service.site();
 });
 afterAll(() => service?.stop());

@@ -8,6 +8,7 @@ import { isDatabaseOutage } from '../../db/outage.ts';
 import { readDatabaseGauges } from '../../modules/operations/store/gauges.ts';
 import { noteNight } from '../../modules/operations/use/retention.ts';
 import { VERSION } from '../../process/version.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { runServiceAdmin } from '../support/admin.ts';
 import { askQuote, payFor, sell, sellUntilDecided } from '../support/buying.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -18,7 +19,7 @@ const NETWORK = 'eip155:84532';
 let service: TestService;
 let site: TestSite;
 beforeAll(async () => {
-  service = await startTestService({ worker: false, environment: { SETTLE_WAIT_MS: '500' } });
+  service = await startTestService({ worker: false, environment: limits({ settleWaitMs: 500 }) });
   site = await service.site();
 });
 afterAll(() => service?.stop());

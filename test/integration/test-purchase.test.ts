@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
 import { setPricing, setTenantPlan, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { limits } from '../../sandbox/limits.ts';
 import type { SandboxWeb } from '../../sandbox/site.ts';
 import { startSandboxWeb } from '../../sandbox/site.ts';
 import { askGraph } from '../support/graphql.ts';
@@ -13,7 +14,7 @@ let web: SandboxWeb;
 let service: TestService;
 beforeAll(async () => {
   web = await startSandboxWeb(0);
-  const environment = { TEST_KEYS_ENABLED: 'true', OUTBOUND_SANDBOX_WEB: web.url, HOST_CHECKS_PER_HOUR: '12' };
+  const environment = { TEST_KEYS_ENABLED: 'true', OUTBOUND_SANDBOX_WEB: web.url, ...limits({ hostChecksPerHour: 12 }) };
   service = await startTestService({ environment, worker: false });
 });
 afterAll(async () => {

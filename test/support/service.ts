@@ -16,6 +16,7 @@ import { localSigner } from '../../platform/chain/signature/signer.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import type { ServiceSecrets } from '../../process/serviceSecrets.ts';
 import { createServiceSecrets } from '../../process/serviceSecrets.ts';
+import { layered, limits } from '../../sandbox/limits.ts';
 import { mintUsdc } from '../../sandbox/parts/chain-setup.ts';
 import { watch } from '../../sandbox/parts/watchdog.ts';
 import type { ApiProcess, ServiceProcess } from '../../sandbox/processes-of-service.ts';
@@ -28,7 +29,7 @@ import type { TestChain, TestDatabase } from './parts.ts';
 import { createDatabase, startTestChain } from './parts.ts';
 import { addressOf, newAccount } from './payments.ts';
 
-/** Changes of the environment, for all processes or for one that is started later. */
+/** Changes of the environment, for all processes or for one that is started later; those of LIMITS by member. */
 export type Environment = Readonly<Record<string, string>>;
 
 /** Who signs licences: one issuer for all API processes, as behind a load balancer. */
@@ -72,7 +73,7 @@ export interface TestService {
  * How often a service looks for what was missed where no test waits for that: while nothing breaks, nothing is missed. Looking every two seconds
  * costs 70 ms of CPU a second, in the worker and in Temporal, also while a service waits for the next file.
  */
-export const CALM: Environment = { SWEEP_INTERVAL_MS: '5000', RECONCILE_INTERVAL_MS: '10000' };
+export const CALM: Environment = limits({ sweepIntervalMs: 5_000, reconcileIntervalMs: 10_000 });
 
 let shared: Promise<TestService> | null = null;
 
@@ -122,23 +123,23 @@ export async function startTestService(
   const database = await openDatabase({ url: urls.appUrl, poolSize: 4 });
   const settings = { databaseUrl: urls.appUrl, rpcUrl: chain.rpcUrl, router: chain.router, secrets };
   const alone = serviceEnvironment({ ...settings, temporal: { ...temporal, uiUrl: null } });
-  const environment = {
-    ...withNetworks(alone, more),
-    PUBLIC_BASE_URL: TEST_ISSUER,
-    ...LIFTED_RATES,
-    SETTLE_WAIT_MS: '60000', // a busy machine settles late, and a test that means `settlement_pending` says so
-    ...options.environment,
-  };
+  const environment = layered(
+    withNetworks(alone, more),
+    { PUBLIC_BASE_URL: TEST_ISSUER },
+    LIFTED_RATES,
+    limits({ settleWaitMs: 60_000 }), // a busy machine settles late, and a test that means `settlement_pending` says so
+    options.environment ?? {},
+  );
   const logFile = (name: string): string => join(inject('parts').folder, `${name}-${randomUUID()}.log`);
   const apis: ApiProcess[] = [];
   const workers: ServiceProcess[] = [];
   const startApi = async (changes: Environment = {}): Promise<ApiProcess> => {
-    const api = await startApiProcess({ environment: { ...environment, ...changes }, logFile: logFile('api') });
+    const api = await startApiProcess({ environment: layered(environment, changes), logFile: logFile('api') });
     apis.push(api);
     return api;
   };
   const startWorker = async (changes: Environment = {}): Promise<ServiceProcess> => {
-    const worker = await startWorkerProcess({ environment: { ...environment, ...changes }, logFile: logFile('worker') });
+    const worker = await startWorkerProcess({ environment: layered(environment, changes), logFile: logFile('worker') });
     workers.push(worker);
     return worker;
   };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { urlsOfHosts } from '../../db/primary.ts';
+import { LIMITS } from '../../process/config/limits.ts';
 import type { Environment } from '../../process/config/read.ts';
 import { readConfig } from '../../process/config/read.ts';
 import { ConfigError } from '../../process/config/variable.ts';
@@ -170,11 +171,16 @@ describe('what each process gets', () => {
 
 describe('errors', () => {
   test('all problems are told at once, each with the variable, the problem and an example', () => {
-    const environment = { PORT: '70000', LOG_LEVEL: 'loud', SECRETS_KEY: 'short', RELAYER_IN_FLIGHT: '-1' };
+    const environment = { PORT: '70000', LOG_LEVEL: 'loud', SECRETS_KEY: 'short', LIMITS: '{"relayerInFlight": -1}' };
     const problems = problemsOf(environment, ['databaseUrl', 'temporalAddress']);
-    expect(Object.keys(problems).sort()).toEqual(
-      ['DATABASE_URL', 'LOG_LEVEL', 'PORT', 'RELAYER_IN_FLIGHT', 'SECRETS_KEY', 'TEMPORAL_ADDRESS'].sort(),
-    );
+    expect(Object.keys(problems).sort()).toEqual([
+      'DATABASE_URL',
+      'LIMITS',
+      'LOG_LEVEL',
+      'PORT',
+      'SECRETS_KEY',
+      'TEMPORAL_ADDRESS',
+    ]);
     expect(() => readConfig(environment, [])).toThrow(/PORT: must be a whole number from 0 to 65535 \(example: PORT=8402\)/);
   });
 
@@ -205,9 +211,14 @@ describe('errors', () => {
     ['PUBLIC_BASE_URL', 'api.example.com'],
     ['DATABASE_URL', 'mysql://x/y'],
     ['TEMPORAL_ADDRESS', 'http://127.0.0.1:7233'],
-    ['RELAYER_IN_FLIGHT', '65'],
-    ['PRICE_FLOOR_MICRO', '0'],
-    ['GAS_BUDGET_WEI_PER_DAY', '0x10'],
+    ['LIMITS', 'not json'],
+    ['LIMITS', '[]'],
+    ['LIMITS', '{"settleWaitMs": "5000"}'],
+    ['LIMITS', '{"settleWaitMs": null}'],
+    ['LIMITS', '{"toString": 1}'],
+    ['LIMITS', '{"priceFloorMicro": 0}'],
+    ['LIMITS', '{"gasBudgetWeiPerDay": "0x10"}'],
+    ['LIMITS', '{"gasBudgetWeiPerDay": 50000000000000001}'],
     ['OUTBOUND_ALLOW_LOOPBACK', 'yes'],
     ['QUOTE_TOKEN_SECRETS', `${SECRET},short`],
     ['API_KEY_PEPPER', 'short'],
@@ -265,6 +276,40 @@ describe('errors', () => {
     expect(problemsOf({ ...COMPLETE, RELAYER_PRIVATE_KEYS: JSON.stringify({ 'eip155:1': [KEY] }) })).toHaveProperty(
       'RELAYER_PRIVATE_KEYS',
     );
+  });
+});
+
+describe('limits', () => {
+  test('those that are set hold, all others keep their default', () => {
+    const config = readConfig(
+      { LIMITS: '{"ratePerAddress": 20, "gasBudgetWeiPerDay": "70000000000000001", "traceRatio": 0.1}' },
+      [],
+    );
+    expect(config).toMatchObject({ ratePerAddress: 20, gasBudgetWeiPerDay: 70_000_000_000_000_001n, traceRatio: 0.1 });
+    expect(config).toEqual({
+      ...readConfig({}, []),
+      ratePerAddress: 20,
+      gasBudgetWeiPerDay: 70_000_000_000_000_001n,
+      traceRatio: 0.1,
+    });
+  });
+
+  test('every default is within its range', () => {
+    const defaults = Object.fromEntries(Object.entries(LIMITS).map(([name, { fallback }]) => [name, fallback]));
+    expect(readConfig({ LIMITS: JSON.stringify(defaults) }, [])).toEqual(readConfig({}, []));
+  });
+
+  test('every member that is wrong is named, with its range and default', () => {
+    expect(problemOf('LIMITS', '{"settleWaitMs": 99, "rateperkey": 1, "keepWebhooksDays": 6}')).toBe(
+      'has no member "rateperkey": .env.example lists them; settleWaitMs must be a whole number from 100 to 60000 (default 20000); keepWebhooksDays must be a whole number from 7 to 3660 (default 90)',
+    );
+  });
+
+  test('a limit set as a variable of its own stops the start, which says where it went', () => {
+    expect(() => readConfig({ SETTLE_WAIT_MS: '5000', RATE_PER_KEY: '' }, [])).toThrow(
+      'LIMITS: SETTLE_WAIT_MS is now LIMITS.settleWaitMs (example: LIMITS={"settleWaitMs":20000})',
+    );
+    expect(readConfig({ RATE_PER_KEY: '' }, []).ratePerKey).toBe(200);
   });
 });
 

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../platform/telemetry/log.ts';
+import type { Variable } from '../../process/config/variable.ts';
+import { VARIABLES } from '../../process/config/variables.ts';
+
+/** The members of `Config` that are secrets: whatever may come from a file, but networks, whose ids are logged; and a key's own file. */
+const SECRETS_OF_CONFIG = [
+  ...Object.entries<Variable<unknown>>(VARIABLES).flatMap(([name, { fromFile }]) => (fromFile ? [name] : [])),
+  'temporalTlsClientKey',
+].filter((name) => name !== 'networks');
 
 /** A log into memory, and what it wrote. */
 function memoryLog(): { readonly log: ReturnType<typeof createLog>; readonly lines: () => Record<string, unknown>[] } {
@@ -39,7 +47,7 @@ test.each([
   ['privateKey'],
   ['quoteToken'],
   ['licenseJws'],
-  ['databaseUrl'],
+  ...SECRETS_OF_CONFIG.map((name): [string] => [name]),
 ])('the value of `%s` never reaches a line, at the top or up to two levels deep', (name) => {
   const { log, lines } = memoryLog();
   const mark = 'geheim-7f3a';

@@ -6,11 +6,11 @@ import { COST_LIMIT } from '../../graphql/limits/limits.ts';
 import { judge } from '../../graphql/limits/plugins.ts';
 import { schema } from '../../graphql/schema/schema.ts';
 import { COSTS, queryPoints, spend } from '../../modules/kernel/rate.ts';
-import { VARIABLES } from '../../process/config/variables.ts';
+import { LIMITS } from '../../process/config/limits.ts';
 import { consoleDocuments } from '../support/console-documents.ts';
 
-const PER_SECOND = Number(VARIABLES.ratePerKey.fallback);
-const RATE = { perSecond: PER_SECOND, burst: PER_SECOND * Number(VARIABLES.rateBurstSeconds.fallback) };
+const PER_SECOND = LIMITS.ratePerKey.fallback;
+const RATE = { perSecond: PER_SECOND, burst: PER_SECOND * LIMITS.rateBurstSeconds.fallback };
 
 /** The points of each question of the console, by the folder of its screen. */
 async function pointsOfScreens(): Promise<ReadonlyMap<string, readonly number[]>> {

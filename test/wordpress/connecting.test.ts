@@ -7,6 +7,7 @@ import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
 import type { Address } from '../../modules/kernel/money/legs.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
+import { layered, limits } from '../../sandbox/limits.ts';
 import { WALLETS } from '../support/api.ts';
 import { closeBrowser, openVisitor } from '../support/browser.ts';
 import { CALM } from '../support/service.ts';
@@ -28,7 +29,8 @@ let page: Page;
 let admin: Browser;
 
 beforeAll(async () => {
-  const more = { ...CALM, PUBLIC_BASE_URL: '', SELF_SIGN_UP: 'true', SELF_SIGN_UP_PLAN: 'studio', HOST_CHECK_GAP_MS: '0' };
+  const signUp = { PUBLIC_BASE_URL: '', SELF_SIGN_UP: 'true', SELF_SIGN_UP_PLAN: 'studio' };
+  const more = layered(CALM, limits({ hostCheckGapMs: 0 }), signUp);
   world = await startWorld({ isForPeople: true, more });
   const deps = { database: world.service.database, pepper: pepperOf(world.service.secrets) };
   ({ token, tokenId } = await createOwnerToken(deps, { tenantId: world.site.tenantId, userId: 'ada' }));

@@ -4,6 +4,7 @@ import { scheduleReconciliation } from '../../modules/reconciliation/use/schedul
 import { scheduleSweeps } from '../../modules/settlement/use/startWorkflows.ts';
 import { ensureSchedule } from '../../platform/temporal/schedules.ts';
 import { TASK_QUEUE } from '../../process/taskQueue.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { runServiceAdmin } from '../support/admin.ts';
 import { scaled } from '../support/patience.ts';
 import { runsOf } from '../support/scheduled.ts';
@@ -87,7 +88,7 @@ test('a worker that starts with another interval changes the schedule, and a run
   await expect.poll(() => argsOf().catch(() => null), LONG).toMatchObject({ intervalMs: 600_000 });
   const [long] = await running(SWEEPS);
 
-  await service.startWorker({ SWEEP_INTERVAL_MS: '1000' });
+  await service.startWorker(limits({ sweepIntervalMs: 1_000 }));
   await expect.poll(async () => (await client.workflow.getHandle(long ?? '').describe()).status.name, LONG).toBe('TERMINATED');
   expect(await everyMs()).toBe(5_000);
   await expect.poll(() => argsOf().catch(() => null), LONG).toMatchObject({ intervalMs: 1_000 });

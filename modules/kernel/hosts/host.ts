@@ -102,5 +102,10 @@ function decodedOf(pathname: string): string | null {
 
 /** True for a host, in normal form, that leads to the very machine that asks. */
 export function isThisMachine(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+  return isLoopbackName(host) || host.endsWith('.localhost');
+}
+
+/** True for a host that no name server is asked for and that leads to the very machine that asks. */
+export function isLoopbackName(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

@@ -1,5 +1,6 @@
 /** What a WordPress asks for when it sends its administrator to the console to connect it, and who may get the answer. */
 import { ServiceError } from '../../kernel/errors.ts';
+import { isLoopbackName } from '../../kernel/hosts/host.ts';
 import { parseHostname } from '../../kernel/hosts/hostname.ts';
 
 /** A request as it stands in the address of the console's screen. */
@@ -30,19 +31,18 @@ export interface Connection {
 const MOST_CHARS = 512;
 const SETTINGS = /^((?:\/[\w.~-]+)*)\/wp-admin\/options-general\.php$/;
 const CREDITS = /\/content-settlement\/v1$/;
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
 
 /**
  * Reads a request. A code may go to the plugin's own settings page alone, by https, on the host that is connected: another page of that host could
- * send it on to a stranger, and another port may be another's server. By http it may go to the machine that the browser runs on (RFC 8252 §7.3). Authors are asked for on the same host.
- * Throws invalid_parameter, which names what is wrong.
+ * send it on to a stranger, and another port may be another's server. By http it may go to the machine that the browser runs on (RFC 8252 §7.3).
+ * Authors are asked for on the same host. Throws invalid_parameter, which names what is wrong.
  */
 export function readConnection(asked: AskedConnection): Connection {
   const parsed = parseHostname(asked.host);
   if (!parsed.ok) return refuse('host', parsed.sentence);
   const { host } = parsed;
   const redirect = readUrl('redirect_uri', asked.redirectUri);
-  const isHere = redirect.protocol === 'http:' && LOOPBACK.test(redirect.hostname);
+  const isHere = redirect.protocol === 'http:' && isLoopbackName(redirect.hostname);
   if (!isHere && (redirect.protocol !== 'https:' || redirect.host !== host)) {
     refuse('redirect_uri', `must be an https address of ${host}`);
   }

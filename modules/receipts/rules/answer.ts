@@ -6,6 +6,9 @@ export interface PageHash {
   readonly bytes: number;
 }
 
+/** How an answer ended, as its site saw it: all of it went out, or its reader was gone before that. */
+export type AnswerOutcome = 'delivered' | 'lost';
+
 /** What was said of it; times in epoch milliseconds. */
 export interface PageAnswer {
   /** What the site says that it sent first. */
@@ -15,7 +18,7 @@ export interface PageAnswer {
   /** Whether the site said anything of how its answers ended. */
   readonly isTold: boolean;
   /** How the newest answer ended. */
-  readonly outcome: 'delivered' | 'lost' | null;
+  readonly outcome: AnswerOutcome | null;
   /** When an answer was lost for the first time. */
   readonly lostAtMs: number | null;
   /** Answers after the first one. */

@@ -6,11 +6,12 @@ import { columnsOfAny } from '../../../db/shown.ts';
 import { anyOf, run, tables } from '../../../db/statement.ts';
 import type { PageAnswer } from '../rules/answer.ts';
 
-/** What `answerFromRow` reads of `page_answer as told`, where there may be none. */
-const ANSWER = columnsOfAny('page_answer told', [
+const COLUMNS = [
   ...(['sha256', 'bytes', 'answeredAt', 'outcome', 'lostAt', 'againCount', 'againSha256', 'againBytes'] as const),
   ...(['heldSha256', 'heldSignature', 'heldAt'] as const),
-]);
+] as const;
+/** What `answerFromRow` reads of `page_answer as told`, where there may be none. */
+const ANSWER = columnsOfAny('page_answer told', COLUMNS);
 /** Its select list. */
 export const ANSWER_COLUMNS = ANSWER.text;
 /** Its row. */
@@ -47,8 +48,7 @@ export async function listAnswers(
     sql,
     tables
       .selectFrom('page_answer')
-      .select(['paymentId', 'sha256', 'bytes', 'answeredAt', 'outcome', 'lostAt', 'againCount', 'againSha256', 'againBytes'])
-      .select(['heldSha256', 'heldSignature', 'heldAt'])
+      .select(['paymentId', ...COLUMNS])
       .where('tenantId', '=', tenantId)
       .where('paymentId', '=', anyOf(paymentIds)),
   );

@@ -1,19 +1,17 @@
 import type { Sql } from '../../../db/database.ts';
 import { sqlStates } from '../../../db/paymentStates.ts';
 import { SETTLED_STATES } from '../../kernel/payment/state.ts';
-
-/** How an answer ended, as its site saw it: all of it went out, or its reader was gone before that. */
-export type Outcome = 'delivered' | 'lost';
+import type { AnswerOutcome, PageHash } from '../rules/answer.ts';
 
 /** What a site says of an answer that it gave to a payment. */
 export interface ServedBody {
   readonly paymentId: string;
-  /** SHA-256 in hex, and how long the page was; null: it cannot say. */
-  readonly page: { readonly sha256: string; readonly bytes: number } | null;
+  /** Null: it cannot say. */
+  readonly page: PageHash | null;
   /** When the answer was given, by the site's clock, epoch ms: one answer has one time. Null: it is not said, and only a first word counts. */
   readonly atMs: number | null;
   /** Null: it has not ended yet, or nobody saw it. */
-  readonly outcome: Outcome | null;
+  readonly outcome: AnswerOutcome | null;
 }
 
 /**

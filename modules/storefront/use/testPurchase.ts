@@ -66,7 +66,7 @@ class StepFailed extends Error {}
  * nothing of it is in the ledger, in earnings or in observations. Written down as `page.test`. Throws not_found, site_suspended, throttled,
  * database_unavailable; everything else is a step that says why.
  *
- * What bounds the cost: thirty an hour and account (`HOST_CHECKS_PER_HOUR`), counted in Postgres; one request to a proven host of the site, through
+ * What bounds the cost: thirty an hour and account (`LIMITS.hostChecksPerHour`), counted in Postgres; one request to a proven host of the site, through
  * the client of all outgoing requests, of 64 KiB and ten seconds, no redirect followed, nothing of the answer shown.
  */
 export async function testPurchase(

@@ -58,7 +58,7 @@ export interface WebhookDeps {
   readonly notices: Notices;
   /** How many `dispatchWebhooks` workflows share the endpoints. */
   readonly shards: number;
-  /** Window of coalescing, EVENT_WINDOW_MS. */
+  /** Window of coalescing, LIMITS.eventWindowMs. */
   readonly windowMs: number;
   readonly limits: WebhookLimits;
   /** Aborted when the worker stops: passes end once what is in flight is recorded. */

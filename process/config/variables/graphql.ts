@@ -1,15 +1,8 @@
-import { flag, text, wholeNumber } from '../parsers.ts';
-import { optional, withDefault } from '../variable.ts';
+import { flag, text } from '../parsers.ts';
+import { optional } from '../variable.ts';
 
 /** The GraphQL endpoint. */
 export const graphql = {
-  graphqlPoolSize: withDefault({
-    name: 'GRAPHQL_POOL_SIZE',
-    about: 'Connections to Postgres per API process for GraphQL, in addition to all others.',
-    example: '2',
-    fallback: '2',
-    schema: wholeNumber(1, 50),
-  }),
   graphiql: optional({
     name: 'GRAPHIQL',
     about: 'Whether a browser gets the GraphiQL page at /_svc/graphql. Not set: everywhere but in production.',

@@ -1,7 +1,7 @@
 import { licenceKeys, relayerKeys } from '../keys.ts';
 import { networks } from '../networks.ts';
-import { key32, secret, secretList } from '../parsers.ts';
-import { optional } from '../variable.ts';
+import { flag, key32, secret, secretList } from '../parsers.ts';
+import { optional, withDefault } from '../variable.ts';
 
 /** Chains, keys and secrets. */
 export const keys = {
@@ -61,5 +61,13 @@ export const keys = {
     example: '43-characters-of-base64url…',
     fromFile: true,
     schema: key32,
+  }),
+  testKeysEnabled: withDefault({
+    name: 'TEST_KEYS_ENABLED',
+    about:
+      'Accepts svc_test_ keys, in production too: publishers try their integration with them. Their settlements are mock and never count as money; we sign their licences, marked settlementRefKind: mock.',
+    example: 'false',
+    fallback: 'false',
+    schema: flag,
   }),
 };

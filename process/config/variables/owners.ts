@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PLANS } from '../../../modules/kernel/access/key.ts';
-import { flag, issuer, text, wholeNumber } from '../parsers.ts';
+import { flag, issuer, text } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
 /** How owners of sites sign in. */
@@ -31,19 +31,5 @@ export const owners = {
     example: 'studio',
     fallback: 'free',
     schema: z.enum(PLANS, `must be one of ${PLANS.join(', ')}`),
-  }),
-  selfSignUpSites: withDefault({
-    name: 'SELF_SIGN_UP_SITES',
-    about: 'Sites that one owner may have, closed ones included.',
-    example: '5',
-    fallback: '5',
-    schema: wholeNumber(1, 1_000),
-  }),
-  selfSignUpSitesPerDay: withDefault({
-    name: 'SELF_SIGN_UP_SITES_PER_DAY',
-    about: 'Sites that all owners together may add per day.',
-    example: '100',
-    fallback: '100',
-    schema: wholeNumber(1, 100_000),
   }),
 };

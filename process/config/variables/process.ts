@@ -39,13 +39,6 @@ export const process = {
     example: '172.16.0.0/12',
     schema: cidrList,
   }),
-  drainNoticeMs: withDefault({
-    name: 'DRAIN_NOTICE_MS',
-    about: 'How long /readyz answers 503 after SIGTERM before the API stops taking calls, in milliseconds.',
-    example: '2000',
-    fallback: '2000',
-    schema: wholeNumber(0, 30_000),
-  }),
   publicBaseUrl: optional({
     name: 'PUBLIC_BASE_URL',
     about: 'Public address of the API; issuer and audience of what we sign. Not set: the address listened on.',

@@ -1,4 +1,4 @@
-import { flag, pemFile, postgresUrl, text, url, wholeNumber } from '../parsers.ts';
+import { flag, pemFile, postgresUrl, text, url } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
 /** Where rows and workflows live. */
@@ -24,20 +24,6 @@ export const storage = {
     example: 'postgres://owner@db.example:5432/service',
     fromFile: true,
     schema: postgresUrl,
-  }),
-  databasePoolSize: withDefault({
-    name: 'DATABASE_POOL_SIZE',
-    about: 'Connections to Postgres per process, in addition to those of reports and of GraphQL.',
-    example: '10',
-    fallback: '10',
-    schema: wholeNumber(1, 500),
-  }),
-  reportPoolSize: withDefault({
-    name: 'REPORT_POOL_SIZE',
-    about: 'Connections to Postgres per API process for REST reports and exports; up to four exports hold one each.',
-    example: '6',
-    fallback: '6',
-    schema: wholeNumber(5, 100),
   }),
   databaseStatementNames: withDefault({
     name: 'DATABASE_STATEMENT_NAMES',

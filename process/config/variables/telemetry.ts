@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { share, text, url, wholeNumber } from '../parsers.ts';
+import { text, url, wholeNumber } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
 /** What it shows of itself. */
@@ -17,13 +17,6 @@ export const telemetry = {
     fallback: '127.0.0.1',
     schema: text,
   }),
-  metricsIntervalMs: withDefault({
-    name: 'METRICS_INTERVAL_MS',
-    about: 'How often the worker reads the figures in the database, in milliseconds.',
-    example: '10000',
-    fallback: '10000',
-    schema: wholeNumber(100, 600_000),
-  }),
   accessLog: withDefault({
     name: 'ACCESS_LOG',
     about:
@@ -37,12 +30,5 @@ export const telemetry = {
     about: 'Base URL of the OTLP collector traces are sent to (HTTP). Not set: no traces.',
     example: 'http://127.0.0.1:4318',
     schema: url('https', 'http'),
-  }),
-  traceRatio: withDefault({
-    name: 'TRACE_RATIO',
-    about: 'Share of new traces that are kept, 0 to 1; a caller’s sampling decision is followed.',
-    example: '0.1',
-    fallback: '1',
-    schema: share,
   }),
 };

@@ -17,8 +17,8 @@ export interface ProviderDeps extends SessionDeps {
 export const AWAY_MS = 600_000;
 const CONTEXT = 'console sign-in';
 /**
- * A screen's path with its filters; no second slash, dots or back slashes, so that it cannot lead anywhere but into the console. Parts are
- * told apart by their slash alone: a text has one reading, so that looking at one that is none takes no longer than it is long.
+ * A screen's path with its filters. It holds no second slash, no segment that begins with a dot and no backslash, so it leads nowhere but into the
+ * console. Only a slash ends a segment: the expression never backtracks, and a hostile text takes linear time.
  */
 const SCREEN = /^\/(?:[\w~-][\w~.-]*(?:\/[\w~-][\w~.-]*)*\/?)?(?:\?[\w~.,:%+=&*-]*)?$/;
 /** As long as what a WordPress asks for; sealed, it fits into a cookie. */

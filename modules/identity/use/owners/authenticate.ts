@@ -61,13 +61,10 @@ const PREFIX = 'svc_owner_';
  * Lets an owner in, by a token of `bin/admin` or by a JWT of the identity provider whose subject, at this issuer, owns a site. Read from Postgres in
  * this call: a revoked token, and a site given to somebody else, are gone in the very next one. Owners of a suspended site are
  * let in, and may read; its plan does not matter. Where sites are added by their owners, a user of the provider without a site is let in
- * too. Throws missing_credential; unknown_credential for anybody else who is not an open site's owner, always with the same sentence;
+ * too. Throws unknown_credential for anybody else who is not an open site's owner, always with the same sentence;
  * identity_unavailable when the provider's keys cannot be had; database_unavailable.
  */
-export async function authenticateOwner(deps: OwnerDeps, bearer: string | null): Promise<Owner> {
-  if (bearer === null || bearer === '') {
-    throw new ServiceError('missing_credential', "an owner's token is needed: Authorization: Bearer <token>");
-  }
+export async function authenticateOwner(deps: OwnerDeps, bearer: string): Promise<Owner> {
   if (bearer.startsWith(PREFIX)) return (await proveToken(deps, bearer)).owner;
   return (await ownerOfJwt(deps, bearer)) ?? refuse();
 }
