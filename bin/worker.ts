@@ -3,6 +3,7 @@ import type { Context as ActivityContext } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { ActivityInterceptors, WorkerOptions } from '@temporalio/worker';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createAddressActivities } from '../activities/addresses.ts';
 import { createAnomalyActivities } from '../activities/anomalies.ts';
 import { createBudgetAlertActivities } from '../activities/budgetAlerts.ts';
 import { createHostActivities } from '../activities/hosts.ts';
@@ -18,6 +19,7 @@ import { scheduleAnomalySweep } from '../modules/anomalies/use/schedule.ts';
 import { ALERT_LIMITS } from '../modules/budgets/use/sendAlerts.ts';
 import { ensureAlertWorkflow } from '../modules/budgets/use/start.ts';
 import { ensureObservationPartitions } from '../modules/gate/store/observations.ts';
+import { scheduleAddressRefresh } from '../modules/gate/use/schedule.ts';
 import { keepGauges } from '../modules/operations/use/gauges.ts';
 import { watchProcess } from '../modules/operations/use/processWatch.ts';
 import type { RetentionPeriods } from '../modules/operations/use/retention.ts';
@@ -119,6 +121,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
         ...createLicenceActivities(settlement),
         ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
         ...createReconcileActivities(settlement),
+        ...createAddressActivities({ database, outbound, clock: Date.now, warn }),
         ...createAnomalyActivities(createAnomalyDeps(config, database, log)),
         ...createBudgetAlertActivities({ ...sending, limits: ALERT_LIMITS }),
         ...createWebhookActivities({
@@ -299,6 +302,7 @@ async function startStanding(client: Client, config: WorkerConfig, networks: rea
   await scheduleWindowClosing(client, { taskQueue, windowMs: config.eventWindowMs });
   await scheduleAnomalySweep(client, { taskQueue, intervalMs: ANOMALY_INTERVAL_MS });
   await scheduleRollupCheck(client, taskQueue);
+  await scheduleAddressRefresh(client, taskQueue);
   await ensureDispatchers(client, { shards: WEBHOOK_SHARDS, taskQueue });
   await ensureAlertWorkflow(client, taskQueue);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { robotClassOf } from '../../modules/gate/rules/visitors.ts';
+import { MASQUERADE, robotClassOf } from '../../modules/gate/rules/visitors.ts';
 import { FAILURE_REASONS } from '../../modules/kernel/errors.ts';
 import { WITHOUT_402 } from '../../modules/kernel/payment/answered.ts';
 import { NO_CREDITS } from '../../modules/pricing/rules/pricing.ts';
@@ -21,6 +21,8 @@ import { ObservationType } from './refs.ts';
 
 type VerdictName = 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid' | 'payment-failed' | 'unservable';
 
+/** Classes that gates find by more than a name. */
+const FOUND = ['pretender', MASQUERADE] as const;
 /** Nothing is observed later than minutes from now; days to come need not be opened. */
 const AHEAD_MS = 86_400_000;
 
@@ -49,14 +51,17 @@ ObservationType.implement({
       resolve: ({ reason }) => reason as 'no_credits' | null,
     }),
     agent: t.exposeString('agent', {
-      description: 'The label of the agent: a verified host, a known crawler, the name it gives itself, or `other`.',
+      description: 'The label of the agent: a verified host, a known crawler, the name it gives itself, `masquerade`, or `other`.',
     }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent.' }),
     visitorClass: t.field({
       type: VisitorClassName,
       nullable: true,
-      description: 'The class of the agent by the name it gives itself; null: the gate took it for a person.',
-      resolve: ({ classifiedAs, agentUa, agent }) => (classifiedAs === 'human' ? null : robotClassOf(agentUa ?? agent)),
+      description: 'The class of the agent by the name it gives itself, or what the gate found it to be; null: the gate took it for a person.',
+      resolve: ({ classifiedAs, classifyReason, agentUa, agent }) => {
+        if (classifiedAs === 'human') return null;
+        return FOUND.find((one) => one === classifyReason) ?? robotClassOf(agentUa ?? agent);
+      },
     }),
     classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),
     verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),

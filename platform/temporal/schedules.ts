@@ -28,6 +28,7 @@ const SCHEDULED = {
   closeEventWindows: 'FOLLOWS',
   sweepAnomalies: 'SKIPPED',
   checkRollups: 'SKIPPED',
+  refreshAddresses: 'SKIPPED',
 } as const;
 
 /**

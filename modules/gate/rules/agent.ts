@@ -1,7 +1,7 @@
 import type { ObservedAgent } from '../../kernel/terms.ts';
 import { nameOf } from './agentName.ts';
 import { CRAWLERS, crawlerOf, isKnownCrawler } from './crawlers.ts';
-import { robotOperatorOf } from './visitors.ts';
+import { MASQUERADE, robotOperatorOf } from './visitors.ts';
 
 /** Hosts whose keys agents sign with, each with who runs them; what stands under a host is its operator's as well. */
 const HOSTS: Readonly<Record<string, string>> = {
@@ -41,18 +41,20 @@ export const OTHER = 'other';
 export type AgentClaim = { readonly label: string } | { readonly name: string };
 
 /**
- * What reports know an agent by: the verified host, the known crawler that its User-Agent names, the name it gives itself, or `other`.
+ * What reports know an agent by: the verified host, the known crawler that its User-Agent names, the name it gives itself, or `other`. A gate that saw a
+ * robot come from an address of nobody it could be says so, and the robot does not stand for it: its label is `masquerade`.
  * A verified host has a dot and a name has none, so that no agent can call itself what another has proven. Prices go by neither names
  * nor their places.
  */
-export function claimOf({ ua = '', verified, verifiedAgent }: ObservedAgent): AgentClaim {
+export function claimOf({ ua = '', classifyReason, verified, verifiedAgent }: ObservedAgent): AgentClaim {
   if (verified && verifiedAgent?.includes('.') && /^[a-z0-9.-]{1,253}$/i.test(verifiedAgent)) {
     return { label: verifiedAgent.toLowerCase() };
   }
+  if (classifyReason === MASQUERADE) return { label: MASQUERADE };
   const crawler = crawlerOf(ua);
   if (crawler !== null) return { label: crawler };
   const name = nameOf(ua);
-  return name === null || isKnownCrawler(name) ? { label: OTHER } : { name };
+  return name === null || name === MASQUERADE || isKnownCrawler(name) ? { label: OTHER } : { name };
 }
 
 /** The name that this service gives when it asks a site for a page, before it is sold and after. */
