@@ -51,7 +51,7 @@ ObservationType.implement({
       resolve: ({ reason }) => reason as 'no_credits' | null,
     }),
     agent: t.exposeString('agent', {
-      description: 'The label of the agent: a verified host, a known crawler, the name it gives itself, `masquerade`, or `other`.',
+      description: 'The label of the agent: a verified host, a known crawler, the name it gives itself, or `other`.',
     }),
     agentUa: t.exposeString('agentUa', { nullable: true, description: 'The User-Agent.' }),
     visitorClass: t.field({
@@ -66,7 +66,8 @@ ObservationType.implement({
     classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),
     verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),
     verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),
-    sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description: 'True when a signature was presented and failed.' }),
+    sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description:
+        'True when it is not who it says: a signature failed or, where `classifyReason` is `masquerade`, it came from none of the addresses of the robot that it names.' }),
     amountMicro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
     micro: t.field({
       type: 'Micro',
@@ -115,7 +116,7 @@ const ObservationFilter = builder.inputType('ObservationFilter', {
     }),
     verified: t.boolean({ description: 'With, or without, a signature that verified.' }),
     sigInvalid: t.boolean({
-      description: 'With, or without, a signature that failed: an agent that sends one impersonates another.',
+      description: 'With, or without, a signature that failed or an address that is not of the robot named: such an agent impersonates another.',
     }),
     reason: t.string({
       description: `With this reason, in either case: one of ${REASONS.join(', ')}.`,

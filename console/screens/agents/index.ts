@@ -60,7 +60,7 @@ export function Agents(): View {
         ${agent === 'other' && agentName === null ? html`<${OtherNames} />` : null}
         <${Panel} flush title=${agent === null ? 'Spoofed requests' : 'Newest requests'}
           about=${agent === null ? 'Requests whose signature did not verify: somebody used another agent’s name.' : undefined}>
-          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'No request in this window had a false signature.' : 'No request in this window.'} />
+          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'Nobody in this window said he was somebody else.' : 'No request in this window.'} />
         <//>
       </div>`}
     <//>`;

@@ -41,20 +41,18 @@ export const OTHER = 'other';
 export type AgentClaim = { readonly label: string } | { readonly name: string };
 
 /**
- * What reports know an agent by: the verified host, the known crawler that its User-Agent names, the name it gives itself, or `other`. A gate that saw a
- * robot come from an address of nobody it could be says so, and the robot does not stand for it: its label is `masquerade`.
+ * What reports know an agent by: the verified host, the known crawler that its User-Agent names, the name it gives itself, or `other`.
  * A verified host has a dot and a name has none, so that no agent can call itself what another has proven. Prices go by neither names
  * nor their places.
  */
-export function claimOf({ ua = '', classifyReason, verified, verifiedAgent }: ObservedAgent): AgentClaim {
+export function claimOf({ ua = '', verified, verifiedAgent }: ObservedAgent): AgentClaim {
   if (verified && verifiedAgent?.includes('.') && /^[a-z0-9.-]{1,253}$/i.test(verifiedAgent)) {
     return { label: verifiedAgent.toLowerCase() };
   }
-  if (classifyReason === MASQUERADE) return { label: MASQUERADE };
   const crawler = crawlerOf(ua);
   if (crawler !== null) return { label: crawler };
   const name = nameOf(ua);
-  return name === null || name === MASQUERADE || isKnownCrawler(name) ? { label: OTHER } : { name };
+  return name === null || isKnownCrawler(name) ? { label: OTHER } : { name };
 }
 
 /** The name that this service gives when it asks a site for a page, before it is sold and after. */
@@ -73,6 +71,14 @@ export function isOwnProbe({ verdict, agentUa }: { readonly verdict: string; rea
   return (verdict === 'denied' && agentUa.includes(RELAY_BOT)) || (verdict !== 'agent-reread' && agentUa.includes(TEST_BOT));
 }
 
+/**
+ * True of an agent that is not who it says: its signature failed, or its gate saw it come from none of the addresses of the robot that it names.
+ * Kept as `sigInvalid`, which masquerades are counted by.
+ */
+export function isFalse({ sigInvalid, classifyReason }: ObservedAgent): boolean | undefined {
+  return classifyReason === MASQUERADE ? true : sigInvalid;
+}
+
 /** Text that Postgres can store, as jsonb too: neither NUL nor half of a surrogate pair is a character there. */
 function storable(text: string | undefined): string | undefined {
   return text?.toWellFormed().replaceAll('\u0000', '\ufffd');
@@ -89,6 +95,6 @@ export function storedAgent(agent: ObservedAgent, label: string): ObservedAgent 
     ...(classifyReason === undefined ? {} : { classifyReason }),
     ...(verifiedAgent === undefined ? {} : { verifiedAgent }),
     ...(agent.verified === undefined ? {} : { verified: agent.verified }),
-    ...(agent.sigInvalid === undefined ? {} : { sigInvalid: agent.sigInvalid }),
+    ...(isFalse(agent) === undefined ? {} : { sigInvalid: isFalse(agent) }),
   };
 }

@@ -20,7 +20,7 @@ export type ClassPolicies = Readonly<Record<VisitorClass, ClassPolicy>>;
 /** All of them, in the order in which they are shown. */
 export const VISITOR_CLASSES = Object.keys(DEFAULT_CLASSES) as readonly VisitorClass[];
 
-/** The class of whoever says to be a robot and is not, the reason that gates give for it, and its label in reports. */
+/** The class of whoever says to be a robot and comes from none of its addresses, and the reason that gates give for it. */
 export const MASQUERADE = 'masquerade';
 
 /** Robots by their names; the operator is null where no list says it. */
@@ -46,7 +46,6 @@ const OTHER = patternOf(
  * 512 characters are looked at.
  */
 export function robotClassOf(userAgent: string): VisitorClass {
-  if (userAgent === MASQUERADE) return MASQUERADE;
   return robotIn(userAgent)?.visitorClass ?? 'automation';
 }
 

@@ -3,7 +3,7 @@
 /** Names in lower case, the lists with the addresses of who may call himself so, and the hosts they belong to. */
 export const CLAIMS: readonly { readonly names: RegExp; readonly lists: readonly string[]; readonly hosts: RegExp | null }[] = [
   { names: /googlebot|google-inspectiontool|storebot-google|googleother|google-cloudvertexbot|adsbot-google|mediapartners-google|apis-google/, lists: ["google-googlebot","google-special"], hosts: /\.googlebot\.com$|^rate-limited-proxy-[0-9-]+\.google\.com$/ },
-  { names: /feedfetcher-google|google-read-aloud|google-site-verification/, lists: ["google-user-triggered","google-user-triggered-google"], hosts: /^google-proxy-[0-9-]+\.google\.com$|\.gae\.googleusercontent\.com$/ },
+  { names: /google-read-aloud|google-site-verification/, lists: ["google-user-triggered","google-user-triggered-google"], hosts: /^google-proxy-[0-9-]+\.google\.com$|\.gae\.googleusercontent\.com$/ },
   { names: /google-agent/, lists: ["google-user-triggered-agents"], hosts: null },
   { names: /bingbot/, lists: ["bing-bingbot"], hosts: /\.search\.msn\.com$/ },
   { names: /msnbot|adidxbot/, lists: [], hosts: /\.search\.msn\.com$/ },

@@ -8,7 +8,7 @@
 return array(
 	'claims' => array(
 		array( 'names' => '~googlebot|google-inspectiontool|storebot-google|googleother|google-cloudvertexbot|adsbot-google|mediapartners-google|apis-google~', 'lists' => array( 'google-googlebot', 'google-special' ), 'hosts' => '~\\.googlebot\\.com$|^rate-limited-proxy-[0-9-]+\\.google\\.com$~' ),
-		array( 'names' => '~feedfetcher-google|google-read-aloud|google-site-verification~', 'lists' => array( 'google-user-triggered', 'google-user-triggered-google' ), 'hosts' => '~^google-proxy-[0-9-]+\\.google\\.com$|\\.gae\\.googleusercontent\\.com$~' ),
+		array( 'names' => '~google-read-aloud|google-site-verification~', 'lists' => array( 'google-user-triggered', 'google-user-triggered-google' ), 'hosts' => '~^google-proxy-[0-9-]+\\.google\\.com$|\\.gae\\.googleusercontent\\.com$~' ),
 		array( 'names' => '~google-agent~', 'lists' => array( 'google-user-triggered-agents' ), 'hosts' => '' ),
 		array( 'names' => '~bingbot~', 'lists' => array( 'bing-bingbot' ), 'hosts' => '~\\.search\\.msn\\.com$~' ),
 		array( 'names' => '~msnbot|adidxbot~', 'lists' => array(  ), 'hosts' => '~\\.search\\.msn\\.com$~' ),
