@@ -5,9 +5,12 @@ import { resource } from './shared.ts';
 export const EnforceConfigQuery = z.object({
   resource: z.exactOptional(resource.meta({ description: 'A page of the site; the manifest then names only its host.' })),
   addresses: z.exactOptional(
-    z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).meta({
-      description: 'Also the addresses that operators of robots publish; their ranges where they have another version than this. 0: any.',
-    }),
+    z
+      .string()
+      .regex(/^\d{1,15}$/, 'must be a version of addresses, or 0')
+      .meta({
+        description: 'Also the addresses that operators of robots publish; their ranges where they have another version than this. 0: any.',
+      }),
   ),
 });
 

@@ -44,7 +44,7 @@ export interface EnforcementConfig {
 export async function enforcementConfig(
   deps: Pick<PublisherDeps, 'database' | 'baseUrl'>,
   { tenant }: Caller,
-  { resource, addresses }: { readonly resource?: string; readonly addresses?: number } = {},
+  { resource, addresses }: { readonly resource?: string; readonly addresses?: string } = {},
 ): Promise<EnforcementConfig> {
   const named = resource === undefined ? null : requireResource(resource).host;
   if (named !== null) requireOwned(tenant.hosts, named);
@@ -74,7 +74,7 @@ export async function enforcementConfig(
     },
     manifest,
     version: tenant.version,
-    ...(addresses === undefined ? {} : { addresses: await publishedAddresses(deps, addresses) }),
+    ...(addresses === undefined ? {} : { addresses: await publishedAddresses(deps, Number(addresses)) }),
   };
 }
 

@@ -7,6 +7,7 @@ final class Lifecycle {
 	public static function deactivate(): void {
 		wp_clear_scheduled_hook( Reports::EVENT );
 		wp_clear_scheduled_hook( Gate_Config::EVENT );
+		wp_clear_scheduled_hook( Claims::EVENT );
 	}
 
 	/** Everything of this site: events, options, transients, meta of posts. Wallets are the network's; see uninstall.php. */
