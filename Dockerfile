@@ -34,7 +34,7 @@ COPY --from=packages /app/sbom.cdx.json ./sbom.cdx.json
 COPY . .
 USER 1000:1000
 EXPOSE 8402 9464
-# Alive, not ready: whoever sends calls asks /readyz. The worker serves nothing but its metrics.
+# Alive, not ready: load balancers ask /readyz. The worker serves nothing but its metrics.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/metrics`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM

@@ -2,23 +2,17 @@ import { cancellationSignal } from '@temporalio/activity';
 import type { AnomalyDeps } from '../modules/anomalies/use/deps.ts';
 import type { SweptRules } from '../modules/anomalies/use/sweep.ts';
 import { sweepRules } from '../modules/anomalies/use/sweep.ts';
-import { sendAlertMails } from '../modules/mail/use/sendDue.ts';
 import { beating } from './beating.ts';
 
-/** The activities of `sweepAnomalies`. */
+/** The activity of `sweepAnomalies`. */
 export interface AnomalyActivities {
   /** Judges every rule once, heart-beating. */
   sweepAnomalyRules(): Promise<SweptRules>;
-  /** Sends the alert e-mail that is due, heart-beating; returns how many. */
-  sendAnomalyMails(): Promise<number>;
 }
 
 const HEARTBEAT_MS = 2_000;
 
 /** One set a worker. */
 export function createAnomalyActivities(deps: AnomalyDeps): AnomalyActivities {
-  return {
-    sweepAnomalyRules: () => beating(HEARTBEAT_MS, () => sweepRules(deps, cancellationSignal())),
-    sendAnomalyMails: () => beating(HEARTBEAT_MS, () => sendAlertMails(deps, cancellationSignal())),
-  };
+  return { sweepAnomalyRules: () => beating(HEARTBEAT_MS, () => sweepRules(deps, cancellationSignal())) };
 }

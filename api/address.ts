@@ -6,7 +6,7 @@ type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 /** What callers without a credential are told apart by: the address a request came from, of IPv6 its /64. */
 export type AddressReader = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string;
 
-/** Bits of an IPv6 address that name a network: whoever has one address has its whole /64. */
+/** Bits of an IPv6 address that name a network: a caller with one address has its whole /64. */
 const NETWORK_BITS = 64;
 /** More proxies than anybody has, one behind the other. */
 const MOST_HOPS = 8;

@@ -1,4 +1,4 @@
-import { isTooSlow, outageOf } from '../db/outage.ts';
+import { isStatementTimeout } from '../db/outage.ts';
 import { registrationEndpoint } from '../modules/identity/use/accounts/oauth.ts';
 import type { ErrorKind, NextStep } from '../modules/kernel/errors.ts';
 import { isServiceError, ServiceError, WAIT_SECONDS } from '../modules/kernel/errors.ts';
@@ -25,10 +25,10 @@ const NOTHING_TRIED = { paymentResponse: null, offer: null };
 /** Anything thrown as an error of the closed list; what is not on it is a defect whose text stays inside. */
 export function asServiceError(error: unknown): ServiceError {
   if (isServiceError(error)) return error;
-  if (isTooSlow(error)) {
+  if (isStatementTimeout(error)) {
     return new ServiceError('overloaded', 'this took too long; try again later, or ask for a shorter window');
   }
-  return outageOf(error) ?? new ServiceError('internal', 'something went wrong on our side');
+  return new ServiceError('internal', 'something went wrong on our side');
 }
 
 /** The answer for an error: status, headers and body in the shape of the route; as a problem (RFC 9457) when asked for. */

@@ -163,7 +163,7 @@ function showsAccount(request: IncomingMessage): boolean {
   return bearerOf(request) !== null || headerOf(request, 'sign-in-with-x') !== null;
 }
 
-/** Whoever calls: by a publisher key, read in this call; as a buyer account; or by the address alone. Each is counted as what it is. */
+/** The caller: a publisher key, read in this call; a buyer account; or an address alone. Each has its own rate. */
 async function letAnybodyIn(
   route: AnybodyRoute,
   deps: HandlerDeps,
@@ -304,7 +304,10 @@ export function sendError(
   noteRefusal(requestId, known.code);
   const entry = { requestId, code: known.code, path: pathOf(request) };
   if (known.kind === 'defect') deps.log.error({ ...entry, err: error }, 'a request met a defect');
-  else if (known.kind === 'unavailable') deps.log.warn({ ...entry, sentence: known.message }, 'a request could not be served');
+  else if (known.kind === 'unavailable') {
+    const why = known.cause === undefined ? {} : { reason: String(known.cause) };
+    deps.log.warn({ ...entry, sentence: known.message, ...why }, 'a request could not be served');
+  }
   if (response.headersSent) {
     response.destroy();
     return;
@@ -371,7 +374,7 @@ async function sendStream(
     response.setTimeout(STALLED_MS, () => response.destroy());
     response.writeHead(status, headerLines(requestIdOf(request), headers));
     if (request.method === 'HEAD') {
-      // Before the end is told, so that whoever asked may ask for the body at once.
+      // Before the response ends, so that the caller may request the body at once.
       await close();
       response.end();
     } else await pipeline(Readable.from(chunks), response, { signal: cut });

@@ -4,6 +4,7 @@ import type { Observer } from '../modules/gate/use/observe.ts';
 import type { HostService } from '../modules/hosts/use/deps.ts';
 import type { AccountCaller } from '../modules/identity/use/accounts/authenticate.ts';
 import type { Caller, Freshness } from '../modules/identity/use/keys/authenticate.ts';
+import type { OwnerDeps } from '../modules/identity/use/owners/authenticate.ts';
 import type { Scope } from '../modules/kernel/access/key.ts';
 import type { Log } from '../modules/kernel/log.ts';
 import type { Cost } from '../modules/kernel/rate.ts';
@@ -21,6 +22,8 @@ import type { AddressReader } from './address.ts';
 export interface ApiDeps extends VerifyDeps, BuyerDeps, Pick<PageDeps, 'outbound'> {
   /** What reports are read with: connections of their own, so that no report keeps a payment waiting for one. */
   readonly reports: ReportDeps;
+  /** Whose users own sites besides those with tokens: links they made end with their ownership. */
+  readonly oidc: Pick<NonNullable<OwnerDeps['oidc']>, 'issuer'> | null;
   readonly log: Log;
   /** Host verification. */
   readonly hosts: HostService;
@@ -94,7 +97,7 @@ export type Somebody =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'publisher'; readonly caller: Caller };
 
-/** A call of whoever it is, who is told what he may do. */
+/** A call by anybody, with what the caller may do. */
 export interface AnybodyCall extends Call {
   readonly who: Somebody;
   /** Counts what a call costs besides, for the same caller as the call itself. Throws throttled (429). */
@@ -171,13 +174,13 @@ export interface AccountRoute extends RouteBase {
   readonly handle: (call: AccountCall) => Promise<Answer>;
 }
 
-/** A route for buyer accounts, and for whoever shows a right in the body; without a credential a call counts for its address. */
+/** A route for buyer accounts, and for callers who show a right in the body; without a credential a call counts for its address. */
 export interface OptionalAccountRoute extends RouteBase {
   readonly access: 'account if any';
   readonly handle: (call: OptionalAccountCall) => Promise<Answer>;
 }
 
-/** A route for whoever calls; a credential that is shown must be right, and is counted as what it is. */
+/** A route for everybody; a credential, if shown, must be valid, and the call counts for it. */
 export interface AnybodyRoute extends RouteBase {
   readonly access: 'anybody';
   readonly handle: (call: AnybodyCall) => Promise<Answer>;

@@ -3,6 +3,7 @@ import { findBench } from './find.ts';
 import { graphqlBench } from './graphql.ts';
 import type { Bench } from './harness/bench.ts';
 import { hostileBench } from './hostile.ts';
+import { hostileMcpBench } from './hostileMcp.ts';
 import { hostileQueriesBench } from './hostileQueries.ts';
 import { licenseCheckBench } from './licenseCheck.ts';
 import { mcpBench } from './mcp.ts';
@@ -34,6 +35,7 @@ export const BENCHES: readonly Bench[] = [
   graphqlBench,
   findBench,
   mcpBench,
+  hostileMcpBench,
   hostileQueriesBench,
   startBench,
 ];

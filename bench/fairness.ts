@@ -15,7 +15,7 @@ import type { Shop } from './settling/shop.ts';
 import { buyAll, callAll, openShop, PRODUCT_INTERVALS, prepareCalls } from './settling/shop.ts';
 
 const BLOCK_SECONDS = 1;
-/** A wallet of code that says yes to whoever asks by `eth_call`, and reverts in a transaction. */
+/** A contract wallet that accepts every signature in `eth_call`, and reverts in a transaction. */
 const FICKLE_CODE = `0x3215600b5760006000fd005b7f1626ba7e${'00'.repeat(28)}60005260206000f3`;
 const LARGEST_SIGNATURE = 1_536;
 const LIMITLESS = `1${'0'.repeat(22)}`;

@@ -93,18 +93,18 @@ async function measure(service: BenchService, { quick, log }: How, rates: Rates)
   ];
 }
 
+/** One message to the endpoint. */
+export function mcpMessage(method: string, params: object, headers: Readonly<Record<string, string>> = {}): HttpRequest {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return { method: 'POST', path: '/_svc/mcp', headers: { ...HEADERS, ...headers }, body };
+}
+
 /** What an agent asks, by name; nothing of it moves money. */
 function messagesFor(host: string): Readonly<Record<string, HttpRequest>> {
   const at = (n: number): string => `https://${host}/news/page-${n}`;
-  const message = (method: string, params: object): HttpRequest => ({
-    method: 'POST',
-    path: '/_svc/mcp',
-    headers: HEADERS,
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const call = (name: string, given: object): HttpRequest => message('tools/call', { name, arguments: given });
+  const call = (name: string, given: object): HttpRequest => mcpMessage('tools/call', { name, arguments: given });
   return {
-    'tools/list': message('tools/list', {}),
+    'tools/list': mcpMessage('tools/list', {}),
     quote_page: call('quote_page', { url: at(1) }),
     quote_pages: call('quote_pages', { urls: Array.from({ length: PAGES }, (_, n) => at(n)) }),
     buy_page: call('buy_page', { url: at(2) }),

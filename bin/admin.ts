@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    console.error(JSON.stringify({ error: isServiceError(error) ? error.text : reasonOf(error) }));
+    console.error(JSON.stringify({ error: isServiceError(error) ? `${error.code}: ${reasonOf(error)}` : reasonOf(error) }));
     process.exitCode = 1;
   } finally {
     await close();

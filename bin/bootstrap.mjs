@@ -106,7 +106,7 @@ function runScript(node, script, args) {
   });
 }
 
-/** Packages of this repository are run from their source, by a condition that no other package has; whoever installs one gets it compiled. */
+/** Packages of this repository are run from their source, by a condition that no other package has; installed ones are compiled. */
 function withSource(options = '') {
   return options.includes('--conditions=settlement-source') ? options : `${options} --conditions=settlement-source`.trim();
 }

@@ -1,5 +1,5 @@
-import { isDatabaseOutage } from '../db/database.ts';
 import { migrate, SchemaTooOld } from '../db/migrate.ts';
+import { isDatabaseOutage } from '../db/outage.ts';
 import { readMigrateConfig } from '../process/config.ts';
 import { runCommand } from '../process/run.ts';
 import { reasonOf, whileAway } from '../process/whileAway.ts';

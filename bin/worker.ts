@@ -5,9 +5,9 @@ import type { ActivityInterceptors, WorkerOptions } from '@temporalio/worker';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createAddressActivities } from '../activities/addresses.ts';
 import { createAnomalyActivities } from '../activities/anomalies.ts';
-import { createBudgetAlertActivities } from '../activities/budgetAlerts.ts';
 import { createHostActivities } from '../activities/hosts.ts';
 import { createLicenceActivities } from '../activities/licences.ts';
+import { createMessageActivities } from '../activities/messages.ts';
 import { createReconcileActivities } from '../activities/reconciliation.ts';
 import { createReportActivities } from '../activities/reports.ts';
 import { createSettlementActivities } from '../activities/settlement.ts';
@@ -17,9 +17,10 @@ import { openDatabase } from '../db/database.ts';
 import { listen } from '../db/listen.ts';
 import { scheduleAnomalySweep } from '../modules/anomalies/use/schedule.ts';
 import { ALERT_LIMITS } from '../modules/budgets/use/sendAlerts.ts';
-import { ensureAlertWorkflow } from '../modules/budgets/use/start.ts';
 import { ensureObservationPartitions } from '../modules/gate/store/observations.ts';
 import { scheduleAddressRefresh } from '../modules/gate/use/schedule.ts';
+import { scheduleHostSweep } from '../modules/hosts/use/schedule.ts';
+import { ensureMessageWorkflow } from '../modules/mail/use/start.ts';
 import { keepGauges } from '../modules/operations/use/gauges.ts';
 import { watchProcess } from '../modules/operations/use/processWatch.ts';
 import type { RetentionPeriods } from '../modules/operations/use/retention.ts';
@@ -44,10 +45,10 @@ import { withLogFields } from '../platform/telemetry/logFields.ts';
 import { openTemporal, requireTemporal } from '../platform/temporal/connection.ts';
 import { RUNS_THAT_FAIL } from '../platform/temporal/schedules.ts';
 import { createSecretBox } from '../platform/tokens/secretBox.ts';
-import { createAnomalyDeps } from '../process/anomalies.ts';
 import type { WorkerConfig } from '../process/config.ts';
 import { readWorkerConfig } from '../process/config.ts';
 import { createHostDeps, openOutbound } from '../process/hosts.ts';
+import { openMailer } from '../process/mailer.ts';
 import { compareNetworks } from '../process/networks.ts';
 import { openRelayerKeys } from '../process/relayerKeys.ts';
 import { runProcess } from '../process/run.ts';
@@ -94,6 +95,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
   const gauged = { ...settlement, askTemporal };
   const endGauges = telemetry.setGauges ? keepGauges(gauged, config.metricsIntervalMs, telemetry.setGauges) : null;
   const chatOutbound = createOutbound();
+  const mailer = openMailer(config);
   const sending = {
     database,
     outbound,
@@ -122,8 +124,8 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
         ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
         ...createReconcileActivities(settlement),
         ...createAddressActivities({ database, outbound, clock: Date.now, warn }),
-        ...createAnomalyActivities(createAnomalyDeps(config, database, log)),
-        ...createBudgetAlertActivities({ ...sending, limits: ALERT_LIMITS }),
+        ...createAnomalyActivities({ database, clock: Date.now, warn }),
+        ...createMessageActivities({ ...sending, mailer, limits: ALERT_LIMITS }),
         ...createWebhookActivities({
           ...sending,
           chatOutbound,
@@ -146,7 +148,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
   );
   endGauges?.();
   await Promise.all([listener.close(), flights.close()]);
-  await Promise.all([outbound.close(), chatOutbound.close()]);
+  await Promise.all([mailer?.close(), outbound.close(), chatOutbound.close()]);
   await clientConnection.close();
   await database.close();
   await telemetry.close();
@@ -303,8 +305,9 @@ async function startStanding(client: Client, config: WorkerConfig, networks: rea
   await scheduleAnomalySweep(client, { taskQueue, intervalMs: ANOMALY_INTERVAL_MS });
   await scheduleRollupCheck(client, taskQueue);
   await scheduleAddressRefresh(client, taskQueue);
+  await scheduleHostSweep(client, taskQueue);
   await ensureDispatchers(client, { shards: WEBHOOK_SHARDS, taskQueue });
-  await ensureAlertWorkflow(client, taskQueue);
+  await ensureMessageWorkflow(client, taskQueue);
 }
 
 /** Puts the workflow, the activity and the tenant it works for on every line that an activity writes. */

@@ -1,9 +1,13 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import pg from 'pg';
+import { isConflict, isDatabaseOutage, rethrow, translated } from './outage.ts';
 import type { Primary } from './primary.ts';
 import { clientOf, primaryOf, requirePrimary } from './primary.ts';
 
-/** Anything SQL can be sent through: the pool itself, or one client inside a database transaction. */
+/**
+ * Anything SQL can be sent through: the pool itself, or one client inside a database transaction. In an outage whatever it sends rejects with
+ * database_unavailable (ServiceError), so that nobody who asks needs to know the driver's errors; all others come as Postgres says them.
+ */
 export interface Sql {
   /**
    * Rows of one statement; values are parameters, never text in the statement. With `name` Postgres parses and plans it once a
@@ -110,7 +114,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
   );
   const run = runner(options.statementNames ?? true, options.onDiskFull);
-  const lease = primary === null ? () => pool.connect() : () => leaseFrom(pool, primary);
+  const lease = (): Promise<PoolClient> => (primary === null ? pool.connect() : leaseFrom(pool, primary)).catch(rethrow);
   const connect: Connect = async () => {
     const client = await lease();
     return { connection: options.pipelined === true ? client : inTurn(client), release: (broken) => client.release(broken) };
@@ -207,7 +211,7 @@ function runner(isNamed: boolean, onDiskFull?: () => void): Run {
       return (await target.query<Row>(isNamed && name !== undefined ? { ...query, name } : query)).rows;
     } catch (error) {
       if ((error as { code?: unknown }).code === DISK_FULL) onDiskFull?.();
-      throw error;
+      throw translated(error);
     }
   };
 }
@@ -227,9 +231,9 @@ export async function retryConflicts<T>(work: () => Promise<T>, onConflict?: () 
 
 function attemptTransaction<T>(connect: Connect, run: Run, work: (sql: Sql) => Promise<T>, isolation?: Isolation): Promise<T> {
   return withConnection(connect, async (client) => {
-    await client.query(isolation ? `begin isolation level ${isolation}` : 'begin');
+    await client.query(isolation ? `begin isolation level ${isolation}` : 'begin').catch(rethrow);
     const value = await work({ query: (statement, values, name) => run(client, statement, values, name) });
-    await client.query('commit');
+    await client.query('commit').catch(rethrow);
     return value;
   });
 }
@@ -241,14 +245,14 @@ function attemptShort<T>(connect: Connect, run: Run, work: (sql: Sql) => Promise
       query: (statement, values, name) => (refusal ? Promise.reject(refusal) : run(client, statement, values, name)),
     };
     const begun = client.query('begin');
-    begun.catch((error: Error) => {
-      refusal = error;
+    begun.catch((error: unknown) => {
+      refusal = translated(error) as Error;
     });
     const last = await work(sql);
-    await begun; // answered before all that `work` waited for
+    await begun.catch(rethrow); // answered before all that `work` waited for
     const written = last();
     refusal = new Error('a statement came after its commit');
-    const [value] = await Promise.all([written, client.query('commit')]);
+    const [value] = await Promise.all([written, client.query('commit').catch(rethrow)]);
     return value;
   });
 }
@@ -269,44 +273,8 @@ async function withConnection<T>(connect: Connect, attempt: (client: Connection)
   }
 }
 
-/** Deadlock detected, or serialization failure: the database transaction did nothing and may run again. */
-function isConflict(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return code === '40P01' || code === '40001';
-}
-
-/** What the network says of a server that is not there, as codes of Node. */
-const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
-/** SQLSTATE of a server that is leaving, coming up, out of room, or takes no writes, as a standby does while it takes over. */
-const NOT_SERVING = /^(08|57P|53|25006)/;
-/** What the driver says, without a code, of a connection that is gone. */
-const CONNECTION_GONE = /Connection terminated|is not queryable|timeout exceeded when trying to connect/;
-
-/**
- * True when the database could not be reached, gave up the connection, or takes no writes now: an outage, never a decision
- * (safety 15). A write in a read-only transaction of our own has the same code: it is a mistake that tests meet as an outage.
- */
-export function isDatabaseOutage(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code === 'string' && (UNREACHABLE.test(code) || NOT_SERVING.test(code))) return true;
-  return typeof message === 'string' && CONNECTION_GONE.test(message);
-}
-
 /** Rejects, as an outage, while the database takes no writes: it is a standby, or was told to be read-only. */
 export async function requireWritable(sql: Sql): Promise<void> {
   const [row] = await sql.query<{ state: string }>("select current_setting('transaction_read_only') as state");
   if (row?.state !== 'off') throw Object.assign(new Error('the database takes no writes'), { code: '25006' });
-}
-
-/** True when Postgres gave a statement up (query_canceled), as a rule for its time limit: nothing was changed by it. */
-export function isStatementTimeout(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === '57014';
-}
-
-/**
- * True for what may pass by itself, an outage, a lost conflict or too long a wait: the caller tries again later, nothing is decided.
- * A row that waits for a lock is no row that cannot be written.
- */
-export function isTransientError(error: unknown): boolean {
-  return isConflict(error) || isDatabaseOutage(error) || isStatementTimeout(error);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseOutage } from '../db/database.ts';
+import { isDatabaseOutage } from '../db/outage.ts';
 
 /** A part that processes stand on, as /readyz names it. */
 export type Part = 'database' | 'temporal' | 'chain';

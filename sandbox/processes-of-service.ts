@@ -103,7 +103,7 @@ export async function startApiProcess(options: {
     void process.exited.then(() => releasePort(port));
     const url = `http://127.0.0.1:${port}`;
     await readyOrStop(process, async () => {
-      // Before it has said so, whoever took its port might answer.
+      // Before it has said so, another process on its port might answer.
       if (saysWhenItListens && !said().includes('"the API listens"')) throw new Error('the API has not said that it listens');
       const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
       const { checks } = (await answer.json()) as { readonly checks?: Readonly<Record<string, string>> };

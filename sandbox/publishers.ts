@@ -17,7 +17,7 @@ export interface SeededPublisher {
   readonly keys: Readonly<Record<string, readonly Scope[]>>;
 }
 
-/** Wallets of the authors, the same on every machine; whoever reads this can spend from them, on a chain without value. */
+/** Wallets of the authors, the same on every machine. Their keys are public, on a chain without value. */
 export const AUTHORS = { ann: walletOf('ann'), bob: walletOf('bob'), cyd: walletOf('cyd'), dan: walletOf('dan') } as const;
 
 const { ann, bob, cyd, dan } = AUTHORS;

@@ -126,7 +126,7 @@ function environmentOf(
 ): Record<string, string> {
   const { rpcUrl, router } = chain;
   const settings = { databaseUrl: postgres.appUrl, temporal, rpcUrl, router, secrets, sandboxWeb: web.url, intervals };
-  // Whoever writes a publisher tries it here, without money and without an operator.
+  // Publishers try their integration here, without money and without an operator.
   return { ...serviceEnvironment(settings), TEST_KEYS_ENABLED: 'true', SELF_SIGN_UP: 'true', SELF_SIGN_UP_PLAN: 'studio' };
 }
 

@@ -48,7 +48,7 @@ function lockHash() {
 
 /**
  * What lacks: null for nothing, `development` when the rest is there. By our stamp, or, after an install by hand, by npm's own record of
- * what it installed, package for package. Optional ones (those of other platforms) may be absent; whoever needs one says so.
+ * what it installed, package for package. Optional ones (those of other platforms) may be absent; the code that needs one says so.
  * @param {Extent} extent
  * @returns {null | 'development' | 'everything'}
  */

@@ -1,7 +1,7 @@
 /**
  * `npm run release [-- <folder>]`: what is attached to a release, in `release/` unless told: the tarballs of the packages for npm, a wheel of the one for
  * Python, SHA256SUMS, and `provenance.json`, which says of what commit and with which tools they were made. Needs Node 18 with npm, and of this
- * repository nothing installed; without python3 the wheel is left out and named. Whoever runs it on the same commit with the same tools gets the
+ * repository nothing installed; without python3 the wheel is left out and named. The same commit and the same tools give the
  * same bytes: npm and the wheel give every file one time (SOURCE_DATE_EPOCH, of the commit unless told).
  */
 import { execFileSync } from 'node:child_process';

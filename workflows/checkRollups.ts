@@ -6,6 +6,7 @@ const { checkRollups: check } = proxyActivities<ReportActivities>({
   startToCloseTimeout: '6h',
   heartbeatTimeout: '15m',
   retry: { initialInterval: '1m', backoffCoefficient: 2, maximumAttempts: 3 },
+  summary: 'sums of every site compared, then what ended forgotten',
 });
 
 /** The nightly round: rollups compared with their rows (safety 23), and what ended forgotten. Run by the schedule `checkRollups`. */

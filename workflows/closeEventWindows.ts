@@ -8,6 +8,7 @@ const { closeWindows } = proxyActivities<WebhookActivities>({
   heartbeatTimeout: '10s',
   scheduleToCloseTimeout: '10m',
   retry: { initialInterval: '1s', maximumInterval: '30s' },
+  summary: 'close what ends soon',
 });
 
 /**

@@ -6,6 +6,7 @@ const { dispatchDeliveries } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', backoffCoefficient: 1.5, maximumInterval: '30s' },
+  summary: 'first attempts, for five minutes at most',
 });
 
 /**

@@ -8,6 +8,7 @@ const { retryDue } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },
+  summary: 'attempts that are due, and the probe',
 });
 
 const ROUNDS = 200;

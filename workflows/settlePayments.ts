@@ -7,8 +7,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SettlementActivities } from '../activities/settlement.ts';
-import type { BatchOutcome, ClaimedBatch } from '../modules/settlement/rules/batchOutcome.ts';
-import { outcomeWord } from '../modules/settlement/rules/batchOutcome.ts';
+import type { BatchOutcome, BatchResult, ClaimedBatch, PaymentOutcome } from '../modules/settlement/rules/batchOutcome.ts';
+import { outcomesOf, outcomeWord } from '../modules/settlement/rules/batchOutcome.ts';
 import { keepStatus } from './status.ts';
 
 type BatchStanding = Awaited<ReturnType<SettlementActivities['finishSettlement']>>;
@@ -36,25 +36,27 @@ const { awaitSettlement } = proxyActivities<SettlementActivities>({
 const BLIND_MS = 5_000;
 
 /**
- * Holds one claimed batch, as `settle:<network>:<batchId>`, until the safe block has decided what became of it. Whoever claims a batch starts it, so
+ * Holds one claimed batch, as `settle:<network>:<batchId>`, until the safe block has decided what became of it. The claimant of a batch starts it, so
  * that there is none without a batch. A short local look at the receipt comes first, then one heart-beating activity that sends the bytes again where
  * they are not mined (safety 20); once all is decided it sleeps until the safe block should have come. What a reorganisation takes goes back, and is
- * waited for again. Returns what became of its payments; `Outcome` says it in a word: `sent`, then `settled`, `partly_failed`, `failed`,
- * `reverted` (all went on to another batch) or `undecided` (a person looks). Fails, with the reasons, where no payment settled, and
- * where the ledger has no such batch.
+ * waited for again. Returns what became of its payments, in sums and one by one; `Outcome` says it in a word: `sent`, then `settled`,
+ * `partly_failed`, `failed`, `reverted` (all went on to another batch) or `undecided` (a person looks). Fails, with the reasons, where no payment
+ * settled, and where the ledger has no such batch.
  */
-export async function settlePayments(batch: ClaimedBatch): Promise<BatchOutcome> {
+export async function settlePayments(batch: ClaimedBatch): Promise<BatchResult> {
   const { network, batchId, payments, sent } = batch;
   const { txHash, nonce } = sent;
   const told = keepStatus({ state: 'sent', network, payments: payments.length, transaction: txHash, nonce });
   let standing = await confirmSettlement({ batchId });
   let word = 'sent';
-  const tell = ({ outcome, open, isOver }: BatchStanding): void => {
+  const tell = (found: BatchStanding): void => {
+    const { outcome, open, isOver } = found;
     const before = word;
     word = open > 0 ? 'sent' : outcomeWord(outcome);
     const state = open > 0 ? 'sent, waits for its block' : isOver ? word : `${word}, waits for the safe block`;
     const attributes = word === before ? undefined : { Outcome: word, TxHash: outcome.txHash };
-    told.tell({ state, transaction: outcome.txHash, ...countsOf(outcome) }, attributes);
+    const each = rowsOf(outcomesOf(payments, found) ?? []);
+    told.tell({ state, transaction: outcome.txHash, ...countsOf(outcome), ...each }, attributes);
   };
   tell(standing);
   while (!standing.isOver) {
@@ -62,7 +64,8 @@ export async function settlePayments(batch: ClaimedBatch): Promise<BatchOutcome>
     standing = await nextStanding(batchId, standing);
     tell(standing);
   }
-  return end(standing.outcome);
+  const each = outcomesOf(payments, standing);
+  return end({ ...standing.outcome, ...(each && { payments: each }) });
 }
 
 /** Waits for the block of a batch whose bytes carry payments, or else for the safe block, and says how it stands then. */
@@ -80,7 +83,14 @@ function countsOf({ settled, failed, reverted, undecided, reasons }: BatchOutcom
   return { settled, failed, reverted, undecided, why: reasons.join(', ') || null };
 }
 
-function end(outcome: BatchOutcome): BatchOutcome {
+/** A row for each payment, by its id: an operator pastes that, and reads beside it what became of the payment, and why. */
+function rowsOf(payments: readonly PaymentOutcome[]) {
+  return Object.fromEntries(
+    payments.map(({ paymentId, became, reason }) => [paymentId, reason === undefined ? became : `${became}: ${reason}`]),
+  );
+}
+
+function end(outcome: BatchResult): BatchResult {
   if (outcomeWord(outcome) !== 'failed') return outcome;
   throw ApplicationFailure.create({
     type: 'PaymentsFailed',

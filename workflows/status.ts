@@ -12,7 +12,7 @@ export interface Told {
   tell(changes: Status, attributes?: Attributes): void;
 }
 
-/** Tells where this workflow stands: as its current details in Temporal's UI, and to whoever asks by the query `status`. */
+/** Tells where this workflow stands: as its current details in Temporal's UI, and as the answer to the query `status`. */
 export function keepStatus(first: Status): Told {
   let status: Status = {};
   const tell = (changes: Status, attributes?: Attributes): void => {

@@ -2,11 +2,12 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { AnomalyActivities } from '../activities/anomalies.ts';
 import { keepStatus } from './status.ts';
 
-const { sweepAnomalyRules, sendAnomalyMails } = proxyActivities<AnomalyActivities>({
+const { sweepAnomalyRules } = proxyActivities<AnomalyActivities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
   scheduleToCloseTimeout: '10m',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+  summary: 'judge every rule',
 });
 
 /** What a sweep over publishers' anomaly rules did. */
@@ -15,15 +16,12 @@ export interface AnomalySweepResult {
   readonly events: number;
   /** Rules that could not be judged. */
   readonly failures: number;
-  readonly mails: number;
 }
 
-/** Judges publishers' anomaly rules, and sends the e-mail that came of it. Run by the schedule `sweepAnomalies`. */
+/** Judges publishers' anomaly rules; what they fire is sent by others. Run by the schedule `sweepAnomalies`. */
 export async function sweepAnomalies(): Promise<AnomalySweepResult> {
   const told = keepStatus({ state: 'judges rules' });
   const { rules, events, failures } = await sweepAnomalyRules();
-  told.tell({ state: 'sends e-mail', rules, events, failures });
-  const mails = await sendAnomalyMails();
-  told.tell({ state: 'done', mails });
-  return { rules, events, failures, mails };
+  told.tell({ state: 'done', rules, events, failures });
+  return { rules, events, failures };
 }

@@ -6,16 +6,15 @@ import { keepStatus } from './status.ts';
 
 type Untaken = Awaited<ReturnType<SettlementActivities['findUntaken']>>;
 
-const {
-  findUntaken,
-  sweepPayments: sweep,
-  flushSplits,
-} = proxyActivities<SettlementActivities>({
+const OPTIONS = {
   startToCloseTimeout: '2m',
   heartbeatTimeout: '30s',
   scheduleToCloseTimeout: '10m',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' },
-});
+} as const;
+const { findUntaken } = proxyActivities<SettlementActivities>({ ...OPTIONS, summary: 'what nobody took' });
+const { sweepPayments: sweep } = proxyActivities<SettlementActivities>({ ...OPTIONS, summary: 'what no workflow holds' });
+const { flushSplits } = proxyActivities<SettlementActivities>({ ...OPTIONS, summary: 'splits that hold money' });
 
 /** How a run of the sweeper looks. */
 export interface SweepPaymentsInput {

@@ -28,13 +28,13 @@ const scheduled = proxyActivities<HostActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5m' },
   summary: 'when it was due',
 });
-/** Somebody waits for these. */
-const asked = proxyActivities<HostActivities>({
+const QUICK = {
   startToCloseTimeout: '10s',
   scheduleToCloseTimeout: '12s',
   retry: { initialInterval: '200ms', maximumAttempts: 3 },
-  summary: 'for somebody who waits',
-});
+} as const;
+const asked = proxyActivities<HostActivities>({ ...QUICK, summary: 'for somebody who waits' });
+const { probeHostRouting } = proxyActivities<HostActivities>({ ...QUICK, summary: 'where the name leads' });
 
 const ROUNDS = 40;
 const opened = defineUpdate<void>('opened');
@@ -106,7 +106,7 @@ export async function verifyHost(input: VerifyHostInput): Promise<string> {
 /** The probe serves the status page only: its failure holds up nothing. */
 async function probeRouting(key: { tenantId: string; host: string }): Promise<void> {
   try {
-    await asked.probeHostRouting(key);
+    await probeHostRouting(key);
   } catch (error) {
     log.warn('the routing of a host could not be probed', { host: key.host, error: String(error) });
   }

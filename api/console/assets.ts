@@ -125,7 +125,7 @@ function policyOf(map: string): string {
   ].join('; ');
 }
 
-/** Files are small, and kept for good by whoever got them: compressed as well as can be. */
+/** Files are small and cached for good: the best compression pays. */
 const BEST_BROTLI = 11;
 
 function bodyOf(type: string, bytes: Buffer): Body {

@@ -3,7 +3,7 @@ import { pathOf, send } from '../handler.ts';
 import type { Body } from './assets.ts';
 import type { ConsoleCall } from './call.ts';
 
-/** The page: the same for everybody, whoever is signed in, at the path of every screen. */
+/** The page: the same for everybody, signed in or not, at the path of every screen. */
 export async function sendPage(call: ConsoleCall): Promise<void> {
   const { page, policy } = call.deps.files();
   await sendBody(call, page, {

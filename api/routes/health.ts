@@ -51,7 +51,7 @@ export function rememberReadiness(readiness: ApiDeps['readiness']): ApiDeps['rea
   return { ...own, ...rememberChecks({ database, temporal, chain }) };
 }
 
-/** Checks that are asked once a second at most; whoever asks meanwhile hears what became of it. */
+/** Checks that run once a second at most; callers meanwhile get the last result. */
 export function rememberChecks<Name extends string>(
   checks: Readonly<Record<Name, () => Promise<void>>>,
 ): Readonly<Record<Name, () => Promise<void>>> {

@@ -1,9 +1,11 @@
 /**
- * Hostile callers, in a process of their own: reads `Attack` as JSON from its first argument, calls as fast as it is answered over so many
+ * Hostile callers, in a process of their own: reads `Attack` as JSON from the first line of its input, calls as fast as it is answered over so many
  * kept connections each, says so once it was answered, until its input ends, and then tells how often it was answered what. Started with
  * a low priority.
  */
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { createInterface } from 'node:readline';
 import type { HttpRequest } from './http.ts';
 
 /** What hostile callers do: each kind of caller sends its requests in turns. */
@@ -12,7 +14,8 @@ export interface Attack {
   readonly callers: readonly { readonly connections: number; readonly requests: readonly HttpRequest[] }[];
 }
 
-const attack = JSON.parse(process.argv[2] ?? '{}') as Attack;
+const [line] = (await once(createInterface({ input: process.stdin }), 'line')) as [string];
+const attack = JSON.parse(line) as Attack;
 const statuses: Record<string, number> = {};
 
 function note(status: number | string): void {

@@ -10,11 +10,12 @@ const ATTACKER = fileURLToPath(new URL('attacker.ts', import.meta.url));
 
 /** Does some work from the first answer of the callers on; then ends them, and tells how often they were answered what, as JSON by status. */
 export async function besideCallers<T>(attack: Attack, work: () => Promise<T>, told: (answers: string) => void): Promise<T> {
-  const child = spawn('nice', ['-n', '19', process.execPath, ATTACKER, JSON.stringify(attack)], {
+  const child = spawn('nice', ['-n', '19', process.execPath, ATTACKER], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });
   standBack(child.pid as number);
+  child.stdin.write(`${JSON.stringify(attack)}\n`);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = once(child, 'exit');
   try {

@@ -6,7 +6,7 @@ import type { Address } from '../../modules/kernel/money/legs.ts';
 import type { Network } from '../../platform/chain/network.ts';
 import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
 import type { BenchService, BenchSite } from '../harness/service.ts';
-import type { Buyer } from './buyers.ts';
+import type { Buyer, SignedTransfer } from './buyers.ts';
 import { payloadOf, signTransfer } from './buyers.ts';
 
 /** What a quote must say for a payment to be made of it. */
@@ -38,9 +38,14 @@ function networkOf(service: BenchService): Network {
 
 /**
  * Opens a site with `pages` pages at 0.001 USDC, each of `authorsEach` authors of its own, or of as many as its turn in a list says;
- * `authors` are the first of each.
+ * `authors` are the first of each. `domain`: what its host's name ends with.
  */
-export async function openShop(service: BenchService, pages: number, authorsEach: number | readonly number[] = 1): Promise<Shop> {
+export async function openShop(
+  service: BenchService,
+  pages: number,
+  authorsEach: number | readonly number[] = 1,
+  domain = 'example',
+): Promise<Shop> {
   const turns = [authorsEach].flat();
   const slugs = Array.from({ length: pages }, (_, page) => `page-${page}`);
   const walletsOf = slugs.map((_, page) =>
@@ -52,7 +57,7 @@ export async function openShop(service: BenchService, pages: number, authorsEach
     return [slug, { title: slug, contributors }] as const;
   });
   const site = await service.site({
-    hosts: [`shop-${randomBytes(4).toString('hex')}.example`],
+    hosts: [`shop-${randomBytes(4).toString('hex')}.${domain}`],
     pricing: { priceUsdc: '0.001', articlePrefixes: ['/articles/'], creditsInline: Object.fromEntries(credits) },
   });
   return { ...site, url: service.baseUrl, network: networkOf(service), slugs, authors };
@@ -79,8 +84,13 @@ function callOf(shop: Shop, sign: typeof signTransfer, buyer: Buyer, quote: Quot
   const signed = sign(shop.network, buyer, quote.payTo.toLowerCase() as Address, BigInt(quote.price));
   const { network, asset, payTo, maxTimeoutSeconds, extra } = quote;
   const accepted = { scheme: 'exact', network, amount: String(quote.price), asset, payTo, maxTimeoutSeconds, extra };
-  const payment = Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload: payloadOf(signed) })).toString('base64');
+  const payment = paymentOf(accepted, signed);
   return Buffer.from(JSON.stringify({ payment, quote, legs: quote.legs }));
+}
+
+/** A payment of version 2 as it is sent, for one entry of an offer. */
+export function paymentOf(accepted: object, signed: SignedTransfer): string {
+  return Buffer.from(JSON.stringify({ x402Version: 2, accepted, payload: payloadOf(signed) })).toString('base64');
 }
 
 /** Sends calls to POST /_svc/verify over kept connections, `parallel` at a time; every answer must be 200. Resolves with ms of each. */

@@ -1,10 +1,11 @@
 import { Command } from 'commander';
+import { endpointQuery } from '../../modules/kernel/workflow/attributes.ts';
 import { listBacklogs } from '../../modules/operations/use/onCall.ts';
 import type { RetryOrder } from '../../modules/webhooks/use/manageRetries.ts';
 import { orderRetries } from '../../modules/webhooks/use/manageRetries.ts';
 import { limited, parseId } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
-import { callOf } from './surroundings.ts';
+import { callOf, linksOf } from './surroundings.ts';
 
 /** Commands about webhook receivers that do not answer. */
 export function endpointCommands({ open, print, operator }: Surroundings): Command {
@@ -15,9 +16,12 @@ export function endpointCommands({ open, print, operator }: Surroundings): Comma
   };
   limited(endpoint.command('backlog'))
     .description('Receivers with deliveries that are due, the most first: how many, since when, and whether they are paused.')
-    .action(async ({ limit }: { limit: number }) =>
-      print({ receivers: await listBacklogs({ database: (await open()).database }, limit) }),
-    );
+    .action(async ({ limit }: { limit: number }) => {
+      const { database, config } = await open();
+      const { found } = linksOf(config);
+      const receivers = await listBacklogs({ database }, limit);
+      print({ receivers: receivers.map((one) => ({ ...one, workflowsUrl: found(endpointQuery(one.endpointId)) })) });
+    });
   endpoint
     .command('pause <tenantId> <endpointId>')
     .description('Sends nothing to it for a while; what waits uses no attempt.')

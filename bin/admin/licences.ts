@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { paymentQuery } from '../../modules/kernel/workflow/attributes.ts';
 import { denySiteToken, revokeSiteLicence } from '../../modules/licences/use/manageLicences.ts';
 import {
   issueBuyerKey,
@@ -14,7 +15,7 @@ import type { ClientKeys } from '../../platform/tokens/clientAssertion.ts';
 import { pepperOf } from '../../platform/tokens/pepper.ts';
 import { paged, pageOf, parseId, parseJsonFile, parseWallet } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
-import { callOf } from './surroundings.ts';
+import { callOf, linksOf } from './surroundings.ts';
 
 /** Commands about licences: what a site sells as a scope, and taking back what was sold. */
 export function licenceCommands({ open, print, operator }: Surroundings): Command {
@@ -60,8 +61,9 @@ export function licenceCommands({ open, print, operator }: Surroundings): Comman
     .command('show <jti>')
     .description('A licence by its id, which is that of the payment that bought it.')
     .action(async (jti: string) => {
-      const { database } = await open();
-      print(await showLicence({ database }, parseId(jti)));
+      const { database, config } = await open();
+      const licence = await showLicence({ database }, parseId(jti));
+      print({ ...licence, workflowsUrl: linksOf(config).found(paymentQuery(parseId(jti))) });
     });
   return licence;
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { paymentQuery } from '../../modules/kernel/workflow/attributes.ts';
 import { describePayment } from '../../modules/operations/use/admin.ts';
 import { listStuckPayments } from '../../modules/operations/use/onCall.ts';
 import { recheckPayment } from '../../modules/operations/use/review.ts';
@@ -16,6 +17,7 @@ import {
   parseWallet,
 } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
+import { linksOf } from './surroundings.ts';
 
 /** Commands about payments. */
 export function paymentCommands(surroundings: Surroundings): Command {
@@ -27,16 +29,22 @@ export function paymentCommands(surroundings: Surroundings): Command {
     .description('Payments that are not decided, the oldest first, each with its age, what it waits for, and what to do.')
     .option('--older <seconds>', 'accepted at least so long ago', parseSeconds, 60)
     .action(async ({ older, limit }: { older: number; limit: number }) => {
-      const { database } = await open();
-      print(await listStuckPayments({ database }, { olderSeconds: older, limit }));
+      const { database, config } = await open();
+      const { count, payments } = await listStuckPayments({ database }, { olderSeconds: older, limit });
+      const { found } = linksOf(config);
+      // What waits to be sent has no workflow yet.
+      const linked = payments.map((one) => ({
+        ...one,
+        workflowsUrl: one.state === 'broadcast' ? found(paymentQuery(one.paymentId)) : null,
+      }));
+      print({ count, payments: linked });
     });
   payment
     .command('show <paymentId>')
     .description('State, evidence, and the workflow that carries it.')
     .action(async (paymentId: string) => {
       const { database, config } = await open();
-      const temporal = { uiUrl: config.temporalUiUrl, namespace: config.temporalNamespace };
-      print(await describePayment({ database }, parseId(paymentId), temporal));
+      print(await describePayment({ database }, parseId(paymentId), linksOf(config)));
     });
   payment
     .command('recheck <paymentId>')

@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os';
 import type { Database } from '../../db/database.ts';
 import type { Actor } from '../../modules/kernel/access/auditEntry.ts';
+import type { WorkflowLinks } from '../../modules/kernel/workflow/links.ts';
+import { linksInto } from '../../modules/kernel/workflow/links.ts';
 import type { SiteCall } from '../../modules/tenants/use/change.ts';
 import type { readAdminConfig } from '../../process/config.ts';
 import { parseId } from './options.ts';
@@ -13,7 +15,15 @@ export interface Surroundings {
   readonly operator: () => Actor;
 }
 
-/** A change of a site by whoever runs the command; the audit log says so. */
+/** Links into Temporal's UI, where `TEMPORAL_UI_URL` says where it is. */
+export function linksOf({
+  temporalUiUrl: uiUrl,
+  temporalNamespace: namespace,
+}: ReturnType<typeof readAdminConfig>): WorkflowLinks {
+  return linksInto({ uiUrl, namespace });
+}
+
+/** A change of a site by the operator who runs the command; the audit log names them. */
 export function callOf({ operator }: Pick<Surroundings, 'operator'>, tenantId: string): SiteCall {
   return { tenantId: parseId(tenantId), actor: operator() };
 }

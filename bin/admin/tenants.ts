@@ -2,6 +2,8 @@ import { Command } from 'commander';
 import { removeSiteHost } from '../../modules/hosts/use/manageHosts.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { normaliseHost } from '../../modules/kernel/hosts/host.ts';
+import { hostQuery } from '../../modules/kernel/workflow/attributes.ts';
+import type { WorkflowLinks } from '../../modules/kernel/workflow/links.ts';
 import { reportGas } from '../../modules/operations/use/onCall.ts';
 import { addSiteHost, createSite, setSitePlan, setSiteStatus } from '../../modules/operations/use/operatedSites.ts';
 import { searchTenants, showTenant } from '../../modules/operations/use/search.ts';
@@ -24,7 +26,7 @@ import {
   parseWholeDays,
 } from './options.ts';
 import type { Surroundings } from './surroundings.ts';
-import { callOf } from './surroundings.ts';
+import { callOf, linksOf } from './surroundings.ts';
 
 /** Commands about sites. */
 export function tenantCommands({ open, print, operator }: Surroundings): Command {
@@ -101,8 +103,9 @@ export function tenantCommands({ open, print, operator }: Surroundings): Command
     .command('show <tenantId>')
     .description('A site with its pricing, hosts and number of keys.')
     .action(async (tenantId: string) => {
-      const { database } = await open();
-      print(await showTenant({ database }, parseId(tenantId)));
+      const { database, config } = await open();
+      const { hosts, ...site } = await showTenant({ database }, parseId(tenantId));
+      print({ ...site, hosts: withLinks(linksOf(config), site.tenantId, hosts) });
     });
   return tenant;
 }
@@ -178,4 +181,9 @@ function pricingOf(options: Record<string, unknown>): Partial<PricingInput> {
     defaultPayee: options['defaultPayee'] === 'none' ? null : options['defaultPayee'],
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+/** Hosts of a site, each with a link to its workflow. */
+function withLinks<T extends { readonly host: string }>({ found }: WorkflowLinks, tenantId: string, hosts: readonly T[]) {
+  return hosts.map((one) => ({ ...one, workflowsUrl: found(hostQuery(tenantId, one.host)) }));
 }

@@ -97,7 +97,7 @@ export function useQuery<T>(document: string | null, variables: Variables = {}, 
     };
     const woken = hasFailed ? retry : look;
     const waitMs = hasFailed ? RETRY_MS[Math.min(failures.current, RETRY_MS.length) - 1] : FRESH_MS + 500;
-    // A failure that does not pass is asked again by whoever comes back to the page alone.
+    // A failure that does not pass is retried only when the viewer comes back to the page.
     const clock = hasFailed && !held.problem?.passes ? undefined : setTimeout(woken, waitMs);
     addEventListener('visibilitychange', woken);
     addEventListener('online', retry);

@@ -94,7 +94,7 @@ export function difference(
   return { text: `${a > b ? '+' : '−'}${text}`, direction: a > b ? 'up' : 'down' };
 }
 
-/** `22 Nov, 18:05`, with the year where it is another one than now. By the clock of whoever looks. */
+/** `22 Nov, 18:05`, with the year where it is another one than now. By the viewer's clock. */
 export function moment(at: Moment | null | undefined, now: number = Date.now()): string {
   if (at === null || at === undefined) return NONE;
   const date = new Date(at);

@@ -3,7 +3,7 @@ import { Problem, problemOf } from './problem.ts';
 import { routeNow, setQuery, useRoute } from './router.ts';
 import { createStore } from './store.ts';
 
-/** A site of whoever signed in. */
+/** A site of the person who signed in. */
 export interface Site {
   readonly tenantId: string;
   readonly host: string | null;
@@ -77,7 +77,7 @@ export async function signOut({ everywhere = false }: { readonly everywhere?: bo
   await loadSession();
 }
 
-/** The session ended elsewhere: what was shown goes, and the way in comes back. What was typed is kept for whoever it was. */
+/** The session ended elsewhere: what was shown goes, and the way in comes back. What was typed is kept for the same person. */
 export function sessionEnded(): void {
   left = lookedAt();
   for (const forget of forgetters) forget();

@@ -32,7 +32,7 @@ export interface LookedAt {
   readonly before: { readonly from: string; readonly to: string } | null;
 }
 
-/** The calendar of whoever looks. */
+/** The viewer's time zone. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 
 /** The window of the address, in a component. */

@@ -36,7 +36,7 @@ create table tenant (
   sells_training boolean not null default false,
   period_factors jsonb,
   offering_changed_at timestamptz(3), -- null: the owner never said anything
-  -- where its alerts go by e-mail: to `alert_email` while it is the one that was confirmed, so a changed address is not, whoever changed it
+  -- where its alerts go by e-mail: to `alert_email` while it is the one that was confirmed, so a changed address gets none until it is confirmed
   alert_email text check (length(alert_email) <= 254),
   confirmed_alert_email text,
   version integer not null default 1, -- counted up with every change of hosts, prices, networks and the issuer of licences
@@ -70,7 +70,7 @@ begin
   return null;
 end $$;
 
--- Hosts, prices, networks and the issuer of licences: whoever changes one counts the version of the site up.
+-- Hosts, prices, networks and the issuer of licences: a change of one increments the version of the site.
 create constraint trigger access_epoch after update of status, plan, version on tenant
   deferrable initially deferred for each row execute function move_access_epoch();
 

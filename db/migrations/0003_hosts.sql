@@ -58,7 +58,7 @@ create table host_check_bucket (
 );
 grant select, insert, update, delete on host_check_bucket to svc_app;
 
--- What stands against a hostname, whoever asks for it; gone when it is proved. `checks`: manual ones by tenants that do not own it, all tenants
+-- What stands against a hostname for every tenant; gone when it is proved. `checks`: manual ones by tenants that do not own it, all tenants
 -- together, never reset before. `lapsed_at`: ownership lapsed; for 72 hours only DNS proves the host.
 create table host_caution (
   host text primary key,

@@ -15,8 +15,8 @@ create table settlement_batch (
   gas_wei numeric(78),
   gas_shares jsonb,
   gas_used bigint, -- null until it is mined
-  -- It becomes final as a whole: one row is written for all payments that settled in it, and they keep the state `settled` in theirs. Whoever
-  -- reads a payment's state reads it through db/paymentStates.ts.
+  -- It becomes final as a whole: one row is written for all payments that settled in it, and they keep the state `settled` in theirs. A
+  -- payment's state is read through db/paymentStates.ts.
   -- until then its workflow holds it: each look moves this past the next one; from then on the sweeper looks, and gives it a workflow
   held_until timestamptz(3) not null default now(),
   final_at timestamptz(3), -- null until all that settled in it is final
@@ -32,7 +32,7 @@ grant select, insert, update on settlement_batch to svc_app;
 
 -- Payments that another's x402 facilitator settles: what it was asked, and what it said. Its word decides nothing; it is kept.
 -- One row a payment that was handed over, written in the claim, before the first request leaves. `due_at` is when it may be asked
--- about (again): whoever moves it on asks, so that two processes do not ask at once.
+-- about (again): the process that moves it on asks, so that two do not ask at once.
 create table facilitator_submission (
   batch_id uuid not null references settlement_batch,
   tenant_id uuid not null,

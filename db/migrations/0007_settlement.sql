@@ -176,7 +176,7 @@ grant select on payment to svc_app;
 create function authorization_digest(network text, asset text, payer text, nonce text) returns bytea language sql stable
 as $$ select sha256(convert_to(network || ' ' || asset || ' ' || payer || ' ' || nonce, 'UTF8')) $$;
 
--- An authorization settles at most once, whoever sells with it (invariant 1). Its parts stand in the payment; here they would be written
+-- An authorization settles at most once, across all sites (invariant 1). Its parts stand in the payment; here they would be written
 -- twice more, in the row and in the key (ADR 0052).
 create table authorization_claim (
   digest bytea primary key check (length(digest) = 32), -- authorization_digest of the payment
@@ -202,7 +202,7 @@ create constraint trigger names_payment after insert or update of tenant_id, pay
 grant select, insert, update, delete on transfer_claim to svc_app;
 
 -- The open-purchase guard (safety 14): a purchase is locked by what it is told by, in insert, decision and release, without a row of its own.
--- Waits for whoever holds it; held until the transaction ends.
+-- Waits for its holder; held until the transaction ends.
 create function lock_purchase(tenant_id uuid, payer text, resource_key text, kind text) returns void language sql volatile
 as $$ select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', tenant_id, payer, kind, resource_key), 14)) $$;
 

@@ -1,5 +1,5 @@
 -- Rollups: what reports add up instead of rows (safety 22, 23; ADR 0026, 0059). A report over a window is whole months, whole days, whole hours of a
--- site's total, and the rows themselves at its two ends. Whoever writes a row adds it to its hour and day in the same database transaction, last,
+-- site's total, and the rows themselves at its two ends. The writer of a row adds it to its hour and day in the same database transaction, last,
 -- the tables in one order, keys in order. `shard` spreads a busy key over a few live rows (0 to 3); the night gathers those of days that are over
 -- into shard 4, and in the same statement into the month. So a month is what was gathered of its days, and readers add its live rows. Buckets are
 -- UTC. A correction counts -1 and a negative amount, so that sums are net.

@@ -41,7 +41,7 @@ create table account_approval (
   account_id uuid not null references buyer_account,
   approval_id uuid not null default gen_random_uuid(),
   host text not null,
-  resource text not null, -- the URL, for whoever decides
+  resource text not null, -- the URL, shown to the owner who decides
   resource_key text not null,
   kind text not null check (kind in ('read', 'citation')),
   amount_micro bigint not null check (amount_micro > 0),
@@ -57,7 +57,7 @@ grant select, insert, update, delete on account_approval to svc_app;
 
 -- ── alerts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- One alert for each threshold of a limit in a period, whoever crosses it how often. An alert says what its row says, so its columns up to `at`
+-- One alert for each threshold of a limit in a period, however often it is crossed. An alert says what its row says, so its columns up to `at`
 -- never change: each attempt sends the same bytes under the same event id.
 create table account_alert (
   account_id uuid not null references buyer_account,

@@ -44,7 +44,7 @@ create table webhook_secret (
 );
 grant select, insert, update, delete on webhook_secret to svc_app;
 
--- The slots of an endpoint: at most two requests in flight, whoever sends them. A slot says which delivery it is leased for, so that leasing
+-- The slots of an endpoint: at most two requests in flight, from all workers together. A slot says which delivery it is leased for, so that leasing
 -- writes no delivery.
 create table endpoint_lease (
   tenant_id uuid not null,

@@ -1,7 +1,7 @@
 /**
  * Foreign images of Dockerfile and docker-compose.yml, by digest. A tag can be moved to other bytes; a digest cannot.
  *   node deploy/image/pin.mjs list    each image, as it is named today
- *   node deploy/image/pin.mjs check   ends with 1 and names those without a digest: for whoever builds for production
+ *   node deploy/image/pin.mjs check   ends with 1 and names those without a digest: for production builds
  *   node deploy/image/pin.mjs write   asks each tag's registry for its digest (docker buildx, else skopeo) and writes it behind the
  *                                     tag in both files; run again, it moves the digests to what the tags mean today
  */

@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import type { SeriesUnit } from '../../modules/kernel/time/series.ts';
 import { mostBuckets } from '../../modules/kernel/time/series.ts';
+import type { GraphqlContext } from '../request/context.ts';
 import type { GivenWindow } from '../schema/windows.ts';
 import { askedWindow } from '../schema/windows.ts';
 import { LIST_COST } from './limits.ts';
@@ -50,6 +51,8 @@ export interface Measured {
   readonly isChange: boolean;
   /** Epoch milliseconds: where a window without an end ends. */
   readonly nowMs: number;
+  /** Who asks: an owner's sums cost more the more sites are his. Undefined where an operation is measured for nobody. */
+  readonly caller: Pick<GraphqlContext, 'key' | 'owner'> | undefined;
 }
 
 /** How long the window of the report is that a selection stands in, in milliseconds; null where nobody can know before it is read. */
@@ -176,7 +179,7 @@ class Walk {
   /** What a field costs itself, and how many rows its arguments ask for (see `complexity` where fields are made). */
   #price(node: FieldNode, field: GraphQLField<unknown, unknown>): { readonly own: number; readonly rows: number } {
     const said = field.extensions['complexity'];
-    const price: unknown = typeof said === 'function' ? said(this.#argumentsOf(node, field)) : said;
+    const price: unknown = typeof said === 'function' ? said(this.#argumentsOf(node, field), this.#measured.caller) : said;
     if (typeof price === 'number') return { own: price, rows: 1 };
     const { field: own = 1, multiplier: rows = 1 } = (price ?? {}) as { field?: number; multiplier?: number };
     return { own, rows };

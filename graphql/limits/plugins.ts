@@ -55,9 +55,10 @@ export function judge({
   const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, errorOptions);
   if (coerced === undefined) return { ...UNMEASURED, refusal: publicError(errors[0]) };
   const isChange = operation.operation === 'mutation';
-  const nowMs = (contextValue as GraphqlContext | undefined)?.deps.clock() ?? Date.now();
+  const caller = contextValue as GraphqlContext | undefined;
+  const nowMs = caller?.deps.clock() ?? Date.now();
   const most = isChange ? CHANGE_COST_LIMIT : COST_LIMIT;
-  const measured = measure({ schema, fragments, variables: coerced, isChange, nowMs }, operation.selectionSet, root);
+  const measured = measure({ schema, fragments, variables: coerced, isChange, nowMs, caller }, operation.selectionSet, root);
   const { cost, depth, wayBack, list, dearest } = measured;
   const isOnlyAsked = operation.directives?.some(({ name }) => name.value === COST_ONLY.name) ?? false;
   const told = { cost, most, dearest, isOnlyAsked };

@@ -90,7 +90,7 @@ export function beginnerMutation<Input extends object, Checked, Payload extends 
   });
 }
 
-/** The same for the owner of a buyer account; an agent's key and whoever is of a site are refused (FORBIDDEN). */
+/** The same for the owner of a buyer account; an agent's key and callers of a site are refused (FORBIDDEN). */
 export function accountMutation<Input extends object, Checked, Payload extends object>(
   name: string,
   {

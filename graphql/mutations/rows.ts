@@ -16,14 +16,18 @@ const MakeRowsLinkPayload = builder
           'Gives the rows as NDJSON, one a line, as they are when it is fetched; anyone who has it may. A file that ends with `{"rowsAfter": …}` goes ' +
           'on with `&after=` and that text.',
       }),
-      expiresAt: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ expiresAtMs }) => expiresAtMs }),
+      expiresAt: t.field({
+        type: 'EpochMs',
+        description: 'When it ends, unless the token or the ownership of who made it ends earlier.',
+        resolve: ({ expiresAtMs }) => expiresAtMs,
+      }),
     }),
   });
 
 ownerMutation('makeRowsLink', {
   description:
     'A link to all rows of one list of the site as NDJSON, for whatever loads files: 100,000 rows at a time, page by page behind the scenes, one file of a ' +
-    'site at a time. Again: another link; those made before go on until they end.',
+    'site at a time. Again: another link; those made before go on until they end, by their time or with the token or the ownership of who made them.',
   input: builder.inputType('MakeRowsLinkInput', {
     description: 'Which rows.',
     fields: (t) => ({

@@ -15,14 +15,18 @@ const MakeStatementLinkPayload = builder
         description:
           'Leads to the statement; anyone who has it may read this one. What stands behind its `#` is in no log of a server.',
       }),
-      expiresAt: t.field({ type: 'EpochMs', description: 'When it ends.', resolve: ({ expiresAtMs }) => expiresAtMs }),
+      expiresAt: t.field({
+        type: 'EpochMs',
+        description: 'When it ends, unless the token or the ownership of who made it ends earlier.',
+        resolve: ({ expiresAtMs }) => expiresAtMs,
+      }),
     }),
   });
 
 ownerMutation('makeStatementLink', {
   description:
-    'A link by which an author gets their own statement of one month as PDF, and nothing else. Again: another link; those sent before go on until they end. The plan has ' +
-    'to read all of the month when the link is made; the link then shows all of it until it ends.',
+    'A link by which an author gets their own statement of one month as PDF, and nothing else. Again: another link; those sent before go on until they end, by their time or with the ' +
+    'token or the ownership of who made them. The plan has to read all of the month when the link is made; the link then shows all of it until it ends.',
   input: builder.inputType('MakeStatementLinkInput', {
     description: 'Whose statement, and of which month.',
     fields: (t) => ({

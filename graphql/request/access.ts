@@ -32,7 +32,7 @@ export function noSites(): ServiceError {
 
 /**
  * The account whose owner asks. Throws scope_missing for one of its agent keys, which buys and never looks or changes here, and for
- * whoever is of a site.
+ * callers of a site.
  */
 export function requireAccountOwner({ account }: Pick<GraphqlContext, 'account'>): AccountCaller {
   if (!account) throw new ServiceError('scope_missing', 'this belongs to a buyer account: sign in with its wallet');

@@ -54,7 +54,7 @@ export interface Visitor {
   /** The publisher key of the call, as Postgres had it when the call began; scopes and plan are asked for per field. */
   readonly key: KeyState | null;
   readonly owner: Owner | null;
-  /** A buyer account: it sees itself and no site, as whoever is of a site sees no account. */
+  /** A buyer account: it sees itself and no site, as keys and owners of a site see no account. */
   readonly account: AccountCaller | null;
 }
 

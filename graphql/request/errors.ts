@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { isTooSlow, outageOf } from '../../db/outage.ts';
+import { isStatementTimeout } from '../../db/outage.ts';
 import type { ErrorKind } from '../../modules/kernel/errors.ts';
 import { isServiceError } from '../../modules/kernel/errors.ts';
 import { MESSAGE_LIMIT_CHARS } from '../limits/limits.ts';
@@ -30,7 +30,7 @@ export async function advising<T>(advice: string, read: () => Promise<T>): Promi
   try {
     return await read();
   } catch (error) {
-    if (!isTooSlow(error)) throw error;
+    if (!isStatementTimeout(error)) throw error;
     throw new TooSlow(advice);
   }
 }
@@ -63,11 +63,10 @@ export function publicError(error: unknown): GraphQLError {
     return OWN_CODES.has(String(place.extensions['code']))
       ? short(named(place))
       : (documentRefusal(place) ?? named(written(place)));
-  const known = outageOf(cause) ?? cause;
-  const extensions = extensionsOf(known);
-  if (extensions && isServiceError(known)) return said(known.message, extensions, place);
+  const extensions = extensionsOf(cause);
+  if (extensions && isServiceError(cause)) return said(cause.message, extensions, place);
   const state = String((cause as { code?: unknown } | null)?.code ?? '');
-  if (isTooSlow(cause) || cause instanceof TooSlow) {
+  if (isStatementTimeout(cause) || cause instanceof TooSlow) {
     const sentence = cause instanceof TooSlow ? cause.message : 'this takes too long; ask for a shorter window or fewer rows';
     return said(sentence, { code: 'TIMEOUT', reason: 'statement_timeout' }, place);
   }

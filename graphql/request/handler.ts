@@ -40,7 +40,7 @@ export interface Engines {
  * the body is read; scopes and plan are asked for field by field. Questions are heavy work and wait for their turn; changes wait for changes
  * of the same owner alone, so that a key can be revoked whatever is asked. What this loop does for a question is to let its caller in, take
  * its bytes and send those of the answer. What a question was measured at counts afterwards; its caller may then owe points, and is refused
- * until it has them again: that refusal is thrown, for whoever tells refusals by a rate in their time. An `owner` that comes with a request
+ * until it has them again: that refusal is thrown, for the caller to delay like every refusal by rate. An `owner` that comes with a request
  * was let in before, by the console's session; its bearer is not looked at then. GET gives the rows of a link that it carries, or the page for people
  * where there is one, else 405.
  */

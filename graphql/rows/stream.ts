@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownerOfOrigin } from '../../modules/identity/use/owners/authenticate.ts';
 import type { ErrorCode } from '../../modules/kernel/errors.ts';
 import { ERROR_CODES, isServiceError, ServiceError } from '../../modules/kernel/errors.ts';
 import { COSTS, queryPoints } from '../../modules/kernel/rate.ts';
+import { siteOfLink } from '../../modules/reports/use/linkTokens.ts';
 import type { LinkedRows } from '../../modules/reports/use/rowsLinks.ts';
 import { linkEnded, linkedRows } from '../../modules/reports/use/rowsLinks.ts';
-import { describeTenant } from '../../modules/tenants/use/self.ts';
 import { goneOf } from '../../platform/pacing/disconnected.ts';
 import { siteName } from '../../platform/pacing/heavy.ts';
 import type { GraphqlDeps, Visitor } from '../request/context.ts';
@@ -50,7 +49,7 @@ export function openRows(deps: GraphqlDeps, ask: Engine, mostMs = MAX_MS) {
     try {
       const owner = ownerOfRows(link);
       deps.rates?.count([questionsOf({ key: null, owner, account: null })], 0); // who is in debt is asked nothing about
-      await requireAlive(deps, link);
+      await siteOfLink(deps, link, linkEnded());
       const { text, way } = pagedQuery(schema, query, variables);
       const pages = pagesOf({ deps, ask, gone: goneOf(request) }, { owner, tenantId, text, variables, way, after });
       await send(response, pages, performance.now() + mostMs);
@@ -63,14 +62,6 @@ export function openRows(deps: GraphqlDeps, ask: Engine, mostMs = MAX_MS) {
 /** Who asks for a link's rows: what may be read was asked for by an owner when it was signed, the query, of this site. */
 function ownerOfRows({ tenantId }: LinkedRows) {
   return { userId: 'rows link', via: 'token', tenantIds: [tenantId] } as const;
-}
-
-/** Refuses a link whose maker could not make it now: his token was revoked, or the site is somebody else's, closed or suspended. */
-async function requireAlive(deps: GraphqlDeps, { tenantId, origin }: LinkedRows): Promise<void> {
-  const maker = await ownerOfOrigin(deps, origin);
-  if (!maker?.tenantIds.includes(tenantId)) throw linkEnded();
-  const { status } = await describeTenant(deps, tenantId);
-  if (status !== 'active') throw new ServiceError('not_found', 'the site of this link is closed or suspended');
 }
 
 /** Sends pages until `endsAt`, by `performance.now()`; a reader who has not taken what was written by then is cut. */
@@ -125,7 +116,7 @@ interface Asked {
 
 /**
  * The pages of a query, each a question of its own: in turn with the site's others, within every limit of one, and counted at its cost before it is
- * given, so that whoever cuts a file owes for what he has of it. Throws what a page is refused for, and not_found where the list is not there.
+ * given, so that a reader who cuts a file off owes for the part it has. Throws what a page is refused for, and not_found where the list is not there.
  */
 async function* pagesOf(
   { deps, ask, gone }: { readonly deps: GraphqlDeps; readonly ask: Engine; readonly gone: AbortSignal },
@@ -161,7 +152,7 @@ interface Failure {
   readonly extensions?: { readonly code?: string; readonly reason?: string; readonly retryAfterSeconds?: number };
 }
 
-/** What a page's error is to whoever follows the link: its own code where it has one; too long a read is to be asked for again. */
+/** What the link's reader is told of a page's error: its own code where it has one; too long a read is to be asked for again. */
 function refusalOf({ message, extensions: { code, reason, retryAfterSeconds } = {} }: Failure): ServiceError {
   const known = ERROR_CODES.find((one) => one === reason) as ErrorCode | undefined;
   const said =

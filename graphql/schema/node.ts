@@ -19,7 +19,7 @@ interface OfSite {
 
 /** How a type's rows are told apart within their site, and found again. */
 interface Identity<Row> {
-  /** What a key needs to see them; `owner`: keys never do; null: whoever sees the site does. */
+  /** What a key needs to see them; `owner`: keys never do; null: everybody who sees the site does. */
   readonly reads: Scope | 'owner' | null;
   /** True: ids are those of rows, in lower case, and nothing else is looked up. */
   readonly isRowId?: true;

@@ -159,7 +159,7 @@ class Host implements QueryThread {
         reject(failure ?? new Error('the thread ended before it took questions'));
       });
     });
-    ready.catch(() => undefined); // whoever waits for it is told
+    ready.catch(() => undefined); // those who await it get the error
     const thread: Thread = { worker, ready, waiting: new Map(), ending: null };
     return thread;
   }
@@ -170,7 +170,7 @@ class Host implements QueryThread {
     else this.#options.log[message.level](message.fields, message.message);
   }
 
-  /** Tells whoever waits. A question that was alone in a thread took its time or memory; of several it is not known which did. */
+  /** Fails what waits. A question that was alone in a thread took its time or memory; of several it is not known which did. */
   #ended(thread: Thread, failure: Error | null): void {
     if (this.#thread === thread) this.#thread = null;
     const isMemory = (failure as { code?: string } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -73,5 +73,16 @@ export function giveBack(fullAtMs: number, cost: number, { perSecond, burst }: R
   return fullAtMs - (Math.min(cost, burst) / perSecond) * 1_000;
 }
 
+/** The clock of buckets that are kept by the time of day: where that is set back it goes on from where it was, or they would be full too late. */
+export function steadyClock(clock: () => number): () => number {
+  let [lastMs, lostMs] = [Number.NEGATIVE_INFINITY, 0];
+  return () => {
+    const nowMs = clock();
+    if (nowMs < lastMs) lostMs += lastMs - nowMs;
+    lastMs = nowMs;
+    return nowMs + lostMs;
+  };
+}
+
 /** Sums of fractions of a millisecond since 1970 miss by less than this; no call is refused for it. */
 const TOLERANCE_MS = 0.1;

@@ -93,7 +93,7 @@ export function isAgreedCheck(answers: readonly Prechecked[]): boolean {
 /**
  * What the answers of several nodes about one payment come to; `first` is the one it began with, which counts where it shows a used nonce. Pure.
  *
- * A used nonce and a refusal are different answers, and only two refusals refuse: whoever is asked first holds the signature, may execute it
+ * A used nonce and a refusal are different answers, and only two refusals refuse: the first node asked holds the signature, may execute it
  * and say that there is no money. So where any node shows the nonce used, no refusal counts, and its evidence is looked for; only a node that
  * takes the payment speaks against a single one. The reason of a refusal, too, is that of two nodes, whichever URL stands first.
  */

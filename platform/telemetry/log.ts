@@ -79,5 +79,7 @@ function withPlainBigints(fields: Record<string, unknown>): Record<string, unkno
 }
 
 function withStack(error: unknown): unknown {
-  return error instanceof Error ? { type: error.name, message: error.message, stack: error.stack } : error;
+  if (!(error instanceof Error)) return error;
+  const cause = error.cause === undefined ? {} : { cause: String(error.cause) };
+  return { type: error.name, message: error.message, stack: error.stack, ...cause };
 }

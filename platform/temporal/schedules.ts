@@ -27,6 +27,7 @@ const SCHEDULED = {
   reconcileChain: 'FOLLOWS',
   closeEventWindows: 'FOLLOWS',
   sweepAnomalies: 'SKIPPED',
+  sweepHosts: 'SKIPPED',
   checkRollups: 'SKIPPED',
   refreshAddresses: 'SKIPPED',
 } as const;

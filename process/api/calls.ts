@@ -13,19 +13,26 @@ const MOST_UNANSWERED = 20;
  * their way: connections that a proxy opened ahead of time carry none.
  */
 export function answerCalls(server: Server, answer: RequestListener): () => number {
-  const unanswered = new WeakMap<Socket, number>();
+  const connections = new WeakMap<Socket, { unanswered: number }>();
+  const connectionOf = (socket: Socket): { unanswered: number } => {
+    const known = connections.get(socket);
+    if (known) return known;
+    const connection = { unanswered: 0 };
+    connections.set(socket, connection);
+    return connection;
+  };
   let calls = 0;
   server.on('request', (request, response) => {
     const { socket } = request;
-    const ofConnection = (unanswered.get(socket) ?? 0) + 1;
-    if (ofConnection > MOST_UNANSWERED) socket.destroy();
+    const connection = connectionOf(socket);
+    if (connection.unanswered >= MOST_UNANSWERED) socket.destroy();
     // What was read in one go with the call that was too many still comes here, one by one.
     if (socket.destroyed) return;
-    unanswered.set(socket, ofConnection);
+    connection.unanswered += 1;
     calls += 1;
     response.once('close', () => {
       calls -= 1;
-      unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1);
+      connection.unanswered -= 1;
     });
     answer(request, response);
   });

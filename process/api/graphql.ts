@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { API_VERSION, pathOf, requestIdOf } from '../../api/handler.ts';
-import { isDatabaseOutage } from '../../db/database.ts';
+import { isDatabaseOutage } from '../../db/outage.ts';
 import { GRAPHQL_PATH } from '../../graphql/request/path.ts';
 import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
 import { beginInTurn } from '../../platform/pacing/eventLoop.ts';

@@ -69,7 +69,7 @@ const DRAIN_LOOK_MS = 100;
 
 /**
  * Starts the API: listens, then opens database, networks (compared with their chain), signing keys, copies in memory, and the handler. Waits
- * for a database that is away, and says so to whoever calls meanwhile; Temporal and nodes may be away. Rejects, with everything closed
+ * for a database that is away, and answers calls meanwhile by saying so; Temporal and nodes may be away. Rejects, with everything closed
  * again, when the port is taken or a part does not fit the configuration.
  */
 export async function startApi(config: ApiConfig, log: Log): Promise<RunningApi> {
@@ -153,7 +153,8 @@ async function open(
   closers.unshift(graphql.close); // closed after the drain
   const reports = { database: reading, clock };
   const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox }, version: VERSION };
-  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, reports, log, settle, outbound });
+  const { oidc } = graphql;
+  const rest = createApi({ ...deps, ...buyers, ...callers, ...others, oidc, reports, log, settle, outbound });
   const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answerWith(telemetry.watchRequests(owners.before(graphql.before(rest)), names));

@@ -6,7 +6,7 @@ export interface WhenAsked<T> {
   readonly close: () => Promise<void>;
 }
 
-/** Opening may cost a thread and its connections: whoever asks without a credential must not have it tried all the time. */
+/** Opening may cost a thread and its connections: callers without a credential must not trigger it all the time. */
 const PAUSE_MS = 5_000;
 
 /** Puts off `open` until somebody asks; `close` gets what came of it, if anything did. */

@@ -59,6 +59,8 @@ export const PRICING: Pricing = {
   creditsFreeSlugs: [...FREE_SLUGS],
   creditsApiUrl: null,
   defaultPayee: null,
+  rules: null,
+  readAgainHours: null,
 };
 export const RAISED = { priceUsdc: '0.05', daysAgo: 12 } as const;
 

@@ -19,7 +19,7 @@ export interface Past {
   readonly database: Database;
   /** The moment that is set, epoch milliseconds. */
   readonly nowMs: () => number;
-  /** Sets it, for whoever asks database or clock from now on. */
+  /** Sets it: database and clock give it from now on. */
   at(ms: number): Promise<void>;
   /** The next block bears this time, the one after it is mined two seconds later: what came with the first one is safe then. */
   nextBlock(ms: number): Promise<void>;

@@ -197,7 +197,7 @@ function settlementOn({ past, chain, secrets }: Pick<TillParts, 'past' | 'chain'
   return { network, rpc, deps };
 }
 
-/** The private key of somebody in the story; whoever reads this can spend from it, on a chain without value. */
+/** The private key of somebody in the story. It is public, on a chain without value. */
 export function keyOf(name: string): Hex {
   return `0x${createHash('sha256').update(`content-settlement sandbox ${name}`).digest('hex')}`;
 }

@@ -63,7 +63,7 @@ async function startOn(port: number, options: ChainOptions, chainId: number, sta
   void process.exited.then(() => releasePort(port));
   const rpcUrl = `http://127.0.0.1:${port}`;
   const probe = async (): Promise<void> => {
-    // Written once the port is this one's own: before that, whoever took it might answer.
+    // Written once anvil has bound the port: before that another process there might answer.
     if (!existsSync(boundFile)) throw new Error('anvil has not bound its port');
     await callChain(rpcUrl, 'eth_chainId', []);
   };

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 
 /** @typedef {import('./progress.mjs').Progress} Progress */
 
-/** How long a build may take, in milliseconds; whoever waits for another process's build waits as long. */
+/** How long a build may take, in milliseconds, and how long to wait for another process's build. */
 export const BUILD_LIMIT_MS = 20 * 60_000;
 
 /** No debugging information: nobody looks at it, and it takes time to make. */

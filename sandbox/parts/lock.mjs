@@ -26,7 +26,7 @@ export async function takeLock(folder, options) {
 }
 
 /**
- * Leaves a line for whoever waits for the lock; only its holder may.
+ * Leaves a line for those who wait for the lock; only its holder may.
  * @param {string} folder
  * @param {string} line
  */

@@ -79,7 +79,7 @@ async function startReady(program: string, folder: string, at: ServerAt): Promis
   const begin = existsSync(logFile) ? statSync(logFile).size : 0;
   const started = await startServer(program, folder, at);
   const probe = async (): Promise<void> => {
-    // Said once the port is this one's own: before that, whoever took it might answer.
+    // Said once the server has bound the port: before that another process there might answer.
     if (!/^(?:Temporal )?Server:/m.test(readFileSync(logFile).subarray(begin).toString('utf8')))
       throw new Error('it has not said where it is');
     await prepareNamespace(started.address, at.namespace);

@@ -152,7 +152,7 @@ test('a batch of wallets with code holds as many payments as fit its larger cap'
   ).toBeLessThanOrEqual(MAX_BATCH_GAS);
 });
 
-/** Answers yes to whoever asks, whatever the signature. */
+/** Accepts every signature. */
 const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
 
 /** Payments of one page: keys and wallets of code that pay, and some whose signature is nothing but long. */

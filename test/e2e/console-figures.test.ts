@@ -77,7 +77,7 @@ function withoutAnswered(all: any, blocked: any): any {
   };
 }
 
-/** Windows of whole days by the clock of whoever looks, drawn anew in each run; the seed is in what a failure says. */
+/** Windows of whole days by the viewer's clock, drawn anew in each run; the seed is in what a failure says. */
 function drawn(many: number): readonly { readonly from: string; readonly to: string }[] {
   const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
   return Array.from({ length: many }, () => {

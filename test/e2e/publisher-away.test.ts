@@ -86,7 +86,7 @@ describe.each([
   });
 });
 
-/** What leaves by the clock, whoever reads, also from a site that is closed: reports, and words about pages that were sold. */
+/** What is sent by the clock, not by readers, also from a site that is closed: reports, and words about pages that were sold. */
 const BY_THE_CLOCK = ['/_svc/observe', '/_svc/receipts/bodies'];
 
 /** What the package asked since call `from` so that it could answer a reader. */

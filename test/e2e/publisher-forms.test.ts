@@ -1,4 +1,4 @@
-/** A page has one price in all of its forms: whoever paid for it, or holds a licence for it, gets each of them; nobody else gets any. */
+/** A page has one price in all of its forms: a buyer, or a holder of its licence, gets each of them; nobody else gets any. */
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

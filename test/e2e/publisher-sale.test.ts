@@ -145,7 +145,7 @@ describe.each([
     expect(found).toMatchObject(Array(3).fill({ ...entry, resourceUrl: `https://${site.host}/articles/:slug` }));
   });
 
-  test('a page that cannot be made, and one with nothing in it, cost nothing', async () => {
+  test('a page that cannot be made, and one with nothing in it, cost nothing of who sent a payment for them', async () => {
     const own = await service.site({
       pricing: { priceUsdc: '0.001', articlePrefixes: ['/articles/'], creditsInline: UNSERVABLE },
     });
@@ -155,7 +155,9 @@ describe.each([
       ['broken', 500],
       ['empty', 200],
     ] as const) {
-      expect((await clients['@x402/fetch 2.27'](`${ownShop.url}/articles/${slug}`, buyer.privateKey)).status).toBe(status);
+      const bought = await clients['@x402/fetch 2.27'](`${ownShop.url}/articles/${slug}`, buyer.privateKey);
+      expect(bought).toMatchObject({ status, page: status === 200 ? '' : 'no', licence: null, payment: null });
+      expect(ownShop.made.filter((one) => one === slug)).toHaveLength(2); // looked at for its offer, and asked for with a payment
     }
     expect(await balancesOf(service, [buyer.address])).toEqual([10_000n]);
     expect(await moneyVerdicts(service, own)).toEqual([]);

@@ -12,7 +12,7 @@ import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
 const tokenAbi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
-/** Says yes to whoever asks, whatever the signature. */
+/** Accepts every signature. */
 const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
 
 let world: SettlementWorld;

@@ -98,7 +98,7 @@ describe('a worker killed with SIGKILL', () => {
         ofPayer,
       ),
     ).toBe(1);
-    // Whoever claimed the batch, and however far it came: one workflow owns it to its end.
+    // Whichever process claimed the batch, and however far it came: one workflow owns it to its end.
     const [batch, ...others] = await service.database.query<{ workflow_id: string }>(
       'select workflow_id from settlement_batch join payment using (batch_id) where payer = $1',
       [ofPayer],

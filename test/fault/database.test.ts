@@ -129,7 +129,7 @@ describe.skipIf('reason' in small)(`a disk that is full${'reason' in small ? ` (
       expect((await askQuote(running.baseUrl, site.key, 'trio')).price).toBe(quote.price);
       await load.stop();
       rmSync(filler);
-      // Postgres ends itself when it cannot write its log; whoever runs it starts it again.
+      // Postgres ends itself when it cannot write its log; its operator starts it again.
       if (!postgres.process.isRunning()) postgres = await startPostgres({ folder: postgresFolder, settings, port });
       const decided = await sellUntilDecided(running.baseUrl, site.key, quote, payment);
       expect(decided.body).toMatchObject({ ok: true });

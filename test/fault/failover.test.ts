@@ -106,7 +106,10 @@ test('a former primary that comes back is not written to: neither by what runs, 
 
   // With the new one away, too, this process rather waits: what the former one took would be lost.
   await standby.stop();
-  await expect(service.database.query('select 1')).rejects.toMatchObject({ message: expect.stringContaining('was overtaken') });
+  await expect(service.database.query('select 1')).rejects.toMatchObject({
+    code: 'database_unavailable',
+    cause: { message: expect.stringContaining('was overtaken') },
+  });
   await expect(openDatabase({ url: service.urls.appUrl })).rejects.toMatchObject({ code: '25006' });
   standby = await startPostgres({ folder: folders.standby, archive: true, port: standby.port });
   await expect.poll(async () => (await fetch(`${service.baseUrl}/readyz`)).status).toBe(200);

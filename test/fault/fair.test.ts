@@ -17,9 +17,9 @@ import { newAuthors, newPayer, paymentFor, startSettlement, termsFor } from '../
 import { query } from '../support/sql.ts';
 
 const walletAbi = parseAbi(['constructor(address owner, uint256 gasToBurn)']);
-/** Says yes to whoever asks, whatever the signature. */
+/** Accepts every signature. */
 const YES_CODE = '0x631626ba7e60e01b60005260206000f3';
-/** Says yes to whoever asks by `eth_call`, and burns all it is given in a transaction. */
+/** Accepts every signature in `eth_call`, and burns all its gas in a transaction. */
 const BURNING_CODE = `0x3215600b57fe00000000005b7f1626ba7e${'00'.repeat(28)}60005260206000f3`;
 
 let world: SettlementWorld;

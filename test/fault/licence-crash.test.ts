@@ -120,7 +120,7 @@ test('a buyer who gave up waiting finds the licence, and one notice of it, thoug
   await first.kill(); // the purchase is followed, and nobody was told
   const second = await service.startWorker();
   await expect.poll(async () => (await notices()).length, slow).toBe(1);
-  await second.kill(); // told, and whoever told it may not have said so
+  await second.kill(); // the account was told, perhaps by a process that died before it recorded that
   const third = await service.startWorker();
   const jti = (await stateOf())?.payment_id;
   const connection = await Connection.connect({ address: service.temporal.address });

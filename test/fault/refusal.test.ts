@@ -6,7 +6,7 @@ import { blockPayee } from '../../modules/settlement/store/admission.ts';
 import { listPayments } from '../../modules/settlement/store/payment.ts';
 import { settle } from '../../modules/settlement/use/accept/settle.ts';
 import type { PaymentError } from '../../modules/settlement/use/answer/receipt.ts';
-import { runBlindRound } from '../../modules/settlement/use/batch/round.ts';
+import { runBlindRound, runRound } from '../../modules/settlement/use/batch/round.ts';
 import { chainOf } from '../../modules/settlement/use/deps.ts';
 import { flushSplits } from '../../modules/settlement/use/relayer/flush.ts';
 import { recheckPayees } from '../../modules/settlement/use/watch/payees.ts';
@@ -180,6 +180,24 @@ test('an authorization that runs out while it waits is refused unsent, as a dela
     { raw_reason: 'expired_waiting' },
   ]);
   expect(counted.filter((name) => name === EXPIRED_WAITING)).toHaveLength(1);
+});
+
+test('a payment that a stranger submits is counted as front-run once, though another worker judges it, too', async () => {
+  const terms = termsFor(world, newAuthors(1n), { slug: 'front-run-once' });
+  const payment = await paymentFor(world, await newPayer(world), terms);
+  expect((await attempt(world, terms, payment)).code).toBe('settlement_pending');
+  const [row] = await world.database.query<{ payment_id: string }>(
+    "select payment_id from payment where slug = 'front-run-once'",
+  );
+  const read = await listPayments(world.database, [{ tenantId: world.tenantId, paymentId: row?.payment_id ?? '' }]);
+  const hash = await submitAlone(world, payment);
+  const { counted, metrics } = counter();
+  const deps = changed(world, { metrics });
+  await sendAll(world, deps);
+  const late = read.map((one) => ({ payment: one, hashes: [] }));
+  await runRound(chainOf(deps, world.network.id), late, { atSafe: false });
+  expect(await stateOf(world, payment)).toMatchObject({ state: 'settled', tx_hash: hash });
+  expect(counted.filter((name) => name === 'svc.settle.front_run')).toHaveLength(1);
 });
 
 test('a buyer who signs for too short a time, or whose payment was sent in vain, hears that it expired, and pages no operator', async () => {

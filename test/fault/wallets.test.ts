@@ -11,7 +11,7 @@ import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, startSettlement, termsFor } from '../support/settlement.ts';
 
 const walletAbi = parseAbi(['constructor(address owner, uint256 gasToBurn)']);
-/** Says yes to whoever asks by `eth_call`, and reverts in a transaction. */
+/** Accepts every signature in `eth_call`, and reverts in a transaction. */
 const FICKLE_CODE = `0x3215600b5760006000fd005b7f1626ba7e${'00'.repeat(28)}60005260206000f3`;
 
 let world: SettlementWorld;

@@ -199,7 +199,9 @@ test('wallets of code have turns of their own: so many a minute, of one address 
   await expect(elsewhere('192.0.2.2')).rejects.toMatchObject({ code: 'overloaded' });
   own.time.offsetMs = 60_001;
   expect((await attempt(wallet, owner)).status).toBe(200);
-  own.time.offsetMs = 0; // a clock that goes back holds nobody up until it is where it was
+  own.time.offsetMs = 0; // a clock that is set back holds nobody up until it is where it was
+  expect((await attempt(wallet, owner)).status).toBe(503);
+  own.time.offsetMs = 60_001;
   expect((await attempt(wallet, owner)).status).toBe(200);
   await own.stop();
   await line.close();

@@ -354,6 +354,8 @@ test('a payment is shown with its evidence and the workflow that carries it, and
     workflowsUrl: expect.stringContaining(`/namespaces/default/workflows?query=PaymentIds%20%3D%20'${paymentId}'`),
   });
   expect('signature' in story).toBe(false);
+  await database.query('update settlement_batch set workflow_id = null where batch_id = $1', [batchId]);
+  expect(await run('payment', 'show', paymentId)).toMatchObject({ batch: { workflowId: null }, workflowUrl: null });
   await run('payment', 'recheck', paymentId);
   expect(await database.query('select checked_at from payment where payment_id = $1', [paymentId])).toEqual([
     { checked_at: null },

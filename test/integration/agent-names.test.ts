@@ -5,6 +5,7 @@ import { openDatabase } from '../../db/database.ts';
 import { MAX_CARRIED_NAMES, MAX_NAMES } from '../../modules/gate/rules/agentName.ts';
 import { labelAgents } from '../../modules/gate/use/agentLabels.ts';
 import { openObserver } from '../../modules/gate/use/observe.ts';
+import { ServiceError } from '../../modules/kernel/errors.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { insertPurchases, insertSeen, seenOn } from '../support/reports.ts';
 
@@ -276,7 +277,7 @@ test('a report that cannot be named is not written: the caller hears of the outa
     ...database,
     query: (statement, values, name) =>
       name === 'take-agent-names'
-        ? Promise.reject(Object.assign(new Error('away'), { code: '57P01' }))
+        ? Promise.reject(new ServiceError('database_unavailable', 'away'))
         : database.query(statement, values, name),
   };
   const observer = openObserver({ database: failing, clock: Date.now });

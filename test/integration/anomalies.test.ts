@@ -6,6 +6,8 @@ import { confirmAlertAddress, setAlertAddress } from '../../modules/anomalies/us
 import type { AnomalyDeps } from '../../modules/anomalies/use/deps.ts';
 import { createRule, deleteRule, listRules, updateRule } from '../../modules/anomalies/use/rules.ts';
 import { sweepRules } from '../../modules/anomalies/use/sweep.ts';
+import { insertMail } from '../../modules/mail/store/mails.ts';
+import type { MailDeps } from '../../modules/mail/use/sendDue.ts';
 import { sendAlertMails } from '../../modules/mail/use/sendDue.ts';
 import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
 import { createMailer } from '../../platform/mail.ts';
@@ -30,7 +32,7 @@ let own: TestDatabase;
 let database: Database;
 let sink: MailSink;
 let nowMs = START;
-let deps: AnomalyDeps;
+let deps: AnomalyDeps & MailDeps;
 let mailer: ReturnType<typeof createMailer>;
 
 beforeAll(async () => {
@@ -200,6 +202,34 @@ test('an e-mail that the server does not take is tried again later, and none is 
   expect(await sendAlertMails(deps)).toBe(0);
 });
 
+test('a mail server that hangs over one e-mail keeps the next from no other sender, and who is stopped takes no more', async () => {
+  const tenantId = await insertTenant(database);
+  for (const mailId of ['hangs-1', 'hangs-2', 'hangs-3']) {
+    const mail = { mailId, toAddress: 'ann@alpha.example', subject: mailId, detail: 'Welcome.', sealed: null };
+    await insertMail(database, { tenantId, ...mail });
+  }
+  const [hanging, answered, stop] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), new AbortController()];
+  const send = () => {
+    hanging.resolve();
+    return answered.promise;
+  };
+  const first = sendAlertMails({ ...deps, mailer: { send } }, stop.signal);
+  await hanging.promise;
+  expect(await sendAlertMails(deps)).toBe(2);
+  await insertMail(database, {
+    tenantId,
+    mailId: 'hangs-4',
+    toAddress: 'ann@alpha.example',
+    subject: '',
+    detail: '',
+    sealed: null,
+  });
+  stop.abort();
+  answered.resolve();
+  expect(await first).toBe(1);
+  expect(await sendAlertMails(deps)).toBe(1);
+});
+
 test('an address gets a code and no alert before it has agreed; a changed address has to agree anew, whoever changed it', async () => {
   const tenantId = await insertTenant(database);
   const alert = async (): Promise<string[]> => {
@@ -219,7 +249,7 @@ test('an address gets a code and no alert before it has agreed; a changed addres
   expect(await alert()).toEqual(['ann@alpha.example']);
   await setAlertAddress(addresses(), tenantId, 'ann@alpha.example');
   expect(await mailsOf(tenantId)).toHaveLength(2); // one code, one alert: what is confirmed is not asked again
-  // Whoever changes it.
+  // A new address gets none before it is confirmed.
   await database.query("update tenant set alert_email = 'bob@alpha.example' where tenant_id = $1", [tenantId]);
   expect(await alert()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What an account may spend, on real Postgres and a real chain: never a micro more, whoever pays at once. */
+/** What an account may spend, on real Postgres and a real chain: never a micro more, also when several pay at once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';

@@ -102,7 +102,7 @@ test('where the credits API names nobody the default payee is paid, until it nam
   api.time.offsetMs = 301_000;
   expect(await paid('unsigned')).toBe(A);
   const key = lookedUp(tenantId, 'unsigned');
-  expect(api.deps.credits.findPrevious(key)).toBe('none'); // whoever was offered the page for the default payee may still pay him
+  expect(api.deps.credits.findPrevious(key)).toBe('none'); // a buyer who was offered the page for the default payee may still pay that one
 });
 
 test('an API is asked with its site’s token, which no redirect, no other origin, no row and no log gets to see', async () => {

@@ -144,6 +144,9 @@ test('a list goes on where its page ended, without a gap and without a row twice
   }
 });
 
+/** A link into Temporal's UI whose query begins so. */
+const linked = (query: string) => expect.stringContaining(`/namespaces/default/workflows?query=${encodeURIComponent(query)}`);
+
 test('sites are listed and shown, also by host, owner and status', async () => {
   const [first] = (await run('tenant', 'list', '--host', 'S3.Finds.Example.')).items;
   expect(first).toMatchObject({ tenantId: tenants[3], hosts: ['s3.finds.example'], status: 'active', plan: 'studio' });
@@ -154,7 +157,7 @@ test('sites are listed and shown, also by host, owner and status', async () => {
   const site = await api.site();
   expect(await runAdmin(api, 'tenant', 'show', site.tenantId)).toMatchObject({
     tenantId: site.tenantId,
-    hosts: [{ host: site.host, verifiedAt: expect.any(String) }],
+    hosts: [{ host: site.host, verifiedAt: expect.any(String), workflowsUrl: linked(`Host = '${site.host}' AND SiteIds = `) }],
     activeKeys: 1,
     pricing: { priceUsdc: expect.any(String) },
   });
@@ -190,6 +193,7 @@ test('buyer accounts and licences are found, without a secret', async () => {
     ]);
   }
   expect((await run('licence', 'list', '--account', accountId, '--tenant', tenants[0] as string)).items).toEqual([]);
-  expect(await runAdmin(api, 'licence', 'show', jti)).toMatchObject({ jti, paymentId: jti, patterns: ['/articles/*'] });
+  const shown = { jti, paymentId: jti, patterns: ['/articles/*'], workflowsUrl: linked(`PaymentIds = '${jti}' OR `) };
+  expect(await runAdmin(api, 'licence', 'show', jti)).toMatchObject(shown);
   await expect(run('licence', 'list')).rejects.toMatchObject({ code: 'invalid_parameter' });
 });

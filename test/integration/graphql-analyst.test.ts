@@ -329,7 +329,8 @@ test('6 how long payments take to be settled, day by day', async () => {
     rows.filter((row) => (row['settled'] as { payments: number }).payments > 0),
   );
   expect(series.reduce((sum: number, day: Day) => sum + day.settled.payments, 0)).toBe(settled.payments);
-  expect([series.length, rows.length]).toEqual([15, 15]);
+  expect(series.length).toBe(15);
+  expect(rows.length).toBeGreaterThan(13); // shortly before midnight the window begins with a day too short for a sale
 });
 
 test('7 what the chain shows of the legs, and what is outstanding', async () => {

@@ -334,10 +334,13 @@ test('a reader who takes nothing is cut when the time of a file is over, and the
   idle.pause();
   idle.on('error', () => undefined);
   idle.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-  await vi.waitFor(async () => {
-    const { status } = await fetch(url);
-    expect([status, asked]).toEqual([429, 1]);
-  });
+  await vi.waitFor(
+    async () => {
+      const { status } = await fetch(url);
+      expect([status, asked]).toEqual([429, 1]);
+    },
+    { timeout: 20_000 },
+  );
   await vi.waitFor(
     async () => {
       const next = await fetch(url);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LIST_COST, REPORT_COST } from '../../graphql/limits/limits.ts';
 import { startTestGraphql } from '../support/graphql.ts';
 import { insertPurchases } from '../support/reports.ts';
 
@@ -108,6 +109,20 @@ test('no sum holds anything of a site that is not the caller’s, and naming one
   expect(one.data.viewer.earnings.sites).toEqual([{ tenantId: second.tenantId }]);
   const byKey = await graph.ask(first.key, query);
   expect(byKey.data.viewer.earnings.sites).toEqual([{ tenantId: first.tenantId }]);
+});
+
+test('what sites earned together costs more with each site that is added up, and as much again for the window before', async () => {
+  const costOf = async (bearer: string, args = '') => {
+    const { extensions } = await graph.ask(bearer, `query @costOnly { viewer { earnings${args} { totals { events } } } }`);
+    return extensions.cost.total as number;
+  };
+  const [one, both, compared] = [
+    await costOf(owner, `(tenantIds: ["${second.tenantId}"])`),
+    await costOf(owner),
+    await costOf(owner, '(compare: true)'),
+  ];
+  expect([both - one, compared - both]).toEqual([LIST_COST, REPORT_COST + 2 * LIST_COST]);
+  expect(await costOf(first.key)).toBe(one);
 });
 
 test('a key without the scope sees no sum', async () => {

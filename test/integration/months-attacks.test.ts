@@ -1,4 +1,4 @@
-/** Closed months under attack: whoever reads or repeats, node or operator, nobody loses, doubles or blocks anything. */
+/** Closed months under attack: no reader, repeated payment, node or operator loses, doubles or blocks anything. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { raiseAlert } from '../../db/alerts.ts';
-import { isDatabaseOutage, openDatabase } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { isDatabaseOutage } from '../../db/outage.ts';
 import { readDatabaseGauges } from '../../modules/operations/store/gauges.ts';
 import { noteNight } from '../../modules/operations/use/retention.ts';
 import { VERSION } from '../../process/version.ts';
@@ -63,7 +64,9 @@ test('receivers with deliveries that are due are listed with the host of their U
   expect(await admin('endpoint', 'backlog')).toEqual({ receivers: [] });
   await insertWaiting(service.database, site.tenantId, endpointId, 3, { retrying: true, attempts: 2 });
   expect(await admin('endpoint', 'backlog')).toMatchObject({
-    receivers: [{ tenantId: site.tenantId, endpointId, origin: 'https://hooks.example', due: 3, enabled: true }],
+    receivers: [
+      { tenantId: site.tenantId, endpointId, origin: 'https://hooks.example', due: 3, enabled: true, workflowsUrl: null },
+    ],
   });
   await service.database.query(
     "update webhook_endpoint set enabled = false, disabled_reason = 'owner', deleted_at = now() where endpoint_id = $1",

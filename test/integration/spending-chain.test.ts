@@ -1,4 +1,4 @@
-/** What an account is shown and told, of payments that really settle: the ledger's sums, and each threshold once whoever pays at once. */
+/** What an account is shown and told, of payments that really settle: the ledger's sums, and each threshold once, also when several pay at once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';

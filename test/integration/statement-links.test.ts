@@ -1,6 +1,12 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApi } from '../../api/app.ts';
+import { createOwnerToken } from '../../modules/identity/use/owners/tokens.ts';
 import { exportZip, MAX_ZIP_STATEMENTS } from '../../modules/reports/use/exportZip.ts';
+import { makeStatementLink } from '../../modules/reports/use/statementLinks.ts';
+import { markOwnerTokenRevoked, setOwner } from '../../modules/tenants/store/owners.ts';
 import { setTenantStatus } from '../../modules/tenants/use/tenants.ts';
 import { openHeavyWork, siteName } from '../../platform/pacing/heavy.ts';
 import { listAuditEntries } from '../support/auditEntries.ts';
@@ -57,8 +63,8 @@ async function make(input: object = {}, bearer = owner) {
 
 const tokenOf = (url: string): string => new URL(url).hash.slice(1);
 
-async function open(token: unknown) {
-  const answer = await fetch(`${graph.api.url}/_svc/statement`, {
+async function open(token: unknown, url = graph.api.url) {
+  const answer = await fetch(`${url}/_svc/statement`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token }),
@@ -121,6 +127,7 @@ test('a link that has ended, was changed, or was signed for something else opens
     await keyring.sign(kid, told),
     await signedAs(`statement#${kid}`, { iss: 'https://elsewhere.example' }),
     await signedAs(`statement#${kid}`, { exp: Math.floor(Date.now() / 1000) - 1 }),
+    await signedAs(`statement#${kid}`, { svc: { ...told.svc, origin: undefined } }),
     'x',
   ];
   expect(baseUrl).toBe(told.iss);
@@ -133,6 +140,35 @@ test('a link that has ended, was changed, or was signed for something else opens
   expect((await open(token)).status).toBe(404);
   graph.api.time.offsetMs = 0;
   expect((await open(token)).status).toBe(200);
+});
+
+test('a link ends with the token that made it, and with the ownership', async () => {
+  const { deps } = graph.api;
+  const { tenantId, host } = await graph.api.site({ plan: 'studio' });
+  const legs = [{ toAddress: walletOf(0), amountMicro: 700, authorId: asked.authorId }];
+  await insertPurchases(deps.database, [{ ...bought(OCTOBER.from, { legs }), tenantId, host }]);
+  const guest = await createOwnerToken(deps, { tenantId, userId: 'guest' });
+  const token = tokenOf((await make({}, guest.token)).made.url);
+  const ended = { status: 404, text: expect.stringContaining('not_found: this link has ended') };
+  expect((await open(token)).status).toBe(200);
+  await markOwnerTokenRevoked(deps.database, tenantId, guest.tokenId, new Date());
+  expect(await open(token)).toMatchObject(ended);
+
+  const issuer = 'https://id.example';
+  const server = createServer(createApi({ ...deps, oidc: { issuer } }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await setOwner(deps.database, tenantId, { userId: 'ada', issuer }, new Date());
+  const call = { actor: { userId: 'ada', via: 'oidc' }, tenantId } as const;
+  const month = { ...asked, host, plan: 'studio' } as const;
+  await expect(makeStatementLink(deps, call, month)).rejects.toMatchObject({ code: 'scope_missing' });
+  const made = await makeStatementLink(deps, { ...call, origin: { issuer, userId: 'ada', tokenId: null } }, month);
+  expect((await open(tokenOf(made.url), url)).status).toBe(200);
+  expect(await open(tokenOf(made.url))).toMatchObject(ended);
+  await setOwner(deps.database, tenantId, { userId: 'bob', issuer }, new Date());
+  expect(await open(tokenOf(made.url), url)).toMatchObject(ended);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test('links are the owner’s to make, of authors the site knows and months there are', async () => {

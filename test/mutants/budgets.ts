@@ -199,7 +199,7 @@ export const BUDGET_MUTANTS: readonly Mutant[] = [
     bug: 'the wallet of an account spends past its budget wherever no account is named',
     edits: [
       {
-        file: 'modules/settlement/use/accept/settle.ts',
+        file: 'modules/settlement/use/accept/newPayment.ts',
         search: 'return [...new Set([buyer, walletAccountId])]',
         replace: 'return [...new Set([buyer, walletAccountId && null])]',
       },

@@ -811,8 +811,8 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/batch/round.ts',
-        search: 'for (const { rawReason } of applied.changed) {',
-        replace: 'for (const { rawReason } of occurrences) {',
+        search: 'for (const { rawReason, frontRun } of applied.changed) {',
+        replace: 'for (const { rawReason, frontRun } of occurrences) {',
       },
     ],
     test: { file: refusal, name: 'an authorization that runs out while it waits is refused unsent' },

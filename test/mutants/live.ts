@@ -238,9 +238,14 @@ export const LIVE_MUTANTS: readonly Mutant[] = [
         file: 'modules/settlement/use/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
         replace:
-          '  const early = await find();\n' +
-          '  if (early) return answerKnown(deps, request, network, early);\n' +
+          '  const early = await find(call);\n' +
+          '  if (early) return answerKnown(call, early);\n' +
           '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
+      },
+      {
+        file: 'modules/settlement/use/accept/settle.ts',
+        search: 'if (request.payment.signature !== known.signature) {',
+        replace: 'if (!known) {',
       },
     ],
     test: { file: limits, name: 'a settled payment shown with another signature gets no licence' },

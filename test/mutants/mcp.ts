@@ -52,8 +52,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: 'const balance = own ? value : await looks.balance;',
-        replace: 'const balance = own || looks ? value : await looks.balance;',
+        search: 'const balance = await looks.balance;',
+        replace: 'const balance = looks ? value : await looks.balance;',
       },
     ],
     test: { file: 'test/fault/limits.test.ts', name: 'what is looked at last is asked for nobody who did not sign' },
@@ -65,7 +65,7 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/accept/settle.ts',
-        search: "if (balance < value && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {",
+        search: "if (balance < value && (await foresee(deps.database, item)).state === 'accepted') {",
         replace: 'if (balance < value && foresee) {',
       },
     ],

@@ -385,6 +385,32 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/unit/publisher/request-targets.test.ts', name: 'hides a control character' },
   },
   {
+    id: 'gate-gives-unclear-pages-to-posts',
+    rule: 15,
+    bug: 'a page is given to whoever asks for it with POST, under a name that only the site’s router understands',
+    edits: [
+      {
+        file: `${src}/gate.ts`,
+        search: "const refused: Judgement = { ...judgement, decision: { act: 'refuse', status: 400 } };",
+        replace: 'const refused = asReader;',
+      },
+    ],
+    test: { file: 'test/unit/publisher/request-targets.test.ts', name: 'an agent is refused at the target' },
+  },
+  {
+    id: 'gate-takes-a-lenient-path-for-none',
+    rule: 15,
+    bug: 'an article is free under a path of which a lenient router decodes more than the service does',
+    edits: [
+      {
+        file: `${src}/routes.ts`,
+        search: 'isInScope(config, lenientPath(pathname))',
+        replace: 'isInScope(config, path)',
+      },
+    ],
+    test: { file: 'test/unit/publisher/request-targets.test.ts', name: 'is an article to a router that decodes what it can' },
+  },
+  {
     id: 'gate-converts-without-bound',
     rule: 15,
     bug: 'a holder of a licence takes the process with conversions',

@@ -69,7 +69,7 @@ export const PYTHON_MUTANTS: readonly Mutant[] = [
         replace: 'if _CONTROL.search(""):',
       },
     ],
-    test: { file: rules, name: 'a path with a control character is no page' },
+    test: { file: rules, name: 'a path that names no page for certain' },
   },
   {
     id: 'python-gives-unclear-pages-to-posts',
@@ -78,11 +78,11 @@ export const PYTHON_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: `${src}/gate.py`,
-        search: 'is_unclear = None in (request.path, *request.inner)',
-        replace: 'is_unclear = "" in (request.path, *request.inner)',
+        search: 'refused = judgement._replace(decision=Decision("refuse", status=400))',
+        replace: 'refused = as_reader',
       },
     ],
-    test: { file: rules, name: 'a path with a control character is no page' },
+    test: { file: rules, name: 'a path that names no page for certain' },
   },
   {
     id: 'python-believes-mounts',

@@ -134,9 +134,7 @@ export const RATE_MUTANTS: readonly Mutant[] = [
       {
         file: 'modules/settlement/use/accept/settle.ts',
         search: '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
-        replace:
-          '  lookAhead(deps, request, network, { ...key, plannedGas: 1n });\n' +
-          '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
+        replace: '  lookAhead(call, 1n);\n' + '  const signature = await checkSignature(rpc, network, payment, findWithCode);\n',
       },
     ],
     test: { file: 'test/integration/intake.test.ts', name: 'a signature that is not the payer’s asks for no admission' },
@@ -295,7 +293,9 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     id: 'calls-without-an-answer-pile-up',
     rule: 10,
     bug: 'a connection sends calls without waiting until the memory is full',
-    edits: [{ file: 'process/api/calls.ts', search: 'if (ofConnection > MOST_UNANSWERED) socket.destroy();', replace: '' }],
+    edits: [
+      { file: 'process/api/calls.ts', search: 'if (connection.unanswered >= MOST_UNANSWERED) socket.destroy();', replace: '' },
+    ],
     test: {
       file: 'test/unit/unanswered-calls.test.ts',
       name: 'a connection with more calls than it may have without an answer is cut',

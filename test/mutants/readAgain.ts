@@ -14,8 +14,8 @@ export const READ_AGAIN_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: prove,
-        search: 'if (!(await atDatabase(() => useOnce(',
-        replace: 'if (false as boolean && !(await atDatabase(() => useOnce(',
+        search: 'if (!(await useOnce(',
+        replace: 'if (false as boolean && !(await useOnce(',
       },
     ],
     test: { file: proofs, name: 'a message is good for five minutes' },

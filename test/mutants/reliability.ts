@@ -124,7 +124,7 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     id: 'read-only-is-a-defect',
     rule: 15,
     bug: 'a Postgres that takes no writes is a defect of ours, and payments it cannot decide are called unwritable',
-    edits: [{ file: 'db/database.ts', search: '/^(08|57P|53|25006)/', replace: '/^(08|57P|53)/' }],
+    edits: [{ file: 'db/outage.ts', search: '/^(08|57P|53|25006)/', replace: '/^(08|57P|53)/' }],
     test: {
       file: 'test/fault/read-only.test.ts',
       name: 'a Postgres that turns read-only under load is an outage, never a defect',
@@ -309,6 +309,19 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/workflow/operator-finds.test.ts', name: 'a batch that nobody paid in is found by' },
+  },
+  {
+    id: 'failures-look-settled',
+    rule: 20,
+    bug: 'a batch ends with a payment that failed among those that settled',
+    edits: [
+      {
+        file: 'modules/settlement/rules/batchOutcome.ts',
+        search: "filter(({ became }) => became !== 'settled')",
+        replace: "filter(({ became }) => became === 'returned')",
+      },
+    ],
+    test: { file: 'test/unit/workflow-attributes.test.ts', name: 'a batch ends with what became of each payment' },
   },
   {
     id: 'second-fifty-not-found',

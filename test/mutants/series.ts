@@ -175,8 +175,8 @@ export const SERIES_MUTANTS: readonly Mutant[] = [
     bug: 'a link to rows goes on when the token that made it is revoked, or the site is somebody else’s',
     edits: [
       {
-        file: 'graphql/rows/stream.ts',
-        search: 'if (!maker?.tenantIds.includes(tenantId)) throw linkEnded();',
+        file: 'modules/reports/use/linkTokens.ts',
+        search: 'if (!maker?.tenantIds.includes(tenantId)) throw ended;',
         replace: 'void maker;',
       },
     ],

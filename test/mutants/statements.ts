@@ -23,6 +23,19 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     test: { file: links, name: 'a link that has ended, was changed' },
   },
   {
+    id: 'links-to-statements-outlive-their-maker',
+    rule: 25,
+    bug: 'a link to a statement goes on when the token that made it is revoked, or the site is somebody else’s',
+    edits: [
+      {
+        file: 'modules/reports/use/linkTokens.ts',
+        search: 'if (!maker?.tenantIds.includes(tenantId)) throw ended;',
+        replace: 'void maker;',
+      },
+    ],
+    test: { file: links, name: 'a link ends with the token that made it, and with the ownership' },
+  },
+  {
     id: 'link-to-the-whole-site',
     rule: 25,
     bug: 'the link of one author opens what the site paid everybody',
@@ -111,7 +124,9 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     id: 'links-of-a-suspended-site',
     rule: 25,
     bug: 'links go on opening statements of a site that was suspended',
-    edits: [{ file: 'api/routes/reports/statementLink.ts', search: "status !== 'active'", replace: "status === 'closed'" }],
+    edits: [
+      { file: 'modules/reports/use/linkTokens.ts', search: "site.status !== 'active'", replace: "site.status === 'closed'" },
+    ],
     test: { file: links, name: 'the links of a site have one file at a time' },
   },
   {

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { matchesPattern } from '../../modules/kernel/pages/pattern.ts';
 import { NOBODY } from '../../modules/pricing/rules/compiled.ts';
-import type { Pricing } from '../../modules/pricing/rules/pricing.ts';
 import { compilePricing } from '../../modules/pricing/rules/pricing.ts';
 import { parseTokenText, tokenBase, tokenText } from '../../modules/pricing/rules/quote.ts';
 import { readQuoteToken, signQuoteToken } from '../../modules/quotes/use/token.ts';
+import { pricingOf } from '../support/rules/arbitrary.ts';
 
 const hex40 = fc.bigInt({ min: 1n, max: (1n << 160n) - 1n }).map((n) => `0x${n.toString(16).padStart(40, '0')}` as const);
 const author = fc.record({
@@ -71,14 +71,10 @@ test('no price is below the floor, a citation costs its multiplier, and nothing 
   const cents = fc.integer({ min: 1, max: 10 ** 9 });
   fc.assert(
     fc.property(cents, fc.integer({ min: 1, max: 10 ** 6 }), fc.bigInt({ min: 1n, max: 10_000n }), (price, factor, floor) => {
-      const pricing: Pricing = {
+      const pricing = pricingOf({
         priceUsdc: (price / 10 ** 6).toFixed(6),
         citationMultiplier: (factor / 10 ** 4).toFixed(4),
-        articlePrefixes: null,
-        creditsInline: null,
-        creditsFreeSlugs: null,
-        creditsApiUrl: null,
-      };
+      });
       const compiled = compilePricing(pricing, floor);
       const exact = (BigInt(price) * BigInt(factor) * 2n + 10_000n) / 20_000n;
       expect(compiled.readMicro).toBe(BigInt(price) < floor ? floor : BigInt(price));
@@ -102,7 +98,13 @@ test('with a default payee no page of the scope is free for want of authors, wha
   });
   fc.assert(
     fc.property(pricings, slug, fc.constantFrom('read' as const, 'citation' as const), (pricing, asked, kind) => {
-      const price = compilePricing(pricing, 1_000n).resolve({ ...NOBODY, path: `/${asked}`, slug: asked, kind, atMs: 0 });
+      const price = compilePricing(pricingOf(pricing), 1_000n).resolve({
+        ...NOBODY,
+        path: `/${asked}`,
+        slug: asked,
+        kind,
+        atMs: 0,
+      });
       const house = pricing.defaultPayee && { authors: [{ authorId: 'house', wallet }] };
       const isNamed = Object.hasOwn(pricing.creditsInline ?? {}, asked);
       const nobody = house ? { kind: 'priced', credits: house } : { kind: 'free', because: 'no_credits' };

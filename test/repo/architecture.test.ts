@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { MODULES } from '../../.dependency-cruiser.mjs';
@@ -6,10 +6,6 @@ import { listPaths } from '../../tools/check/sources.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const textOf = (page: string): string => readFileSync(`${ROOT}${page}`, 'utf8');
-const MUTANTS = readdirSync(`${ROOT}test/mutants`)
-  .map((file) => readFileSync(`${ROOT}test/mutants/${file}`, 'utf8'))
-  .join('\n');
-const BUGS = readFileSync(`${ROOT}test/simulation/bugs.ts`, 'utf8');
 
 /** The rows of the table under a heading of a page, as cells. */
 function rowsUnder(page: string, heading: string): readonly (readonly string[])[] {
@@ -43,17 +39,6 @@ test('every rule that keeps money safe names tests that are there', () => {
   const rows = rowsUnder('docs/invariants.md', '## Rules that keep money safe').filter((row) => row[1] !== '');
   expect(rows.map((row) => row[1])).toEqual(Array.from({ length: 26 }, (_, at) => `<a id="safety-${at + 1}"></a>${at + 1}`));
   for (const row of rows) expect([row[1], testsIn(row[3] ?? '').filter((name) => !isThere(name))]).toEqual([row[1], []]);
-});
-
-test('every attack names tests and bugs that are there', () => {
-  const rows = rowsUnder('docs/proofs.md', '# Proofs');
-  expect(rows.length).toBeGreaterThan(20);
-  for (const row of rows) {
-    const missing = testsIn(row[2] ?? '').filter((name) => !isThere(name));
-    const bugs = [...(row[3] ?? '').matchAll(/`([\w-]+)`/g)].map(([, id = '']) => id);
-    const unknown = bugs.filter((id) => !MUTANTS.includes(`id: '${id}'`) && !BUGS.includes(`'${id}'`));
-    expect([row[1], missing, unknown]).toEqual([row[1], [], []]);
-  }
 });
 
 test('every bound of what a caller can make us spend or do names tests that are there', () => {

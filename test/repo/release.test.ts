@@ -1,4 +1,4 @@
-/** What is attached to a release: the same bytes whoever makes it, sums that hold, and a wheel that pip takes and Python runs. */
+/** What is attached to a release: the same bytes on every machine, sums that hold, and a wheel that pip takes and Python runs. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -39,7 +39,7 @@ export function* intake(world: World, payment: Omit<NewPayment, 'seenBlock' | 's
   }
   if (row.facts.state !== 'accepted') return;
   world.queue.push(payment.id);
-  yield world.random.between(0, 6_000); // whoever comes meanwhile goes with it
+  yield world.random.between(0, 6_000); // payments that arrive meanwhile go with it
   propose(world, world.queue.splice(0));
 }
 

@@ -164,6 +164,7 @@ export async function startTestApi(
     priceFloorMicro,
     outbound,
     reports: { database, clock },
+    oidc: null,
     receivers: { outbound, secretBox },
     pepper: pepperOf({ apiKeyPepper: randomBytes(32).toString('hex') }),
     quoteTokenSecrets: [randomBytes(32).toString('hex')],

@@ -71,7 +71,7 @@ export async function serveSite(app: (request: IncomingMessage, response: Server
   };
 }
 
-/** A CDN that keeps whatever came first under an address, for everybody, whoever asks and whatever the answer says. */
+/** A CDN that keeps whatever came first under an address, for everybody, whatever the answer says. */
 export function keepsEverything(keeps: (status: number) => boolean): RequestHandler {
   const kept = new Map<string, { status: number; headers: Record<string, string>; body: Buffer }>();
   return (request, response, next) => {

@@ -63,6 +63,7 @@ export async function startHostWorld() {
   return {
     api,
     client,
+    taskQueue,
     caps,
     times,
     web,

@@ -15,6 +15,9 @@ export const UA = {
   agent: 'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)',
 };
 
+/** What a payment comes in. */
+const PAYMENT_HEADERS = ['payment-signature', 'x-payment'];
+
 /** A running site. */
 export interface PublisherSite {
   readonly url: string;
@@ -53,7 +56,13 @@ function heard(options: Options) {
   return { failures, decisions, options: { ...hooks, ...options } };
 }
 
-/** Express in front of pages `<p>slug</p>` under `/articles/`; `broken` cannot be made, `empty` has nothing in it. */
+/** The page of a slug; once somebody pays for them `broken` cannot be made, and `empty` has nothing in it. */
+function pageOf(slug: string, isPaying: boolean): string {
+  if (slug === 'broken' && isPaying) throw new Error('the page cannot be made');
+  return slug === 'empty' && isPaying ? '' : `<p>${slug}</p>`;
+}
+
+/** Express in front of pages under `/articles/` (`pageOf`). */
 export async function openExpressSite(options: Options, extend?: (app: express.Express) => void): Promise<PublisherSite> {
   const { failures, decisions, options: given } = heard(options);
   const made: string[] = [];
@@ -61,9 +70,14 @@ export async function openExpressSite(options: Options, extend?: (app: express.E
   const app = express().use(gate);
   extend?.(app);
   app.get('/articles/:slug', (request, response) => {
-    made.push(request.params.slug);
-    if (request.params.slug === 'broken') throw new Error('the page cannot be made');
-    response.send(request.params.slug === 'empty' ? '' : `<p>${request.params.slug}</p>`);
+    const { slug } = request.params;
+    made.push(slug);
+    response.send(
+      pageOf(
+        slug,
+        PAYMENT_HEADERS.some((name) => name in request.headers),
+      ),
+    );
   });
   app.get('/', (_request, response) => void response.send('<p>home</p>'));
   app.use(
@@ -81,8 +95,15 @@ export async function openFetchSite(options: Options): Promise<PublisherSite> {
     const slug = /^\/articles\/([^/]+)$/.exec(new URL(request.url).pathname)?.[1];
     if (slug === undefined) return new Response('<p>home</p>', { headers: { 'content-type': 'text/html' } });
     made.push(slug);
-    if (slug === 'broken') return new Response('no', { status: 500 });
-    return new Response(slug === 'empty' ? '' : `<p>${slug}</p>`, { headers: { 'content-type': 'text/html' } });
+    try {
+      const page = pageOf(
+        slug,
+        PAYMENT_HEADERS.some((name) => request.headers.has(name)),
+      );
+      return new Response(page, { headers: { 'content-type': 'text/html' } });
+    } catch {
+      return new Response('no', { status: 500 });
+    }
   });
   const context = { waitUntil: (work: Promise<unknown>) => void waiting.push(work) };
   const server = createServer(async (request, response) => {

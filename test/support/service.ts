@@ -242,7 +242,7 @@ function canariesOf(secrets: ServiceSecrets): Canary[] {
   ];
 }
 
-/** Signatures of the payments a run took in: whoever has one can settle it. A database that is gone shows none. */
+/** Signatures of the payments a run took in: anybody who has one can settle it. A database that is gone shows none. */
 async function signaturesIn(database: Database): Promise<Canary[]> {
   const rows = await database
     .query<{ signature: string }>("select encode(signature, 'hex') as signature from payment")

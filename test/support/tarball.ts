@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** As whoever installs it checks types. */
+/** Type checks as a user of the installed package runs them. */
 const TSC = '--noEmit --strict --skipLibCheck --target es2022 --module node16 --lib es2023,dom --types node'.split(' ');
 
 /** An installed package. */

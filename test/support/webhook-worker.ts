@@ -1,17 +1,17 @@
-/** A real worker for the webhook workflows and for budgets' alerts; run as a program, it takes its options as JSON in the first argument. */
+/** A real worker for the webhook workflows, budgets' alerts and e-mails; run as a program, it takes its options as JSON in the first argument. */
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createAnomalyActivities } from '../../activities/anomalies.ts';
-import { createBudgetAlertActivities } from '../../activities/budgetAlerts.ts';
+import { createMessageActivities } from '../../activities/messages.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { listen } from '../../db/listen.ts';
 import type { AlertLimits } from '../../modules/budgets/use/sendAlerts.ts';
 import { ALERT_LIMITS } from '../../modules/budgets/use/sendAlerts.ts';
-import { ensureAlertWorkflow } from '../../modules/budgets/use/start.ts';
+import { ensureMessageWorkflow } from '../../modules/mail/use/start.ts';
 import { DELIVERY_CHANNEL } from '../../modules/webhooks/store/events.ts';
 import type { WebhookLimits } from '../../modules/webhooks/use/deps.ts';
 import { WEBHOOK_LIMITS } from '../../modules/webhooks/use/deps.ts';
@@ -19,6 +19,7 @@ import { createNotified } from '../../modules/webhooks/use/manageRetries.ts';
 import { createNotices } from '../../modules/webhooks/use/notices.ts';
 import { createRetryStarter, ensureDispatchers, scheduleWindowClosing } from '../../modules/webhooks/use/start.ts';
 import { createWake } from '../../modules/webhooks/use/wake.ts';
+import { createMailer } from '../../platform/mail.ts';
 import type { Outbound } from '../../platform/outbound/outbound.ts';
 import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { RUNS_THAT_FAIL } from '../../platform/temporal/schedules.ts';
@@ -32,7 +33,9 @@ export interface WebhookWorkerOptions {
   readonly temporal: { readonly address: string; readonly namespace: string; readonly taskQueue: string };
   readonly windowMs: number;
   readonly limits?: Partial<WebhookLimits>;
-  /** Of budgets' alerts. */
+  /** Where e-mails go; left out: nowhere. */
+  readonly mailUrl?: string;
+  /** Of budgets' alerts and of e-mails. */
   readonly alertLimits?: Partial<AlertLimits>;
 }
 
@@ -67,6 +70,7 @@ export async function startWebhookWorker(
   const stopping = new AbortController();
   const warn = (message: string, fields: object): void => console.error(message, fields);
   const listener = listen(options.databaseUrl, DELIVERY_CHANNEL, createNotified({ wake, notices }));
+  const mailer = options.mailUrl === undefined ? null : createMailer({ url: options.mailUrl, from: 'alerts@service.example' });
   const sending = { database, outbound, secretBox, stopping: stopping.signal, warn };
   const worker = await Worker.create({
     connection: native,
@@ -78,14 +82,8 @@ export async function startWebhookWorker(
     stickyQueueScheduleToStartTimeout: '2s',
     shutdownGraceTime: '5s',
     activities: {
-      ...createAnomalyActivities({
-        database,
-        mailer: null,
-        secretBox,
-        clock: Date.now,
-        warn,
-      }),
-      ...createBudgetAlertActivities({ ...sending, limits: { ...ALERT_LIMITS, ...options.alertLimits } }),
+      ...createAnomalyActivities({ database, clock: Date.now, warn }),
+      ...createMessageActivities({ ...sending, mailer, limits: { ...ALERT_LIMITS, ...options.alertLimits } }),
       ...createWebhookActivities({
         ...sending,
         chatOutbound: outbound,
@@ -101,13 +99,14 @@ export async function startWebhookWorker(
   const running = worker.run();
   await ensureDispatchers(client, { shards: 1, taskQueue });
   await scheduleWindowClosing(client, { taskQueue, windowMs: options.windowMs });
-  await ensureAlertWorkflow(client, taskQueue);
+  await ensureMessageWorkflow(client, taskQueue);
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     stopping.abort();
     worker.shutdown();
     await running;
     await listener.close();
+    mailer?.close();
     await Promise.all([outbound.close(), database.close(), native.close(), connection.close()]);
   };
   return { database, client, outbound, secretBox, stop: () => (stopped ??= stop()) };

@@ -6,21 +6,14 @@ import type { KnownCredits } from '../../modules/quotes/use/credits/book.ts';
 import { prepareQuote } from '../../modules/quotes/use/issue.ts';
 import { baseSepoliaNetwork } from '../../platform/chain/presets.ts';
 import { routerAddress } from '../../platform/chain/router/split.ts';
+import { pricingOf } from '../support/rules/arbitrary.ts';
 
 const HOUSE = `0x${'1'.repeat(40)}` as const;
 const ANN = `0x${'2'.repeat(40)}` as const;
 
 test('a page is sold for the default payee while its credits API names nobody, and no longer', () => {
   const pricing = compilePricing(
-    {
-      priceUsdc: '0.001',
-      citationMultiplier: null,
-      articlePrefixes: null,
-      creditsInline: null,
-      creditsFreeSlugs: null,
-      creditsApiUrl: 'https://credits.example',
-      defaultPayee: { authorId: 'house', wallet: HOUSE },
-    },
+    pricingOf({ creditsApiUrl: 'https://credits.example', defaultPayee: { authorId: 'house', wallet: HOUSE } }),
     1_000n,
   );
   const site = { tenantId: 'site', networks: [baseSepoliaNetwork({ rpcUrls: ['http://127.0.0.1:1'], router: routerAddress })] };

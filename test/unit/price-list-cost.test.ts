@@ -6,19 +6,9 @@ import { rslPaths } from '../../modules/pricing/rules/rsl/paths.ts';
 import { pricingOf, ruleOf } from '../support/rules/arbitrary.ts';
 import { slowness } from '../support/turns.ts';
 
-const WALLET = `0x${'1'.repeat(40)}`;
-
 test('pricing each page of a catalogue below a thousand long prefixes ends long before a query’s time does', () => {
   const prefixes = Array.from({ length: 1_000 }, (_, at) => `/${at}`.padEnd(500, 'x'));
-  const pricing = {
-    priceUsdc: '0.01',
-    citationMultiplier: null,
-    creditsApiUrl: null,
-    creditsFreeSlugs: [],
-    creditsInline: {},
-    articlePrefixes: prefixes,
-    defaultPayee: { authorId: 'house', wallet: WALLET },
-  };
+  const pricing = pricingOf({ articlePrefixes: prefixes });
   const [before, after] = [compilePricing(pricing, 1n), compilePricing({ ...pricing, priceUsdc: '0.02' }, 1n)];
   // An eighth of the most pages that are looked at, so that the bug takes seconds here and not a minute.
   const imported = [...prefixes, ...prefixes, ...prefixes].map((prefix, at) => ({

@@ -44,6 +44,19 @@ const PATHS = [
   '/articles/%D1%81%D0%BB%D0%BE%D0%B2%D0%BE',
   '/articles/x%2f..%2fsolo',
   '/articles/%FF',
+  '/articles/a%00b',
+  '/articles/trio%0A',
+  '/articles/trio%C2%85',
+  '/articles/trio%E2%80%A8',
+  '/articles/trio/..',
+  '/articles/trio/%2e%2E/x',
+  '/articles/trio%5C%2e',
+  '/articles/trio/%252e%252e',
+  '/articles/%2574rio',
+  '/articles/trio;v=1',
+  '/articles/trio.',
+  '/articles/trio%20',
+  '/articles/trio%C0%AF',
   "/articles/it's(a)*b!~c",
   '/articles/',
   '/articles',
@@ -321,12 +334,13 @@ const CONTROLS = [
   ...['%0A', '%0D', '%00', '%01', '%7F', '%C2%85', '%E2%80%A8', '%0A/'].map((end) => ['GET', `/articles/42${end}`]),
   ['HEAD', '/articles/42%0A'],
   ['POST', '/articles/42%0A'],
+  ['POST', `/articles/${'x'.repeat(2_100)}/`],
   ['GET', `${RUSSIAN}%0A`],
   ['POST', `${RUSSIAN}%00`],
 ];
 
 test.each(PYTHONS.map((python) => [python.version, python] as const))(
-  'Python %s: a path with a control character is no page of an agent’s, whatever its method and the site’s routes; people get what the site has',
+  'Python %s: a path that names no page for certain is none of an agent’s, whatever its method and the site’s routes; people get what the site has',
   (_version, python) => {
     const told = routesThatEndBeforeALine(python);
     const [ofAgents, ofPeople] = [0, 1].map((who) => told.filter((_row, at) => at % 2 === who));

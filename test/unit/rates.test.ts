@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openNewDirectories } from '../../modules/gate/use/agents/newDirectories.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import type { Holder, RateLimits } from '../../platform/pacing/rates.ts';
 import { holderOfKey, openRates } from '../../platform/pacing/rates.ts';
@@ -195,4 +196,15 @@ test('a call that is not refused for its rate waits for its turn, and is not cou
   time.nowMs += 500;
   expect([queue(), queue()]).toEqual([1_000, null]);
   expect(count(key('another'))).toBe(0);
+});
+
+test('a clock that is set back by an hour keeps nobody waiting for that hour', () => {
+  let nowMs = 10_000_000;
+  const directories = openNewDirectories(() => nowMs);
+  for (let n = 0; n < 30; n++) expect(directories.count('site', `bot${n}.example`)).toBe(0);
+  nowMs -= 3_600_000;
+  const waitMs = directories.count('site', 'bot30.example');
+  expect([waitMs > 0, waitMs <= 10_000]).toEqual([true, true]);
+  nowMs += 10_000;
+  expect(directories.count('site', 'bot30.example')).toBe(0);
 });

@@ -96,7 +96,7 @@ test('no caller and nothing that is asked about holds all places, even while som
     ['a3', 'a', 'z'], // the third of one caller waits
     ['a4', 'a', 'z'], // and only one of it does
     ['b1', 'b', 'x'],
-    ['c1', 'c', 'x'], // the third about one site waits, whoever asks
+    ['c1', 'c', 'x'], // the third about one site waits, for any caller
     ['d1', 'd', 'w'], // while there is room for others
     ['e1', 'e', 'v'],
     ['f1', 'f', 'u'],

@@ -1,4 +1,4 @@
-/** Alerts of budgets: signed, sent once under one id whatever dies, one account's hanging receiver beside another's. */
+/** Alerts of budgets, and e-mails beside them: signed, sent once under one id whatever dies, one account's hanging receiver beside another's. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
@@ -8,7 +8,11 @@ import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { listAlerts, raiseBudgetAlerts } from '../../modules/budgets/store/alerts.ts';
 import { removeAlertUrl, setAlertUrl } from '../../modules/budgets/use/alerts.ts';
+import { insertMail } from '../../modules/mail/store/mails.ts';
 import { saveHistory } from '../support/histories.ts';
+import { insertTenant } from '../support/ledger.ts';
+import type { MailSink } from '../support/mail-sink.ts';
+import { startMailSink } from '../support/mail-sink.ts';
 import { createNamespace } from '../support/namespace.ts';
 import type { TestDatabase } from '../support/parts.ts';
 import { createDatabase } from '../support/parts.ts';
@@ -28,6 +32,7 @@ let own: TestDatabase;
 let database: Database;
 let options: WebhookWorkerOptions;
 let worker: WebhookWorker;
+let sink: MailSink;
 const receivers: Receiver[] = [];
 const children: ChildProcess[] = [];
 
@@ -35,13 +40,15 @@ beforeAll(async () => {
   own = await createDatabase();
   database = await openDatabase({ url: own.appUrl });
   const alertLimits = { requestTimeoutMs: 5_000, leaseMs: 6_000, passMs: 4_000, pollMs: 50, mostOfEach: 4 };
-  options = { databaseUrl: own.appUrl, temporal: await createNamespace(), windowMs: 300, alertLimits };
+  sink = await startMailSink();
+  options = { databaseUrl: own.appUrl, temporal: await createNamespace(), windowMs: 300, alertLimits, mailUrl: sink.url };
   worker = await startWebhookWorker(options);
 });
 afterAll(async () => {
   await Promise.all(receivers.map((receiver) => receiver.stop()));
   for (const child of children) child.kill('SIGKILL');
   await worker.stop();
+  await sink.stop();
   await database.close();
   await own.drop();
 });
@@ -153,6 +160,18 @@ test('accounts whose receivers hang hold one place each, and another account is 
   }
 });
 
+test('an e-mail goes out as soon as it is written, beside a receiver that hangs', async () => {
+  const { receiver, accountId, spend } = await openAccount();
+  receiver.answer(() => {});
+  await spend(0n, LIMIT / 2n);
+  await receiver.until(1);
+  const mail = { mailId: 'invitation-1', toAddress: 'ann@alpha.example', subject: 'Invitation', detail: 'Welcome.' };
+  await insertMail(database, { tenantId: await insertTenant(database), ...mail, sealed: null });
+  const to = await eventually(async () => /^To: (.*)$/im.exec(sink.mails[0] ?? '')?.[1]?.trim());
+  expect(to).toBe('ann@alpha.example');
+  await removeAlertUrl(worker, accountId);
+});
+
 test('an account that takes its address away is sent nothing more, and finds what it was to be told in its list', async () => {
   const { receiver, accountId, spend, alerts } = await openAccount();
   await removeAlertUrl(worker, accountId);
@@ -189,7 +208,7 @@ test('a worker killed between POST and record: told again with the same id and b
   expect(receiver.received).toHaveLength(2);
   expect(new Set(receiver.received.map(({ headers }) => headers['svc-id'])).size).toBe(1);
   expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-  await saveHistory(worker.client, 'sendBudgetAlerts', 'sendBudgetAlerts', await firstRun('sendBudgetAlerts'));
+  await saveHistory(worker.client, 'sendMessages', 'sendMessages', await firstRun('sendMessages'));
 });
 
 async function firstRun(workflowId: string): Promise<string | undefined> {

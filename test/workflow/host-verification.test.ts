@@ -378,6 +378,36 @@ test.each([
   expect((await world.api.post('/_svc/verify-host/check', key, { host })).status).toBe(400);
 });
 
+test('a host whose workflow is lost, as with the database of Temporal, gets another one once its check is overdue, and is proven by it', async () => {
+  const { tenantId, key, open, list, host } = await site();
+  const [late, waits, expired] = [newHost(), newHost(), newHost()];
+  const { token } = (await open(host)).body.challenge;
+  for (const other of [late, waits, expired]) await open(other);
+  const handleOf = (of: string) => world.client.workflow.getHandle(`host:${tenantId}:${of}`);
+  for (const lost of [host, waits, expired]) await handleOf(lost).terminate('lost');
+  const { database } = world.api.deps;
+  const set = (column: string, of: string) =>
+    database.query(`update host_challenge set ${column} where tenant_id = $1 and host = $2`, [tenantId, of]);
+  for (const overdue of [host, late, expired]) await set("next_check_at = now() - interval '11 minutes'", overdue);
+  await set("token_issued_at = now() - interval '31 days'", expired);
+  await serveToken(host, token);
+  const sweep = async () => {
+    const workflowId = `sweepHosts-${randomBytes(4).toString('hex')}`;
+    const { taskQueue, client } = world;
+    return { workflowId, result: await client.workflow.execute('sweepHosts', { taskQueue, workflowId, args: [] }) };
+  };
+  const first = await sweep();
+  expect(first.result).toEqual({ hosts: 1 }); // `late` has its workflow, `waits` is not due, the token of `expired` proves nothing any more
+  const isProven = async () => {
+    const { challenges } = (await list(key)).body as { challenges: { host: string; verifiedAt: string | null }[] };
+    return challenges.find((challenge) => challenge.host === host)?.verifiedAt;
+  };
+  expect(await eventually(async () => (await isProven()) ?? undefined)).toMatch(/^20/);
+  expect((await handleOf(host).describe()).status.name).toBe('RUNNING');
+  await saveHistory(world.client, first.workflowId, 'sweepHosts');
+  expect((await sweep()).result).toEqual({ hosts: 0 });
+});
+
 test('an international name is one host with its A-label', async () => {
   const { open } = await site();
   const first = await open('bücher.sandbox.example');

@@ -103,12 +103,15 @@ test('a payment id, a site, a transaction each lead to the one workflow, which s
     expect((await find(`${query} AND Outcome = 'settled'`)).map(({ workflowId }) => workflowId)).toEqual([one?.workflowId]);
 
   const handle = client.workflow.getHandle(one?.workflowId ?? '');
-  expect(await handle.result()).toMatchObject({ settled: 1, failed: 0, reverted: 0, undecided: 0, reasons: [], txHash });
+  const counts = { settled: 1, failed: 0, reverted: 0, undecided: 0, reasons: [] };
+  expect(await handle.result()).toEqual({ ...counts, txHash, payments: [{ paymentId, became: 'settled' }] });
   expect(await (await handle.describe()).staticSummary()).toMatch(/^1 payment of 1 site, 0x[0-9a-f]{8}…, nonce \d+$/);
   expect(await handle.query('status')).toMatchObject({ state: 'settled', network: NETWORK, payments: 1, transaction: txHash });
+  expect(await handle.query('status')).toMatchObject({ [paymentId]: 'settled' });
   await saveHistory(client, handle.workflowId, 'settlePayments');
   const shown = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
   expect(shown.currentDetails).toContain('| state | settled |');
+  expect(shown.currentDetails).toContain(`| ${paymentId} | settled |`);
 });
 
 test('a batch that nobody paid in is found by `failed` once that is decided, is a failed workflow at the safe block, and says why', async () => {
@@ -136,13 +139,23 @@ test('a batch that nobody paid in is found by `failed` once that is decided, is 
   const since = new Date(Date.now() - 3_600_000).toISOString();
   const failed = async (query: string) => (await find(query)).map(({ workflowId }) => workflowId);
   await expect.poll(() => failed(`Outcome = 'failed' AND StartTime > '${since}'`), LONG).toEqual([sentWithStatus.workflowId]);
-  const failure = await waiting.result().catch((error: { cause?: { message?: string } }) => error.cause?.message);
-  expect(failure).toBe('none of 1 payments settled: insufficient_funds');
+  type Failure = { cause?: { message?: string; details?: unknown[] } };
+  const failure = await waiting.result().catch(({ cause }: Failure) => cause);
+  const [{ payment_id: paymentId }] = (await paymentsOf(payer.address)) as unknown as [{ payment_id: string }];
+  expect(failure).toMatchObject({
+    message: 'none of 1 payments settled: insufficient_funds',
+    details: [{ failed: 1, payments: [{ paymentId, became: 'failed', reason: 'insufficient_funds' }] }],
+  });
   await expect
     .poll(() => failed(`ExecutionStatus = 'Failed' AND CloseTime > '${since}'`), LONG)
     .toEqual([sentWithStatus.workflowId]);
   await saveHistory(client, waiting.workflowId, 'settlePayments-failed');
-  expect(await waiting.query('status')).toMatchObject({ state: 'failed', failed: 1, why: 'insufficient_funds' });
+  expect(await waiting.query('status')).toMatchObject({
+    state: 'failed',
+    failed: 1,
+    why: 'insufficient_funds',
+    [paymentId]: 'failed: insufficient_funds',
+  });
 });
 
 test('a batch stays with its workflow until the safe block: a reorganisation sends it out again, and its end says so', async () => {
@@ -273,6 +286,27 @@ test('which licences were taken back: a reorganisation after which the payer is 
     .toMatchObject([{ workflowId: `licence:${bought.body.jti}`, attributes: { AccountId: accountId, Host: site.host } }]);
   expect((await find(`AccountId = '${accountId}'`)).map(({ workflowId }) => workflowId)).toEqual([`licence:${bought.body.jti}`]);
   expect((await call(`${url}/held`, { token })).body.licences).toEqual([]);
+});
+
+test('every workflow says what it is for, and beside each of its activities and timers what that does', async () => {
+  const newest = new Map<string, { workflowId: string; runId: string }>();
+  for await (const { type, workflowId, runId } of client.workflow.list())
+    if (!newest.has(type)) newest.set(type, { workflowId, runId });
+  expect([...newest.keys()]).toEqual(
+    expect.arrayContaining(['settlePayments', 'sweepPayments', 'dispatchWebhooks', 'closeEventWindows', 'sendMessages']),
+  );
+  const silent: string[] = [];
+  for (const [type, { workflowId, runId }] of newest) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    if (!(await (await handle.describe()).staticSummary())) silent.push(type);
+    const { events } = await handle.fetchHistory();
+    for (const event of events ?? []) {
+      const { activityTaskScheduledEventAttributes: activity, timerStartedEventAttributes: timer } = event;
+      const isSilent = (activity || timer) && !event.userMetadata?.summary;
+      if (isSilent) silent.push(`${type}: ${activity?.activityType?.name ?? 'a timer'}`);
+    }
+  }
+  expect(silent).toEqual([]);
 });
 
 test('Temporal takes every query that the runbook gives for its UI', async () => {

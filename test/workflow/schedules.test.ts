@@ -34,7 +34,7 @@ const running = async (scheduleId: string) => (await runsOf(client, scheduleId, 
 const triggered = async (scheduleId: string) => (await client.schedule.getHandle(scheduleId).describe()).info.numActionsTaken;
 
 test('a worker makes every schedule, and each begins at once but for the night', async () => {
-  const ids = [SWEEPS, RECONCILIATION, 'closeEventWindows', 'sweepAnomalies'];
+  const ids = [SWEEPS, RECONCILIATION, 'closeEventWindows', 'sweepAnomalies', 'sweepHosts'];
   for (const id of ids) await expect.poll(() => triggered(id), LONG).toBeGreaterThan(0);
   const { spec, policies, info } = await client.schedule.getHandle('checkRollups').describe();
   expect(spec.calendars?.[0]).toMatchObject({ hour: [{ start: 3 }], minute: [{ start: 20 }] });

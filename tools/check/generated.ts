@@ -4,6 +4,7 @@ import { describeService } from '../../api/app.ts';
 import { creditsSchema } from '../../api/schemas/credits.ts';
 import { describeSchema } from '../../graphql/schema/schema.ts';
 import { renderEnvExample } from '../../process/config/env-example.ts';
+import { renderProofs } from './proofs.ts';
 import { renderSpecification } from './specification.ts';
 import { ROOT } from './tool.ts';
 
@@ -19,6 +20,7 @@ const DOCUMENTS: readonly GeneratedDocument[] = [
   { path: '.env.example', render: renderEnvExample },
   { path: 'docs/credits-api.schema.json', render: () => `${JSON.stringify(creditsSchema(), null, 2)}\n` },
   { path: 'docs/specification.md', render: renderSpecification },
+  { path: 'test/mutants/README.md', render: renderProofs },
   { path: 'openapi.json', render: () => `${JSON.stringify(describeService('/'), null, 2)}\n` },
 ];
 

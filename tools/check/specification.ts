@@ -3,6 +3,7 @@ import { STATUS_BY_KIND } from '../../api/errors.ts';
 import { SCOPES } from '../../modules/kernel/access/key.ts';
 import type { ErrorCode } from '../../modules/kernel/errors.ts';
 import { ERROR_CODES, FAILURE_REASONS, kindOf } from '../../modules/kernel/errors.ts';
+import { markdownTable } from './markdownTable.ts';
 
 /** What this page reads of the OpenAPI document. */
 interface Operation {
@@ -25,7 +26,7 @@ export function renderSpecification(): string {
     ...operationTables(described),
     '## Errors\n',
     ERRORS,
-    table(['Status', 'Kind', 'Codes'], errorRows()),
+    markdownTable(['Status', 'Kind', 'Codes'], errorRows()),
     `Reasons of a failed payment that the audit counts:\n${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(', ')}.\n`,
     '## Scopes\n',
     `A publisher key carries some of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.\n${SCOPE_RULES}\n`,
@@ -73,14 +74,10 @@ function operationTables({ paths }: Described): readonly string[] {
       byTag.set(tag, [...(byTag.get(tag) ?? []), row]);
     }
   }
-  return [...byTag].map(([tag, rows]) => `### ${tag}\n\n${table(['Call', 'What', 'Credential'], rows)}`);
+  return [...byTag].map(([tag, rows]) => `### ${tag}\n\n${markdownTable(['Call', 'What', 'Credential'], rows)}`);
 }
 
 function errorRows(): readonly string[][] {
   const byKind = Map.groupBy(ERROR_CODES, (code: ErrorCode) => kindOf(code));
   return [...byKind].map(([kind, codes]) => [String(STATUS_BY_KIND[kind]), kind, codes.map((code) => `\`${code}\``).join(', ')]);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return `${[head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
 }

@@ -7,7 +7,7 @@ export interface FailedTest {
 
 const MAX_MESSAGE_CHARS = 300;
 
-/** A line for each failed test, for whoever sees only the end of a long output; nothing where none failed. */
+/** A line for each failed test, at the end of a long output; nothing where none failed. */
 export function failedLines(tests: readonly FailedTest[]): string[] {
   return tests.map(
     ({ path, name, message }) => `failed: ${path} > ${name}: ${message.split('\n')[0]?.slice(0, MAX_MESSAGE_CHARS)}`,

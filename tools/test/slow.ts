@@ -65,7 +65,7 @@ export const SLOW: readonly SlowFiles[] = [
     ],
   },
   {
-    protects: /^(modules\/(budgets|webhooks)|activities\/(budgetAlerts|beating)|workflows\/sendBudgetAlerts)\b/,
+    protects: /^(modules\/(budgets|mail|webhooks)|activities\/(messages|beating)|workflows\/sendMessages)\b/,
     files: ['test/workflow/budget-alerts.test.ts'],
   },
   {

@@ -41,7 +41,7 @@ export const exportCsvRoute: KeyRoute = {
   handle: ({ deps, caller, query, gone }: KeyCall) => answerCsv(deps, siteOf(caller), query, { gone: gone() }),
 };
 
-/** The file of a site for whoever may read it; `hasMark` as `exportCsv` has it. Throws what `exportCsv` throws, and invalid_parameter. */
+/** The file of a site for a caller who may read it; `hasMark` as `exportCsv` has it. Throws what `exportCsv` throws, and invalid_parameter. */
 export async function answerCsv(
   deps: Pick<HandlerDeps, 'reports' | 'heavy'>,
   site: ReportSite & { readonly keyId: string },

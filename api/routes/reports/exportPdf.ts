@@ -36,7 +36,7 @@ export const exportPdfRoute: KeyRoute = {
   handle: ({ deps, caller, query, gone }: KeyCall) => answerPdf(deps, siteOf(caller), query, { gone: gone() }),
 };
 
-/** The document of a site for whoever may read it. Throws what `exportPdf` throws, and invalid_parameter. */
+/** The document of a site for a caller who may read it. Throws what `exportPdf` throws, and invalid_parameter. */
 export async function answerPdf(
   deps: Pick<HandlerDeps, 'reports' | 'heavy'>,
   site: ReportSite & { readonly keyId: string },

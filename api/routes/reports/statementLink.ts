@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import type { Plan } from '../../../modules/kernel/access/key.ts';
-import { ServiceError } from '../../../modules/kernel/errors.ts';
 import { exportFileName } from '../../../modules/reports/use/exportCsv.ts';
 import { exportPdf } from '../../../modules/reports/use/exportPdf.ts';
-import { linkedStatement, MAX_LINK_CHARS, STATEMENT_LINK_PATH } from '../../../modules/reports/use/statementLinks.ts';
-import { describeTenant } from '../../../modules/tenants/use/self.ts';
+import { siteOfLink } from '../../../modules/reports/use/linkTokens.ts';
+import {
+  linkedStatement,
+  MAX_LINK_CHARS,
+  STATEMENT_LINK_PATH,
+  statementLinkEnded,
+} from '../../../modules/reports/use/statementLinks.ts';
 import { STATEMENT_PAGE } from '../../linkPages.ts';
 import type { PublicRoute } from '../../route.ts';
 import { parseWith } from '../../schemas/parse.ts';
@@ -34,8 +38,8 @@ export const statementLinkRoute: PublicRoute = {
     tags: ['Earnings'],
     summary: 'An author’s own statement, by a link',
     description:
-      'The link is the publisher’s to send (`makeStatementLink` of GraphQL). It is for one author and one month, and ends after 30 days unless told. All ' +
-      'links of a site have one file on its way at a time; the next meanwhile answers 429.',
+      'The link is the publisher’s to send (`makeStatementLink` of GraphQL). It is for one author and one month, and ends after 30 days unless told, or ' +
+      'earlier with the token or the ownership of who made it. All links of a site have one file on its way at a time; the next meanwhile answers 429.',
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema: Body } } },
     responses: {
@@ -48,9 +52,9 @@ export const statementLinkRoute: PublicRoute = {
   },
   handle: async ({ deps, body, gone }) => {
     const { token } = parseWith(Body, body);
-    const { tenantId, authorId, fromMs, toMs, timeZone } = await linkedStatement(deps, token);
-    const { hosts, plan, status } = await describeTenant(deps, tenantId);
-    if (status !== 'active') throw new ServiceError('not_found', 'the publisher’s site is closed or suspended');
+    const link = await linkedStatement(deps, token);
+    const { tenantId, authorId, fromMs, toMs, timeZone } = link;
+    const { hosts, plan } = await siteOfLink(deps, link, statementLinkEnded());
     const site = { tenantId, hosts, plan: plan as Plan | null, keyId: `links of ${tenantId}` };
     const asked = { fromMs, toMs, authorId, isGranted: true };
     const { bytes, ...frame } = await exportPdf({ ...deps.reports, heavy: deps.heavy }, site, asked, gone());

@@ -103,7 +103,7 @@ function SearchForm({ gate, done }: FormProps): View {
       done();
     },
   });
-  return html`<${Panel} title="Search engines" about="Whoever is named here is treated as a search engine, which reads free unless you decide otherwise above.">
+  return html`<${Panel} title="Search engines" about="A User-Agent named here is treated as a search engine, which reads free unless you decide otherwise above.">
     <div class="form">
       <${Field} label="Fragments of User-Agents" rows=${6} value=${text} onInput=${setText} error=${review.errorAt('fragments', 'seoAllowlist')} hint="One a line." />
       ${review.outcome('fragments', 'seoAllowlist')}

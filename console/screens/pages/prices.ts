@@ -169,7 +169,7 @@ function ListForm({
   <//>`;
 }
 
-/** What a list gains and loses against what it is now, whoever changed it last. */
+/** What a list gains and loses against its present state. */
 export function ListChange({ added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] }): View {
   if (added.length + removed.length === 0) return html`<p class="about">The list stays as it is.</p>`;
   return html`<dl class="facts">

@@ -100,7 +100,7 @@ export function effectText({ effect, priceUsdc }: Pick<Rule, 'effect' | 'priceUs
   return effect === 'REFUSE' ? 'refused' : `$${plain(priceUsdc ?? '')}`;
 }
 
-/** A rule in one sentence, for whoever hears it and does not see the table. */
+/** A rule in one sentence, for screen readers. */
 export function ruleText(rule: Rule): string {
   const when = whenText(rule);
   return `${pagesText(rule)}: ${readersText(rule)}, ${effectText(rule)}${when === null ? '' : `, ${when}`}`;

@@ -45,7 +45,7 @@ export function LinkDialog({
     onMade({ author: author ?? '', month: month.name, ...makeStatementLink });
   };
   return html`<${Dialog} title=${`Link to the statement of ${author ?? ''}`} open=${author !== null} onClose=${onClose} confirm=${{ label: 'Make the link', run }}>
-    <p>Anyone who has the link may read what ${author} was paid in ${month.name}: the pages, the wallets and the transactions of this author, and nothing of anybody else. It needs no sign-in, and cannot be taken back before it ends.</p>
+    <p>Anyone who has the link may read what ${author} was paid in ${month.name}: the pages, the wallets and the transactions of this author, and nothing of anybody else. It needs no sign-in, and ends earlier only with the token or the ownership that you are signed in with.</p>
     <${Field} label="Valid for" value=${days} options=${DAYS} onInput=${setDays} />
   <//>`;
 }

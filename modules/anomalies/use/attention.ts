@@ -1,6 +1,5 @@
 /** What of a site needs a look now: a few rows of each kind, each read by itself, from indexes, small tables and rollups. */
 
-import { atDatabase } from '../../../db/outage.ts';
 import { enforcementStatus } from '../../gate/use/enforcement.ts';
 import type { EnforcementStatus } from '../../hosts/rules/enforcementStatus.ts';
 import type { ReadingDeps } from '../../paging/use/deps.ts';
@@ -49,7 +48,7 @@ export async function waitingMoney(
   { reading }: ReadingDeps,
   tenantId: string,
 ): Promise<Readonly<Record<WaitingStage | 'total', WaitingSum>>> {
-  const sums = await atDatabase(() => sumWaiting(reading, tenantId));
+  const sums = await sumWaiting(reading, tenantId);
   const of = (stage: WaitingStage): WaitingSum => sums.get(stage) ?? { payments: 0, micro: 0n, oldestAtMs: null };
   const all = [...sums.values()];
   const oldest = all.flatMap(({ oldestAtMs }) => oldestAtMs ?? []);
@@ -69,7 +68,7 @@ export async function failingEndpoints(deps: ReadingDeps, tenantId: string, most
 
 /** How many deliveries fail now, counted up to 1,000. */
 export function failingDeliveries({ reading }: ReadingDeps, tenantId: string): Promise<number> {
-  return atDatabase(() => countFailing(reading, { tenantId, endpointId: null }, MAX_FAILING));
+  return countFailing(reading, { tenantId, endpointId: null }, MAX_FAILING);
 }
 
 /**
@@ -135,7 +134,7 @@ export async function raisedPrice(
   { reading, priceFloorMicro }: ReadingDeps & { readonly priceFloorMicro: bigint },
   tenantId: string,
 ): Promise<RaisedPrice | null> {
-  const stored = await atDatabase(() => findPricing(reading, tenantId));
+  const stored = await findPricing(reading, tenantId);
   if (stored === null) return null;
   const charged = chargedPrices(stored, priceFloorMicro);
   const isAsStored = charged.priceUsdc === stored.priceUsdc && charged.citationMultiplier === stored.citationMultiplier;

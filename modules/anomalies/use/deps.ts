@@ -1,7 +1,10 @@
-import type { MailDeps } from '../../mail/use/sendDue.ts';
+import type { Database } from '../../../db/database.ts';
 
-/** What the anomaly services work with. */
-export interface AnomalyDeps extends MailDeps {
+/** What the sweep over anomaly rules works with. */
+export interface AnomalyDeps {
+  readonly database: Database;
   /** Epoch ms. */
   readonly clock: () => number;
+  /** Says what an operator should know; never a secret. */
+  readonly warn: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { EndpointDeps } from '../../webhooks/use/endpoints.ts';
 import { requireReceiver } from '../../webhooks/use/endpoints.ts';
@@ -28,7 +27,7 @@ export async function setAlertUrl(
   const secret = createWebhookSecret();
   const sealed = deps.secretBox.seal(secret, alertSecretContext(accountId, endpointId));
   const endpoint = { accountId, endpointId, url, sealed, keyId: deps.secretBox.keyId };
-  if (!(await atDatabase(() => writeAlertEndpoint(deps.database, endpoint)))) {
+  if (!(await writeAlertEndpoint(deps.database, endpoint))) {
     throw new ServiceError('not_found', 'this account was erased');
   }
   return { url, secret };
@@ -36,7 +35,7 @@ export async function setAlertUrl(
 
 /** Sends an account no more alerts; those that wait are not sent either, and stay in its list. Again: nothing. Throws database_unavailable. */
 export async function removeAlertUrl({ database }: Pick<EndpointDeps, 'database'>, accountId: string): Promise<void> {
-  await atDatabase(() => database.transaction((sql) => deleteAlertEndpoint(sql, accountId)));
+  await database.transaction((sql) => deleteAlertEndpoint(sql, accountId));
 }
 
 /** Where an account's alerts go, and its newest hundred. */
@@ -51,9 +50,7 @@ const MOST_SHOWN = 100;
 
 /** What an account was told of its budget, the newest hundred, newest first, and where it is told. Throws database_unavailable. */
 export async function showAlerts({ database }: { readonly database: Sql }, accountId: string): Promise<ShownAlerts> {
-  return await atDatabase(async () => {
-    const endpoint = await findAlertEndpoint(database, accountId);
-    const alerts = await listAlerts(database, accountId, MOST_SHOWN);
-    return { url: endpoint?.url ?? null, setAtMs: endpoint?.setAt.getTime() ?? null, alerts };
-  });
+  const endpoint = await findAlertEndpoint(database, accountId);
+  const alerts = await listAlerts(database, accountId, MOST_SHOWN);
+  return { url: endpoint?.url ?? null, setAtMs: endpoint?.setAt.getTime() ?? null, alerts };
 }

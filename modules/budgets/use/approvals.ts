@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Approval } from '../store/approvals.ts';
 import { decideApproval, listApprovals } from '../store/approvals.ts';
@@ -10,7 +9,7 @@ const MOST_SHOWN = 100;
 
 /** What the owner of an account was asked, the newest hundred, newest first. Throws database_unavailable. */
 export async function showApprovals({ database }: { readonly database: Sql }, accountId: string): Promise<Approval[]> {
-  return await atDatabase(() => listApprovals(database, accountId, MOST_SHOWN));
+  return await listApprovals(database, accountId, MOST_SHOWN);
 }
 
 /**
@@ -22,7 +21,7 @@ export async function sayToApproval(
   accountId: string,
   { approvalId, isApproved }: { readonly approvalId: string; readonly isApproved: boolean },
 ): Promise<Approval> {
-  const decided = await atDatabase(() => decideApproval(database, { accountId, approvalId, isApproved }));
+  const decided = await decideApproval(database, { accountId, approvalId, isApproved });
   if (!decided)
     throw new ServiceError(
       'not_found',

@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { ServiceError } from '../../kernel/errors.ts';
 import type { NewSpending } from '../store/spending.ts';
 import { previewSpending as previewRows } from '../store/spending.ts';
@@ -17,6 +16,6 @@ export async function previewSpending(
   accountId: string,
   purchase: SpendingPreview,
 ): Promise<ServiceError | null> {
-  const refusal = await atDatabase(() => previewRows(deps.database, accountId, purchase));
+  const refusal = await previewRows(deps.database, accountId, purchase);
   return refusal && (await refusedByBudget(deps, refusal));
 }

@@ -1,5 +1,4 @@
 import type { Sql, Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Pepper } from '../../../platform/tokens/pepper.ts';
 import { hashCredential } from '../../../platform/tokens/pepper.ts';
 import type { AgentKey } from '../../identity/store/accounts.ts';
@@ -14,7 +13,7 @@ export const MAX_AGENT_KEYS = 20;
 
 /** The keys of an account's agents, oldest first; never the secret. Throws database_unavailable. */
 export async function showAgentKeys({ database }: { readonly database: Sql }, accountId: string): Promise<AgentKey[]> {
-  return await atDatabase(() => listAgentKeys(database, accountId));
+  return await listAgentKeys(database, accountId);
 }
 
 /**
@@ -29,7 +28,7 @@ export async function mintAgentKey(
   const token = generateToken('svc_buyer_');
   const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
   const key = { accountId, name, keyHash, pepperId, last4: token.slice(-4) };
-  const made = await atDatabase(() => deps.database.transaction((sql) => insertAgentKey(sql, key, MAX_AGENT_KEYS)));
+  const made = await deps.database.transaction((sql) => insertAgentKey(sql, key, MAX_AGENT_KEYS));
   if (made === 'full') throw new ServiceError('conflict', `an account has at most ${MAX_AGENT_KEYS} keys; revoke one first`);
   if (made === 'no_account') throw new ServiceError('not_found', 'this account was erased');
   return { ...made, token };
@@ -37,6 +36,6 @@ export async function mintAgentKey(
 
 /** Revokes a key of an account: gone in the very next call. Again: changes nothing. Throws not_found, database_unavailable. */
 export async function revokeAgentKey({ database }: { readonly database: Sql }, accountId: string, keyId: string): Promise<void> {
-  if (await atDatabase(() => revokeAgentKeyRow(database, accountId, keyId))) return;
+  if (await revokeAgentKeyRow(database, accountId, keyId)) return;
   throw new ServiceError('not_found', 'this account has no such key');
 }

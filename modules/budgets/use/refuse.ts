@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { formatUsdc } from '../../kernel/money/money.ts';
 import { closeInSlices } from '../store/budgets.ts';
@@ -13,7 +12,7 @@ export async function refusedByBudget(
   { database }: { readonly database: Database },
   refusal: SpendingRefusal,
 ): Promise<ServiceError> {
-  await atDatabase(() => closeInSlices(database, refusal.accountId));
+  await closeInSlices(database, refusal.accountId);
   return budgetError(refusal);
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../../../db/database.ts';
 import type { Outbound } from '../../../platform/outbound/outbound.ts';
 import type { SecretBox } from '../../../platform/tokens/secretBox.ts';
@@ -73,7 +74,7 @@ export function createAlertSender(deps: AlertDeps): AlertSender {
       while (!stop.aborted && performance.now() < endsAt) {
         await sendDue('sound');
         await sendDue('failing');
-        await pause(limits.pollMs, stop);
+        await sleep(limits.pollMs, undefined, { signal: stop }).catch(() => undefined);
       }
       if (stop.aborted) await Promise.all([...inFlight.sound, ...inFlight.failing]);
     },
@@ -104,17 +105,4 @@ function attemptOf({ alert, leaseId, attempt }: LeasedAlert, verdict: ReturnType
     reason: verdict.kind === 'delivered' ? null : verdict.reason,
     dueAt: isRetry ? new Date(Date.now() + verdict.delayMs) : null,
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
 }

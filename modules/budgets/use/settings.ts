@@ -1,5 +1,4 @@
 import type { Database, Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Budget } from '../rules/decide.ts';
 import { periodOf } from '../rules/period.ts';
@@ -24,15 +23,13 @@ export interface ShownBudget extends StoredBudget {
  * (`closeInSlices`), so that the next look is a short one. Throws database_unavailable.
  */
 export async function readBudget({ database }: { readonly database: Database }, accountId: string): Promise<ShownBudget | null> {
-  return await atDatabase(async () => {
-    await closeInSlices(database, accountId);
-    return shown(await readOpenLedger(database, accountId));
-  });
+  await closeInSlices(database, accountId);
+  return shown(await readOpenLedger(database, accountId));
 }
 
 /** The same where nothing may be written. Throws database_unavailable. */
 export async function lookAtBudget({ database }: { readonly database: Sql }, accountId: string): Promise<ShownBudget | null> {
-  return shown(await atDatabase(() => readOpenLedger(database, accountId)));
+  return shown(await readOpenLedger(database, accountId));
 }
 
 /**
@@ -51,7 +48,7 @@ export async function setBudget(
       throw new ServiceError('invalid_parameter', `${parameter}: must be 0 to ${MOST_MICRO} micro-USDC`, { parameter });
     }
   }
-  const written = await atDatabase(() => writeBudget(database, accountId, budget, ifVersion));
+  const written = await writeBudget(database, accountId, budget, ifVersion);
   if (written === 'gone') throw new ServiceError('not_found', 'this account was erased');
   if (written === 'changed') {
     throw new ServiceError('conflict', 'the budget has changed; read it again', { parameter: 'ifVersion' });

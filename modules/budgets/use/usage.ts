@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../db/outage.ts';
 import { csvRows } from '../../../platform/csv.ts';
 import { formatUsdc } from '../../kernel/money/money.ts';
 import type { ReadingDeps } from '../../paging/use/deps.ts';
@@ -25,12 +24,12 @@ const EXPORT_PAGE = 1_000;
 
 /** What an account spent in a window, added up. Throws database_unavailable. */
 export async function readSpendingSums(deps: ReadingDeps, accountId: string, filter: SpendingFilter): Promise<SpendingSums> {
-  return await atDatabase(() => sumSpending(deps.reading, accountId, filter));
+  return await sumSpending(deps.reading, accountId, filter);
 }
 
 /** How many rows a window has, at most one more than an export holds. Throws database_unavailable. */
 export async function countSpending(deps: ReadingDeps, accountId: string, filter: SpendingFilter): Promise<number> {
-  return await atDatabase(() => countSpendingRows(deps.reading, accountId, filter, MOST_EXPORTED + 1));
+  return await countSpendingRows(deps.reading, accountId, filter, MOST_EXPORTED + 1);
 }
 
 /** What an account spent by host or page, the dearest first, at most `most`. Throws database_unavailable. */
@@ -40,7 +39,7 @@ export async function readSpendingBy(
   filter: SpendingFilter,
   groups: { readonly by: SpendingGroupBy; readonly most: number },
 ): Promise<SpendingGroup[]> {
-  return await atDatabase(() => sumSpendingBy(deps.reading, accountId, filter, groups));
+  return await sumSpendingBy(deps.reading, accountId, filter, groups);
 }
 
 const COLUMNS = [

@@ -1,6 +1,5 @@
 /** The public list of what is sold through us, over the sites whose owners want to be found. */
 
-import { atDatabase } from '../../../db/outage.ts';
 import { normalisePrefix } from '../../kernel/pages/resource.ts';
 import type { ManifestItem } from '../../pricing/rules/manifest.ts';
 import { classItem, pageItem } from '../../pricing/rules/manifest.ts';
@@ -36,7 +35,7 @@ export async function listResources(
   deps: PublisherDeps,
   { filter, offset, limit }: { readonly filter: ListedFilter; readonly offset: number; readonly limit: number },
 ): Promise<ListedPage> {
-  const places = await atDatabase(() => readListing(deps.database, { query: null, after: null, offset, limit }));
+  const places = await readListing(deps.database, { query: null, after: null, offset, limit });
   const entries = await Promise.all(places.map((place) => entryOf(deps, place)));
   return {
     entries: entries.filter((entry) => entry !== null && isAskedFor(entry, filter)) as ListedResource[],
@@ -54,7 +53,7 @@ export async function searchResources(
 ): Promise<{ readonly entries: readonly ListedResource[]; readonly next: PlaceKey | null }> {
   const { query, filter, after, limit } = asked;
   const request = { query, after, offset: 0, limit: MAX_LOOKED_AT };
-  const places = await atDatabase(() => readListing(deps.database, request));
+  const places = await readListing(deps.database, request);
   const entries: ListedResource[] = [];
   for (const [index, place] of places.entries()) {
     const entry = await entryOf(deps, place);
@@ -70,7 +69,7 @@ const counted = new WeakMap<object, { readonly count: Promise<number>; readonly 
 function countAll({ database, clock }: Pick<PublisherDeps, 'database' | 'clock'>): Promise<number> {
   const known = counted.get(database);
   if (known && Math.abs(clock() - known.atMs) <= COUNTED_MS) return known.count;
-  const count = atDatabase(() => countListing(database));
+  const count = countListing(database);
   counted.set(database, { count, atMs: clock() });
   count.catch(() => counted.delete(database));
   return count;

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { TenantSnapshot } from '../../identity/use/tenantSnapshots.ts';
 import { keptHost } from '../../kernel/hosts/hostname.ts';
 import type { HostTenant } from '../../licences/store/offering.ts';
@@ -52,7 +51,7 @@ async function ownerOf(deps: Pick<PublisherDeps, 'database' | 'clock'>, host: st
   const held = known.get(host);
   const nowMs = clock();
   if (held && Math.abs(nowMs - held.readAtMs) <= OWNER_MS) return held.site;
-  const site = await atDatabase(() => findTenantOfHost(database, host));
+  const site = await findTenantOfHost(database, host);
   known.set(host, { site, readAtMs: nowMs });
   return site;
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../../../db/database.ts';
-import { isTransientError, retryConflicts } from '../../../db/database.ts';
+import { retryConflicts } from '../../../db/database.ts';
+import { isTransientError } from '../../../db/outage.ts';
 import { gathered } from '../../../platform/pacing/gather.ts';
 import { openMemory } from '../../identity/use/keys/accessEpoch.ts';
 import type { ObservedAgent } from '../../kernel/terms.ts';

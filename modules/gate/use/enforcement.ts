@@ -1,5 +1,4 @@
 import type { Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { EnforcementStatus } from '../../hosts/rules/enforcementStatus.ts';
 import { judgeHost } from '../../hosts/rules/enforcementStatus.ts';
 import type { Caller } from '../../identity/use/keys/authenticate.ts';
@@ -48,7 +47,7 @@ export async function enforcementConfig(
 ): Promise<EnforcementConfig> {
   const named = resource === undefined ? null : requireResource(resource).host;
   if (named !== null) requireOwned(tenant.hosts, named);
-  const settings = (await atDatabase(() => findEnforcement(deps.database, tenant.tenantId))) ?? DEFAULT_ENFORCEMENT;
+  const settings = (await findEnforcement(deps.database, tenant.tenantId)) ?? DEFAULT_ENFORCEMENT;
   const articlePrefixes = (presentPricing(tenant).articlePrefixes ?? ['/']).map(normalisePrefix);
   const hosts = named === null ? tenant.hosts : [named];
   const issuer = issuerOf(deps, tenant);
@@ -84,7 +83,7 @@ export async function setEnforcement(
   request: { readonly tenantId: string; readonly settings: EnforcementSettings },
 ): Promise<void> {
   const settings = normaliseEnforcement(request.settings);
-  const found = await atDatabase(() => replaceEnforcement(deps.database, request.tenantId, settings, new Date()));
+  const found = await replaceEnforcement(deps.database, request.tenantId, settings, new Date());
   if (!found) throw new ServiceError('not_found', 'there is no such site');
 }
 
@@ -94,7 +93,7 @@ export async function enforcementStatus(
   tenantId: string,
 ): Promise<{ readonly hosts: readonly EnforcementStatus[]; readonly attention: boolean }> {
   const nowMs = deps.clock();
-  const facts = await atDatabase(() => listHostFacts(deps.database, tenantId, new Date(nowMs)));
+  const facts = await listHostFacts(deps.database, tenantId, new Date(nowMs));
   const hosts = facts.map((host) => judgeHost(host, nowMs));
   return { hosts, attention: hosts.some(({ attention }) => attention) };
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase, isTooSlow } from '../../../db/outage.ts';
+import { isStatementTimeout } from '../../../db/outage.ts';
 import { gathered } from '../../../platform/pacing/gather.ts';
 import type { TenantSnapshot } from '../../identity/use/tenantSnapshots.ts';
 import { isServiceError, ServiceError } from '../../kernel/errors.ts';
@@ -74,13 +74,13 @@ export function openObserver(options: {
   const write = gathered(writeGroups, {
     limit: maxQueuedRows,
     concurrency: flushers,
-    isOutage: (error) => isServiceError(error) || isTooSlow(error), // too slow together is not quicker one by one
+    isOutage: (error) => isServiceError(error) || isStatementTimeout(error), // too slow together is not quicker one by one
   });
   const writeOne = async (tenantId: string, observed: readonly Observed[]): Promise<void> => {
     queue(tenantId, observed.length);
     try {
       const seen = observed.map(({ agent, row }): SeenAgent => ({ tenantId, agent, atMs: row.atMs }));
-      const labels = await atDatabase(() => labelAgents(database, seen));
+      const labels = await labelAgents(database, seen);
       await write(database, { tenantId, rows: observed.map(({ row }, index) => ({ ...row, agent: labels[index] ?? OTHER })) });
     } catch (error) {
       throw refusalOf(error);
@@ -113,7 +113,7 @@ export function openObserver(options: {
 }
 
 async function writeGroups(database: Database, groups: readonly ObservationGroup[]): Promise<readonly undefined[]> {
-  await atDatabase(() => insertObservations(database, groups));
+  await insertObservations(database, groups);
   return [];
 }
 

@@ -1,7 +1,7 @@
 /** Challenges, claims and what a check writes. */
 import { sql as text } from 'kysely';
 import type { Database, Sql, Transactional } from '../../../db/database.ts';
-import { run, statement, tables } from '../../../db/statement.ts';
+import { acrossSites, run, statement, tables } from '../../../db/statement.ts';
 import { loseManageScope } from '../../identity/store/keys.ts';
 import { lockTenant, moveTenantVersion } from '../../tenants/store/tenants.ts';
 import type { Capability, Challenge, ChallengeMethod, CodeArtifact } from '../rules/challenge.ts';
@@ -122,6 +122,26 @@ export async function openChallenge(database: Transactional, challenge: NewChall
     );
     return true;
   });
+}
+
+/**
+ * Challenges whose check was due before `dueBefore`: verified ones, and open ones with a token from after `issuedAfter`. Any `limit` of them, others with
+ * each call.
+ */
+export async function listOverdue(
+  sql: Sql,
+  { dueBefore, issuedAfter, limit }: { readonly dueBefore: Date; readonly issuedAfter: Date; readonly limit: number },
+): Promise<{ readonly tenantId: string; readonly host: string }[]> {
+  return run(
+    sql,
+    acrossSites('a worker')
+      .selectFrom('host_challenge')
+      .select(['tenantId', 'host'])
+      .where('nextCheckAt', '<', dueBefore)
+      .where((is) => is.or([is('state', '=', 'verified'), is('tokenIssuedAt', '>', issuedAfter)]))
+      .orderBy(text`random()`)
+      .limit(limit),
+  );
 }
 
 /** Writes what a host's site showed. */

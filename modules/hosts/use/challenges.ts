@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Database, Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { isPublicSuffix } from '../../../platform/outbound/publicSuffix.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { parseHostname } from '../../kernel/hosts/hostname.ts';
@@ -41,7 +40,7 @@ export async function openHost(
 ): Promise<OpenOutcome> {
   const { tenantId, method } = request;
   const host = requireProvable(deps, request.host);
-  const owner = await atDatabase(() => findOwnership(deps.database, host));
+  const owner = await findOwnership(deps.database, host);
   if (owner.tenantId === tenantId) return { kind: 'host_already_added', routingVerified: owner.routingVerified };
   if (owner.tenantId !== null) return { kind: 'host_taken', routingVerified: false };
   const nowMs = deps.clock();
@@ -55,14 +54,12 @@ export async function openHost(
     firstCheckAt: new Date(nowMs + nextOpenCheckMs(0, deps.hosts.times)),
     at: new Date(nowMs),
   };
-  await atDatabase(() =>
-    within(host, async (database) => {
-      if (await openChallenge(database, challengeToOpen)) return;
-      throw new ServiceError('throttled', 'too many challenges of this site are open', { retryAfterSeconds: 3_600 });
-    }),
-  );
+  await within(host, async (database) => {
+    if (await openChallenge(database, challengeToOpen)) return;
+    throw new ServiceError('throttled', 'too many challenges of this site are open', { retryAfterSeconds: 3_600 });
+  });
   await deps.hosts.workflows.opened({ tenantId, host });
-  const challenge = await atDatabase(() => findChallenge(deps.database, tenantId, host));
+  const challenge = await findChallenge(deps.database, tenantId, host);
   if (!challenge) throw new ServiceError('internal', 'a challenge disappeared after it was opened');
   if (challenge.state === 'verified') {
     return { kind: 'host_already_added', routingVerified: challenge.routingVerifiedAtMs !== null };
@@ -72,7 +69,7 @@ export async function openHost(
 
 /** The challenges of a tenant, the newest first. */
 export async function listHosts(deps: Omit<ChallengeDeps, 'hosts'>, tenantId: string): Promise<ChallengeView[]> {
-  const challenges = await atDatabase(() => listChallenges(deps.database, tenantId));
+  const challenges = await listChallenges(deps.database, tenantId);
   return challenges.map((challenge) => viewOf(challenge, deps.clock()));
 }
 
@@ -87,16 +84,16 @@ export async function checkHostNow(
 ): Promise<{ readonly host: string; readonly outcome: CheckOutcome }> {
   const { tenantId } = request;
   const host = requireProvable(deps, request.host);
-  const owner = await atDatabase(() => findOwnership(deps.database, host));
+  const owner = await findOwnership(deps.database, host);
   if (owner.tenantId === tenantId) return { host, outcome: { verified: true } };
   if (!request.mayWrite) throw new ServiceError('scope_missing', 'this key lacks the scope domain.manage');
-  const challenge = await atDatabase(() => findChallenge(deps.database, tenantId, host));
+  const challenge = await findChallenge(deps.database, tenantId, host);
   const nowMs = deps.clock();
   if (!challenge || isExpired(challenge, nowMs)) return { host, outcome: { verified: false, reason: 'no_challenge' } };
   if (owner.tenantId !== null) return { host, outcome: { verified: false, reason: 'host_taken' } };
   const { caps } = deps.hosts;
   const counted = { tenantId, host, atMs: nowMs };
-  const admission = await atDatabase(() => admitCheck(deps.database, counted, caps));
+  const admission = await admitCheck(deps.database, counted, caps);
   if (!admission.ok) {
     const retryAfterSeconds = Math.max(1, Math.ceil(admission.waitMs / 1_000));
     throw new ServiceError('throttled', 'this host was checked too often; nothing is lost', { retryAfterSeconds });

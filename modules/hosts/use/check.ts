@@ -3,7 +3,7 @@ import { raiseAlert } from '../../../db/alerts.ts';
 import type { Sql } from '../../../db/database.ts';
 import { insertAlertMail } from '../../mail/store/mails.ts';
 import type { Challenge, ChallengeMethod, CheckReason } from '../rules/challenge.ts';
-import { isExpired, methodInForce } from '../rules/challenge.ts';
+import { isExpired, methodInForce, TOKEN_LIFE_MS } from '../rules/challenge.ts';
 import { detectCapability } from '../rules/challengePlatform.ts';
 import { delayOf, judgeRecheckFailure, nextOpenCheckMs } from '../rules/challengeSchedule.ts';
 import { admitLook } from '../store/caps.ts';
@@ -11,6 +11,7 @@ import type { StampOutcome } from '../store/hosts.ts';
 import {
   findChallenge,
   lapseOwnership,
+  listOverdue,
   recordLook,
   recordMiss,
   recordProbe,
@@ -27,6 +28,9 @@ export interface CheckReport {
 }
 
 const LOOK_LIFE_MS = 3_600_000;
+/** A check that is so late has nobody who keeps its time, or something of ours is away: a workflow's own tries are five minutes apart at most. */
+const OVERDUE_MS = 600_000;
+const MOST_OVERDUE = 100;
 
 /**
  * Checks a host once and writes what follows: ownership, a miss, the grace period of a failing recheck, or its end. A scheduled
@@ -138,6 +142,13 @@ export async function lookAtHost(deps: HostDeps, key: HostKey): Promise<number |
     if (await admitLook(deps.database, counted, deps.looksPerHour)) await lookAndRecord(deps, challenge);
   }
   return delayOf(challenge, deps.clock());
+}
+
+/** Hosts whose check is so late that their workflow may be lost; at most a hundred, any of them, so that none of those that are only late is in the way. */
+export function listOverdueHosts(deps: Pick<HostDeps, 'database' | 'clock'>): Promise<HostKey[]> {
+  const nowMs = deps.clock();
+  const dueBefore = new Date(nowMs - OVERDUE_MS);
+  return listOverdue(deps.database, { dueBefore, issuedAfter: new Date(nowMs - TOKEN_LIFE_MS), limit: MOST_OVERDUE });
 }
 
 /** Has the routing probe look at a verified host; the only place from which routing is ever verified. */

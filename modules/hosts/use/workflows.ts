@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ServiceError } from '../../kernel/errors.ts';
-import { TASK_TIMEOUT } from '../../kernel/workflow/taskTimeout.ts';
+import { hostStart } from '../rules/hostStart.ts';
 import type { CheckOutcome, HostKey, HostWorkflows } from './deps.ts';
 
 /** A check is over within 12 s, or something of ours is away. */
@@ -28,12 +28,9 @@ export function createHostWorkflows(client: Client, taskQueue: string): HostWork
 
 function updateOnce<T>(client: Client, taskQueue: string, name: string, { tenantId, host }: HostKey): Promise<T> {
   const startWorkflowOperation = new WithStartWorkflowOperation('verifyHost', {
-    workflowId: `host:${tenantId}:${host}`,
+    ...hostStart({ tenantId, host }),
     taskQueue,
     workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowTaskTimeout: TASK_TIMEOUT,
-    staticSummary: `proof of ${host}`,
-    args: [{ tenantId, host }],
   });
   return client.withDeadline(Date.now() + LIMIT_MS, () =>
     client.workflow.executeUpdateWithStart<never, T, []>(name, { startWorkflowOperation: startWorkflowOperation as never }),

@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Database, Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Pepper } from '../../../platform/tokens/pepper.ts';
 import { hashCredential, hashesOf } from '../../../platform/tokens/pepper.ts';
 import { readEmail } from '../../kernel/access/emailAddress.ts';
@@ -36,7 +35,7 @@ export async function listMembers(
   deps: MemberDeps,
   tenantId: string,
 ): Promise<{ readonly org: string | null; readonly authors: readonly AuthorMember[] }> {
-  const roster = await atDatabase(() => findRoster(deps.database, tenantId));
+  const roster = await findRoster(deps.database, tenantId);
   if (!roster) throw new ServiceError('not_found', 'there is no such site');
   const nowMs = deps.clock();
   const authors = roster.members.map(({ authorId, email, userId, acceptedAt, inviteId, inviteExpiresAt, tokenHash }) => {
@@ -65,7 +64,7 @@ export async function inviteMember(
   const expiresAtMs = deps.clock() + INVITE_LIFE_MS;
   const row = { tenantId, authorId, email, inviteId, inviteExpiresAt: new Date(expiresAtMs) };
   const { current: tokenHash, pepperId } = hashCredential(deps.pepper, token);
-  const saved = await atDatabase(() => saveInvitation(deps.database, { ...row, tokenHash, pepperId })).catch((error: unknown) => {
+  const saved = await saveInvitation(deps.database, { ...row, tokenHash, pepperId }).catch((error: unknown) => {
     const { code } = error as { code?: unknown };
     if (code === '23505') throw new ServiceError('conflict', 'another author of this site has this e-mail address');
     if (code === '23503') throw new ServiceError('not_found', 'there is no such site');
@@ -84,25 +83,23 @@ export async function acceptInvitation(
   request: { readonly inviteToken: string; readonly userId: string | null },
 ): Promise<{ readonly tenantId: string; readonly authorId: string }> {
   const hashes = hashesOf(hashCredential(deps.pepper, request.inviteToken));
-  const member = await atDatabase(() =>
-    deps.database.transaction(async (sql) => {
-      const found = await useInvitation(sql, hashes, request.userId, new Date(deps.clock()));
-      if (found) {
-        const { tenantId, authorId } = found;
-        const actor = { userId: request.userId ?? authorId, via: 'invitation' } as const;
-        const entry = {
-          tenantId,
-          actor,
-          action: 'member.accept',
-          target: authorId,
-          before: { accepted: false },
-          after: { accepted: true },
-        };
-        await insertAuditEntry(sql, entry);
-      }
-      return found;
-    }),
-  );
+  const member = await deps.database.transaction(async (sql) => {
+    const found = await useInvitation(sql, hashes, request.userId, new Date(deps.clock()));
+    if (found) {
+      const { tenantId, authorId } = found;
+      const actor = { userId: request.userId ?? authorId, via: 'invitation' } as const;
+      const entry = {
+        tenantId,
+        actor,
+        action: 'member.accept',
+        target: authorId,
+        before: { accepted: false },
+        after: { accepted: true },
+      };
+      await insertAuditEntry(sql, entry);
+    }
+    return found;
+  });
   if (!member) throw new ServiceError('not_found', 'this invitation was used, revoked, or has expired');
   return member;
 }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { CredentialHash } from '../../../platform/tokens/pepper.ts';
 import type { KeyState, Plan, TenantStatus } from '../../kernel/access/key.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -153,7 +152,7 @@ class HeldSnapshots implements Snapshots {
   }
 
   tenantAsOf(tenantId: string, atMs: number): Promise<TenantSnapshot | null> {
-    return atDatabase(() => this.#readTenant(tenantId, atMs));
+    return this.#readTenant(tenantId, atMs);
   }
 
   isBlocked({ network, payTo }: Pick<Destination, 'network' | 'payTo'>): boolean {
@@ -226,7 +225,7 @@ class HeldSnapshots implements Snapshots {
   #once<T>(name: string, read: () => Promise<T>): Promise<T> {
     const running = this.#loading.get(name);
     if (running !== undefined) return running as Promise<T>;
-    const reading = atDatabase(read).finally(() => this.#loading.delete(name));
+    const reading = read().finally(() => this.#loading.delete(name));
     this.#loading.set(name, reading);
     return reading;
   }

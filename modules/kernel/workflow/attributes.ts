@@ -73,3 +73,13 @@ export function paymentAttributes(
 export function paymentQuery(paymentId: string): string {
   return `PaymentIds = '${paymentId}' OR PaymentIds2 = '${paymentId}'`;
 }
+
+/** Finds the workflow of a host of a site. */
+export function hostQuery(tenantId: string, host: string): string {
+  return `Host = '${host}' AND SiteIds = '${siteKey(tenantId)}'`;
+}
+
+/** Finds the workflows of a webhook receiver, each of a time at which it did not answer. */
+export function endpointQuery(endpointId: string): string {
+  return `EndpointId = '${endpointId}'`;
+}

@@ -1,6 +1,5 @@
 import type { Database } from '../../../db/database.ts';
-import { isTransientError } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
+import { isTransientError } from '../../../db/outage.ts';
 import { isSignedByKey } from '../../../platform/chain/signature/message.ts';
 import { gathered } from '../../../platform/pacing/gather.ts';
 import { useOnce } from '../../identity/store/usedOnce.ts';
@@ -63,7 +62,7 @@ async function isAlive(database: Database, question: TokenQuestion, epoch: Epoch
   const name = nameOf(question);
   const known = held.get(name);
   if (known && known.epoch === (await epochOf(database, question.tenantId, epoch))) return true;
-  const read = await atDatabase(() => askToken(database, question));
+  const read = await askToken(database, question);
   if (read.alive) held.set(name, read);
   else held.delete(name);
   return read.alive;
@@ -104,8 +103,7 @@ export async function checkLicence(
   const { host } = resource;
   const path = granted.isByHash ? canonicalPath(resource.path) : null;
   if (!(await isAlive(deps.database, { tenantId, ...granted, path }, epochRead))) return false;
-  if (!granted.namesTenant && !(await atDatabase(() => isSoldByTenant(deps.database, { tenantId, host, ...granted }))))
-    return false;
+  if (!granted.namesTenant && !(await isSoldByTenant(deps.database, { tenantId, host, ...granted }))) return false;
   return granted.holder === null || isShownByHolder(deps, granted, { ...question, slug, tenantId, host, nowSeconds });
 }
 
@@ -121,7 +119,7 @@ export async function findGoodToken(deps: CheckDeps, { tenant, key, epochRead }:
   const nowSeconds = Math.floor(deps.clock() / 1000);
   const live = findLive(claims, { issuer: issuerOf(deps, tenant), tenantId, host, nowSeconds, mode: key.mode })?.entitlement;
   if (!live || !(await isAlive(deps.database, { tenantId, ...live, path: null }, epochRead))) return null;
-  const isOurs = live.namesTenant || (await atDatabase(() => isSoldByTenant(deps.database, { tenantId, host, ...live })));
+  const isOurs = live.namesTenant || (await isSoldByTenant(deps.database, { tenantId, host, ...live }));
   return isOurs ? claims : null;
 }
 
@@ -138,7 +136,7 @@ async function isShownByHolder(
   const signed = { address: holder, message, signature: proof.signature };
   if (!isSignedByKey(signed) && !(await isConfirmed(deps, licenceJti ?? jti, signed))) return false;
   const expiresAt = new Date((proof.tsSeconds + 2 * PROOF_SKEW_SECONDS) * 1000);
-  return atDatabase(() => useOnce(deps.database, { kind: 'proof', tenantId, jti, nonce: proof.nonce }, expiresAt));
+  return useOnce(deps.database, { kind: 'proof', tenantId, jti, nonce: proof.nonce }, expiresAt);
 }
 
 /**

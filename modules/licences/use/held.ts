@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { legBody } from '../../../platform/chain/offer.ts';
 import { microToJson } from '../../kernel/money/money.ts';
 import { exactPattern } from '../../kernel/pages/scope.ts';
@@ -28,7 +27,7 @@ export async function listHeldLicences(
   { database }: { readonly database: Database },
   accountId: string,
 ): Promise<HeldLicenceBody[]> {
-  return (await atDatabase(() => listLicences(database, accountId))).map(heldBody);
+  return (await listLicences(database, accountId)).map(heldBody);
 }
 
 function heldBody(licence: LicenceRecord): HeldLicenceBody {

@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { microToJson } from '../../kernel/money/money.ts';
 import type { NoticeKind } from '../rules/purchaseNews.ts';
 import type { NoticeRecord } from '../store/notices.ts';
@@ -27,7 +26,7 @@ export async function listAccountNotices(
   { database }: { readonly database: Database },
   accountId: string,
 ): Promise<NoticeBody[]> {
-  return (await atDatabase(() => listNotices(database, accountId, MOST))).map(noticeBody);
+  return (await listNotices(database, accountId, MOST)).map(noticeBody);
 }
 
 function noticeBody({ kind, paymentId, host, priceMicro, payer, nonce, reason, sentence, at }: NoticeRecord): NoticeBody {

@@ -1,5 +1,4 @@
 import type { Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { denyToken, revokeLicenceRow } from '../store/licences.ts';
 
@@ -13,11 +12,11 @@ interface RevokeDeps {
  * verifiers notice when the last token ends. Throws not_found; a second call changes nothing.
  */
 export async function revokeLicence(deps: RevokeDeps, key: { readonly tenantId: string; readonly jti: string }): Promise<void> {
-  if (await atDatabase(() => revokeLicenceRow(deps.database, key))) return;
+  if (await revokeLicenceRow(deps.database, key)) return;
   throw new ServiceError('not_found', 'this site has sold no such licence');
 }
 
 /** Denies one token, a re-read licence or an access token, by its jti. A second call changes nothing. */
 export async function revokeToken(deps: RevokeDeps, key: { readonly tenantId: string; readonly jti: string }): Promise<void> {
-  await atDatabase(() => denyToken(deps.database, key));
+  await denyToken(deps.database, key);
 }

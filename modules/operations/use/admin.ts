@@ -3,6 +3,7 @@ import type { ListedKey } from '../../identity/store/keys.ts';
 import { listKeys } from '../../identity/store/keys.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { paymentQuery } from '../../kernel/workflow/attributes.ts';
+import type { WorkflowLinks } from '../../kernel/workflow/links.ts';
 import { findPaymentStory } from '../store/admin.ts';
 
 /** What the operator's command line needs. */
@@ -22,18 +23,11 @@ export function listSiteKeys(deps: AdminDeps, tenantId: string): Promise<readonl
 export async function describePayment(
   deps: AdminDeps,
   paymentId: string,
-  temporal: { readonly uiUrl: string | undefined; readonly namespace: string },
+  links: WorkflowLinks,
 ): Promise<Record<string, unknown>> {
   const story = await findPaymentStory(deps.database, paymentId);
   if (!story) throw new ServiceError('not_found', 'there is no such payment');
-  const workflowId = (story['batch'] as { workflowId?: string } | null)?.workflowId;
+  const workflowId = (story['batch'] as { workflowId: string | null } | null)?.workflowId ?? null;
   const workflowsQuery = paymentQuery(paymentId);
-  if (temporal.uiUrl === undefined) return { ...story, workflowsQuery, workflowUrl: null, workflowsUrl: null };
-  const workflows = `${temporal.uiUrl.replace(/\/+$/, '')}/namespaces/${temporal.namespace}/workflows`;
-  return {
-    ...story,
-    workflowsQuery,
-    workflowUrl: workflowId === undefined ? null : `${workflows}/${encodeURIComponent(workflowId)}`,
-    workflowsUrl: `${workflows}?query=${encodeURIComponent(workflowsQuery)}`,
-  };
+  return { ...story, workflowsQuery, workflowUrl: links.workflow(workflowId), workflowsUrl: links.found(workflowsQuery) };
 }

@@ -1,5 +1,4 @@
 import type { Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Actor } from '../../kernel/access/auditEntry.ts';
 import { insertOperatorEntry } from '../../tenants/store/auditLog.ts';
 import type { AuditedChange } from '../../tenants/use/change.ts';
@@ -14,9 +13,7 @@ export async function changeAsOperator<T>(
   actor: Actor,
   change: AuditedChange<T>,
 ): Promise<T> {
-  return await atDatabase(() =>
-    deps.database.transaction((sql) => audited(sql, change, (entry) => insertOperatorEntry(sql, { actor, ...entry }))),
-  );
+  return await deps.database.transaction((sql) => audited(sql, change, (entry) => insertOperatorEntry(sql, { actor, ...entry })));
 }
 
 /** Writes down what an operator is about to do outside the database, before it is done: a transaction of the chain is not undone. */
@@ -25,5 +22,5 @@ export async function noteIntent(
   actor: Actor,
   { action, target, asked }: { readonly action: string; readonly target: string; readonly asked: Record<string, string> },
 ): Promise<void> {
-  await atDatabase(() => insertOperatorEntry(deps.database, { actor, action, target, before: null, after: asked }));
+  await insertOperatorEntry(deps.database, { actor, action, target, before: null, after: asked });
 }

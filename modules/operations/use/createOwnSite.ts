@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../../db/database.ts';
 import { joinTransaction } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { ChallengeMethod, ChallengeView } from '../../hosts/rules/challenge.ts';
 import { findHostState } from '../../hosts/store/removal.ts';
 import type { ChallengeDeps, OpenOutcome } from '../../hosts/use/challenges.ts';
@@ -46,7 +45,7 @@ export async function createOwnSite(
   const name = nameOf(deps, owner);
   const host = requireProvable(deps, request.host);
   const actor = { userId: owner.userId, via: owner.via };
-  const begun = await atDatabase(() => findBegunTenant(deps.database, name, host));
+  const begun = await findBegunTenant(deps.database, name, host);
   if (begun !== null) return opened(begun, await openSiteHost(deps, { actor, tenantId: begun }, { ...request, host }));
   const call: SiteCall = { actor, tenantId: randomUUID() };
   const { tenantId } = call;

@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Actor } from '../../kernel/access/auditEntry.ts';
 import { insertAuditEntry, insertOperatorEntry } from '../../tenants/store/auditLog.ts';
 import { eraseAccountRow, findAccountId } from '../../tenants/store/erasure.ts';
@@ -14,15 +13,13 @@ export async function eraseAccount(
   actor: Actor,
   by: { readonly wallet: string } | { readonly accountId: string },
 ): Promise<{ readonly accountId: string | null; readonly erased: boolean }> {
-  return await atDatabase(() =>
-    deps.database.transaction(async (sql) => {
-      const accountId = await findAccountId(sql, by);
-      if (accountId === null) return { accountId, erased: false };
-      const sites = await eraseAccountRow(sql, accountId);
-      const entry = { actor, action: 'account.erase', target: accountId, before: null, after: null };
-      for (const tenantId of sites ?? []) await insertAuditEntry(sql, { ...entry, tenantId });
-      if (sites !== null) await insertOperatorEntry(sql, entry);
-      return { accountId, erased: sites !== null };
-    }),
-  );
+  return await deps.database.transaction(async (sql) => {
+    const accountId = await findAccountId(sql, by);
+    if (accountId === null) return { accountId, erased: false };
+    const sites = await eraseAccountRow(sql, accountId);
+    const entry = { actor, action: 'account.erase', target: accountId, before: null, after: null };
+    for (const tenantId of sites ?? []) await insertAuditEntry(sql, { ...entry, tenantId });
+    if (sites !== null) await insertOperatorEntry(sql, entry);
+    return { accountId, erased: sites !== null };
+  });
 }

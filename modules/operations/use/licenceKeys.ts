@@ -1,5 +1,4 @@
 import type { Database, Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { PublishedKey } from '../../identity/store/signingKeys.ts';
 import { activateSigningKey, listSigningKeys, lockSigningKeys, retireSigningKey } from '../../identity/store/signingKeys.ts';
 import type { Actor } from '../../kernel/access/auditEntry.ts';
@@ -17,7 +16,7 @@ export interface LicenceKeyReport {
 
 /** Every licence key that was published, the latest to become active first. Throws database_unavailable. */
 export async function reportLicenceKeys({ database }: { readonly database: Database }, at: Date): Promise<LicenceKeyReport[]> {
-  return reportOf(await atDatabase(() => listSigningKeys(database)), at);
+  return reportOf(await listSigningKeys(database), at);
 }
 
 /**
@@ -37,7 +36,7 @@ export async function retireLicenceKey(
     if (!found) throw new ServiceError('not_found', 'no licence key has this id: see licence-key list');
     return found;
   };
-  const stored = find(await atDatabase(() => listSigningKeys(deps.database)));
+  const stored = find(await listSigningKeys(deps.database));
   if (stored.state === 'retired') return stored;
   const stateOf = async (sql: Sql): Promise<object> => {
     const keys = reportOf(await listSigningKeys(sql), at);

@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Wait } from '../rules/waitsFor.ts';
 import { waitOf } from '../rules/waitsFor.ts';
 import type { UndecidedPayment } from '../store/finds/stuck.ts';
@@ -25,9 +24,7 @@ export async function listStuckPayments(
   { database }: OnCallDeps,
   asked: { readonly olderSeconds: number; readonly limit: number },
 ): Promise<{ readonly count: number; readonly payments: readonly StuckPayment[] }> {
-  const [{ count, payments }, troubles] = await atDatabase(() =>
-    Promise.all([listUndecided(database, asked), readNetworkTroubles(database)]),
-  );
+  const [{ count, payments }, troubles] = await Promise.all([listUndecided(database, asked), readNetworkTroubles(database)]);
   const told = payments.map(({ batch, wasLookedAt, ...payment }) => ({
     ...payment,
     ...waitOf({ state: payment.state, batch, wasLookedAt }, troubles.get(payment.network) ?? NO_TROUBLES),
@@ -49,12 +46,12 @@ export async function reportGas(
   { database }: OnCallDeps,
   asked: { readonly days: number; readonly limit: number },
 ): Promise<{ readonly totalWei: string; readonly sites: readonly GasOfSite[] }> {
-  const { totalWei, sites } = await atDatabase(() => listGasBySite(database, asked));
+  const { totalWei, sites } = await listGasBySite(database, asked);
   const shareOf = (wei: bigint): number => (totalWei === 0n ? 0 : Number((10_000n * wei) / totalWei) / 10_000);
   return { totalWei: `${totalWei}`, sites: sites.map(({ wei, ...site }) => ({ ...site, wei: `${wei}`, share: shareOf(wei) })) };
 }
 
 /** Receivers with deliveries that are due, the largest backlog first. */
 export function listBacklogs({ database }: OnCallDeps, limit: number): Promise<ReceiverBacklog[]> {
-  return atDatabase(() => listReceiverBacklogs(database, limit));
+  return listReceiverBacklogs(database, limit);
 }

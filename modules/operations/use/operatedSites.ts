@@ -1,6 +1,5 @@
 import type { Transactional } from '../../../db/database.ts';
 import { joinTransaction } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { findHostState } from '../../hosts/store/removal.ts';
 import type { Actor } from '../../kernel/access/auditEntry.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
@@ -21,15 +20,13 @@ interface Deps {
 
 /** Creates a site (see `createTenant`, which also says what it throws); the first entry of its log says how it began. */
 export async function createSite(deps: TenantDeps, actor: Actor, input: TenantInput): Promise<{ readonly tenantId: string }> {
-  return await atDatabase(() =>
-    deps.database.transaction(async (sql) => {
-      const made = await createTenant({ ...deps, database: joinTransaction(sql) }, input);
-      const { tenantId: _given, ...after } = input;
-      const entry = { tenantId: made.tenantId, actor, action: 'site.create', target: null, before: null };
-      await insertAuditEntry(sql, { ...entry, after: plainState(after) });
-      return made;
-    }),
-  );
+  return await deps.database.transaction(async (sql) => {
+    const made = await createTenant({ ...deps, database: joinTransaction(sql) }, input);
+    const { tenantId: _given, ...after } = input;
+    const entry = { tenantId: made.tenantId, actor, action: 'site.create', target: null, before: null };
+    await insertAuditEntry(sql, { ...entry, after: plainState(after) });
+    return made;
+  });
 }
 
 /** Sets a site's plan. Throws not_found; a second call is written down, too. */

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
+import { rethrow } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Page, Place } from '../../paging/store/page.ts';
 import type { OperatorEntry } from '../../tenants/store/auditLog.ts';
@@ -57,12 +57,12 @@ export function searchTenants(deps: FindDeps, asked: PageAsked, wanted: TenantWa
 }
 
 /** A site with its pricing, hosts and how many keys are active. Throws not_found. */
-export async function showTenant(deps: { readonly database: Database }, tenantId: string): Promise<Record<string, unknown>> {
+export async function showTenant(deps: { readonly database: Database }, tenantId: string) {
   const wanted = { tenantId, host: null, ownerUserId: null, status: null };
   const { items } = await searchTenants(deps, { limit: 1, after: null }, wanted);
   if (!items[0]) throw new ServiceError('not_found', 'there is no such site');
   const { findTenantStory } = await import('../store/finds/site.ts'); // with MikroORM, which other commands do without
-  return { ...items[0], ...(await atDatabase(() => findTenantStory(deps.database, tenantId))) };
+  return { ...items[0], ...(await findTenantStory(deps.database, tenantId).catch(rethrow)) };
 }
 
 /** Buyer accounts, the newest first. */
@@ -84,7 +84,7 @@ export function searchLicences(
 
 /** One licence, by the id of the payment that bought it. Throws not_found. */
 export async function showLicence(deps: FindDeps, jti: string): Promise<Record<string, unknown>> {
-  const found = await atDatabase(() => findLicence(deps.database, jti));
+  const found = await findLicence(deps.database, jti);
   if (!found) throw new ServiceError('not_found', 'there is no such licence');
   const { at: _at, id: _id, ...licence } = found;
   return licence;
@@ -98,7 +98,7 @@ export function searchAudit(deps: FindDeps, asked: PageAsked, tenantId: string |
 /** Reads one row more than asked: it tells whether there is another page. */
 async function listed<T extends Place>(asked: PageAsked, read: (page: Page) => Promise<readonly T[]>): Promise<Listed<T>> {
   const { limit } = asked;
-  const rows = await atDatabase(() => read({ limit: limit + 1, after: placeOf(asked.after) }));
+  const rows = await read({ limit: limit + 1, after: placeOf(asked.after) });
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
     items: rows.slice(0, limit).map(({ id: _id, ...row }) => row),

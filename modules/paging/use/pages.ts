@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Ordering, Placed, Position, RowsOfKeys, Source } from '../store/source.ts';
 import { countFrom, listByKeys, listFrom, listPagesByKeys } from '../store/source.ts';
@@ -57,11 +56,11 @@ export interface List<Row, Filter> {
 /** The list of a source. */
 export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filter> {
   const groups: List<Row, Filter>['groups'] = async ({ reading }, tenantId, key, { values, most }) => {
-    const found = await atDatabase(() => listByKeys(reading, source, tenantId, { key, values, each: most }));
+    const found = await listByKeys(reading, source, tenantId, { key, values, each: most });
     return values.map((value) => (found.get(value) ?? []).map((row) => ({ ...row, tenantId })));
   };
   const count = ({ reading }: Pick<ReadingDeps, 'reading'>, tenantId: string, filter: Filter): Promise<number> =>
-    atDatabase(() => countFrom(reading, source, tenantId, filter));
+    countFrom(reading, source, tenantId, filter);
   return {
     page: ({ reading }, tenantId, filter, request) =>
       readPage(request, {
@@ -75,9 +74,7 @@ export function listOf<Row, Filter>(source: Source<Row, Filter>): List<Row, Filt
     find: async ({ reading }, tenantId, filter) => {
       const [ordering] = Object.values(source.orderings);
       if (!ordering) throw new Error('this list has no order');
-      const [found] = await atDatabase(() =>
-        listFrom(reading, source, { tenantId, filter }, { ordering, after: null, limit: 1 }),
-      );
+      const [found] = await listFrom(reading, source, { tenantId, filter }, { ordering, after: null, limit: 1 });
       return found ? { ...found.row, tenantId } : null;
     },
     groups,
@@ -129,7 +126,7 @@ function startOf({ after, orderBy, isBackward }: PageRequest): Position | null {
 
 /** Reads from a cursor on; one of a form that Postgres cannot take is no cursor of the list. */
 async function ofCursor<T>({ after, isBackward }: PageRequest, read: () => Promise<T>): Promise<T> {
-  return await atDatabase(read).catch((error: unknown) => {
+  return await read().catch((error: unknown) => {
     if (after !== null && /^22/.test(String((error as { code?: unknown }).code))) throw badCursor(isBackward);
     throw error;
   });

@@ -41,14 +41,12 @@ export interface Pricing {
   readonly creditsInline: Readonly<Record<string, unknown>> | null;
   readonly creditsFreeSlugs: readonly string[] | null;
   readonly creditsApiUrl: string | null;
-  /** Left out in versions of before there was one. */
-  readonly defaultPayee?: DefaultPayee | null;
-  /** What holds instead of the price for some pages, agents, uses and times. Left out in versions of before there were rules; null = none. */
-  readonly rules?: readonly PriceRule[] | null;
-  /**
-   * For how many hours a page opens again to the wallet that paid for it; null, as where it is left out: for as long as the licence that it got.
-   */
-  readonly readAgainHours?: number | null;
+  /** Null = none. */
+  readonly defaultPayee: DefaultPayee | null;
+  /** What holds instead of the price for some pages, agents, uses and times; null = none. */
+  readonly rules: readonly PriceRule[] | null;
+  /** For how many hours a page opens again to the wallet that paid for it; null: for as long as the licence that it got. */
+  readonly readAgainHours: number | null;
 }
 
 /** The longest that a page may open again to who paid for it, in hours: a year. */
@@ -107,7 +105,7 @@ export interface CompiledPricing {
   isListed(slug: string): boolean;
   /** Where further pages are named; null: nowhere. */
   readonly lookedUpAt: CreditsSource | null;
-  /** True when one of its rules is for the first path, whoever asks and whenever, and not for the second. Both are canonical. */
+  /** True when one of its rules, for any caller and time, covers the first path and not the second. Both are canonical. */
   tellsApart(path: string, other: string): boolean;
   /** What a rule says of a form and not of its article, whose canonical path `article` is: that it is free, or given to nobody; null: nothing. */
   ofForm(asked: Asked & { readonly slug: string }, article: string): 'free' | 'refused' | null;
@@ -146,7 +144,7 @@ export function validatePricing(pricing: Pricing, rule: PayeeRule | null): void 
     flattenCredits(entry, `credits_inline.${slug}`, rule && { ...rule, page: slug });
   }
   defaultCreditsOf(pricing, rule);
-  const { readAgainHours = null } = pricing;
+  const { readAgainHours } = pricing;
   const isHours =
     readAgainHours !== null && Number.isInteger(readAgainHours) && readAgainHours >= 1 && readAgainHours <= MAX_READ_AGAIN_HOURS;
   if (readAgainHours !== null && !isHours) refuse('hours', `a whole number from 1 to ${MAX_READ_AGAIN_HOURS}, or null`);

@@ -15,7 +15,7 @@ export interface ArticleAt {
 }
 
 /**
- * The page at an address, as quotes find it: of a form of an article, the article. For whoever asks about a page that was sold: where the site's
+ * The page at an address, as quotes find it: of a form of an article, the article. Used for pages that were sold: where the site's
  * credits cannot be read now, the address counts as it stands. An address that is no form costs nothing; `by` has any other looked up.
  */
 export async function articleAt(

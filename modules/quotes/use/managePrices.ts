@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { ReadingDeps } from '../../paging/use/deps.ts';
 import { inOrder } from '../../pricing/rules/order.ts';
@@ -90,7 +89,7 @@ function lostCredits({ creditsInline: before }: Pricing, { creditsInline: after 
 
 /** A site's price rules as they are stored, in the order in which they are looked at; at most 200. Throws not_found, database_unavailable. */
 export async function listPriceRules({ reading }: Pick<ReadingDeps, 'reading'>, tenantId: string): Promise<readonly PriceRule[]> {
-  const pricing = await atDatabase(() => findPricing(reading, tenantId));
+  const pricing = await findPricing(reading, tenantId);
   if (pricing === null) throw new ServiceError('not_found', 'there is no such site');
   return inOrder(pricing.rules ?? []).map(({ rule }) => rule);
 }

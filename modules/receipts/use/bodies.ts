@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { ServedBody } from '../store/bodies.ts';
 import { noteBodies as insertBodies } from '../store/bodies.ts';
 
@@ -8,5 +7,5 @@ import { noteBodies as insertBodies } from '../store/bodies.ts';
  * says so. A second call changes nothing. Throws database_unavailable.
  */
 export function noteBodies(deps: { readonly database: Sql }, tenantId: string, bodies: readonly ServedBody[]): Promise<number> {
-  return atDatabase(() => insertBodies(deps.database, tenantId, bodies));
+  return insertBodies(deps.database, tenantId, bodies);
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Networks } from '../../../platform/chain/network.ts';
 import type { LicenceSigner } from '../../../platform/tokens/jws.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -27,7 +26,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * Throws database_unavailable.
  */
 export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentRecord> {
-  const found = UUID.test(id) ? await atDatabase(() => findPublicPayment(deps.database, id)) : null;
+  const found = UUID.test(id) ? await findPublicPayment(deps.database, id) : null;
   if (!found) throw new ServiceError('not_found', 'there is no receipt with this id');
   const { payment } = found;
   const evidence = transactionOf(payment);
@@ -76,7 +75,7 @@ async function transfersOf(
     split: legWords === null ? null : payTo,
     at: blockTime ?? decidedAt ?? at,
   };
-  const found = await atDatabase(() => listTransfersBeside(database, place));
+  const found = await listTransfersBeside(database, place);
   return found.map(({ position, ...transfer }) => ({
     ...transfer,
     role: position === own ? 'payment' : transfer.to === payTo ? 'beside' : 'payout',

@@ -1,12 +1,11 @@
 import type { Sql, Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
 import { findReceiptsPublic, writeReceiptsPublic } from '../store/records.ts';
 
 /** Whether a site's records are shown; null when there is no such site. Throws database_unavailable. */
 export function readReceiptsPublic({ reading }: { readonly reading: Sql }, tenantId: string): Promise<boolean | null> {
-  return atDatabase(() => findReceiptsPublic(reading, tenantId));
+  return findReceiptsPublic(reading, tenantId);
 }
 
 /**

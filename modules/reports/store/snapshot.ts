@@ -4,6 +4,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { COPY_OPTIONS } from '../../../db/copyText.ts';
 import type { Database, Sql } from '../../../db/database.ts';
 import { inTurn } from '../../../db/database.ts';
+import { rethrow, translated } from '../../../db/outage.ts';
 
 /** Bytes read ahead of the reader of a copy; Postgres waits with the rest. */
 const READ_AHEAD_BYTES = 65_536;
@@ -27,18 +28,22 @@ export interface ReadSnapshot extends Sql {
   close(): Promise<void>;
 }
 
-/** Opens a snapshot: every statement sees the same rows. The caller closes it, on every path. */
+/** Opens a snapshot: every statement sees the same rows. The caller closes it, on every path. Rejects in an outage as `Database` does, here and in all it gives. */
 export async function openReadSnapshot(database: Database): Promise<ReadSnapshot> {
-  const client = await database.pool.connect();
+  const client = await database.pool.connect().catch(rethrow);
   const turns = inTurn(client);
   let isOpen = true;
   let isCopying = false;
   async function* copy(select: string, { limitMs, inBackground = false }: CopyOptions): AsyncGenerator<Buffer> {
     isCopying = true;
     const serial = inBackground ? '; set local max_parallel_workers_per_gather = 0' : '';
-    await client.query(`set local statement_timeout = ${Math.trunc(limitMs)}${serial}`);
-    if (!isOpen) throw new Error('the snapshot was closed');
-    yield* piecesOf(client.query(copyTo(`copy (${select}) to stdout ${COPY_OPTIONS}`, { highWaterMark: READ_AHEAD_BYTES })));
+    try {
+      await client.query(`set local statement_timeout = ${Math.trunc(limitMs)}${serial}`);
+      if (!isOpen) throw new Error('the snapshot was closed');
+      yield* piecesOf(client.query(copyTo(`copy (${select}) to stdout ${COPY_OPTIONS}`, { highWaterMark: READ_AHEAD_BYTES })));
+    } catch (error) {
+      throw translated(error);
+    }
     isCopying = false;
   }
   const close = async (): Promise<void> => {
@@ -52,10 +57,10 @@ export async function openReadSnapshot(database: Database): Promise<ReadSnapshot
     await client.query('begin isolation level repeatable read read only');
   } catch (error) {
     await close();
-    throw error;
+    throw translated(error);
   }
   return {
-    query: async (statement, values = []) => (await turns.query(statement, [...values])).rows,
+    query: async (statement, values = []) => (await turns.query(statement, [...values]).catch(rethrow)).rows,
     copy,
     close,
   };

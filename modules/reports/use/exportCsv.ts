@@ -1,5 +1,4 @@
-import { isStatementTimeout } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
+import { isStatementTimeout } from '../../../db/outage.ts';
 import { zoneNamed } from '../../../platform/calendar.ts';
 import type { HeavyWork } from '../../../platform/pacing/heavy.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -71,12 +70,12 @@ export async function exportCsv(
   try {
     const frame = frameOf(deps, site, asked);
     const { window } = frame;
-    const snapshot = await atDatabase(() => openReadSnapshot(deps.database));
+    const snapshot = await openReadSnapshot(deps.database);
     let closing: Promise<void> | null = null;
     const close = (): Promise<void> => (closing ??= snapshot.close().finally(giveBack));
     try {
-      const scope = await atDatabase(() => scopeOf(snapshot, site.tenantId, asked, window));
-      const found = await atDatabase(() => countLegs(snapshot, scope, window, MAX_EXPORT_ROWS));
+      const scope = await scopeOf(snapshot, site.tenantId, asked, window);
+      const found = await countLegs(snapshot, scope, window, MAX_EXPORT_ROWS);
       const rowCount = Math.min(found, MAX_EXPORT_ROWS);
       const chunks = place.readAtPace(
         closeAtEnd(csvChunks(snapshot, scope, window, asked.hasMark ? BYTE_ORDER_MARK : ''), close),
@@ -106,7 +105,7 @@ async function* closeAtEnd<T>(chunks: AsyncIterable<T>, close: () => Promise<voi
   try {
     yield* chunks;
   } catch (error) {
-    if (!isStatementTimeout(error)) return await atDatabase(() => Promise.reject(error));
+    if (!isStatementTimeout(error)) throw error;
     throw new ServiceError(
       'overloaded',
       `the database ended this export; a download may take at most ${MAX_DOWNLOAD_MS / 60_000} minutes`,

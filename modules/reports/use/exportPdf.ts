@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../db/outage.ts';
 import type { HeavyWork } from '../../../platform/pacing/heavy.ts';
 import { openReadSnapshot } from '../store/snapshot.ts';
 import { MAX_EXPORT_ROWS, newestLegs } from './exportCsv.ts';
@@ -27,24 +26,21 @@ export async function exportPdf(
   try {
     const frame = frameOf(deps, site, asked);
     const { authorId } = asked;
-    const read = await atDatabase(async () => {
-      const snapshot = await openReadSnapshot(deps.database);
-      try {
-        const found = await readStatement(snapshot, { site, authorId, frame });
-        const started = (deps.startDrawing ?? startDrawing)();
-        drawing = started;
-        if (authorId === null) {
-          const rows = newestLegs(snapshot, site.tenantId, frame.window);
-          for await (const piece of inPieces(rows, PIECE_BYTES)) await started.addRows(piece);
-        }
-        return { found, started };
-      } finally {
-        await snapshot.close();
+    const snapshot = await openReadSnapshot(deps.database);
+    let found: Awaited<ReturnType<typeof readStatement>>;
+    try {
+      found = await readStatement(snapshot, { site, authorId, frame });
+      drawing = (deps.startDrawing ?? startDrawing)();
+      if (authorId === null) {
+        const rows = newestLegs(snapshot, site.tenantId, frame.window);
+        for await (const piece of inPieces(rows, PIECE_BYTES)) await drawing.addRows(piece);
       }
-    });
-    return { ...frame, bytes: await read.started.draw(read.found, authorId === null ? MAX_EXPORT_ROWS : null) };
+    } finally {
+      await snapshot.close();
+    }
+    return { ...frame, bytes: await drawing.draw(found, authorId === null ? MAX_EXPORT_ROWS : null) };
   } finally {
-    await (drawing as Drawing | null)?.end();
+    await drawing?.end();
     giveBack();
   }
 }

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { Zip, ZipPassThrough } from 'fflate';
-import { atDatabase } from '../../../db/outage.ts';
 import { csvRows } from '../../../platform/csv.ts';
 import type { FilePlace, HeavyPiece, HeavyWork } from '../../../platform/pacing/heavy.ts';
 import { siteName } from '../../../platform/pacing/heavy.ts';
@@ -62,7 +61,7 @@ export async function exportZip(
     const now = frameOf(deps, site, asked);
     // One end for all documents, however long they take.
     const frame = { ...now, window: { ...now.window, toMs: now.window.toMs ?? now.generatedAtMs } };
-    const sums = await atDatabase(() => deps.database.transaction((sql) => sumAuthors(sql, site.tenantId, frame.window)));
+    const sums = await deps.database.transaction((sql) => sumAuthors(sql, site.tenantId, frame.window));
     const authors = authorsOf(sums);
     const parts = zipParts(authors.length);
     if (asked.part > parts) {
@@ -156,10 +155,8 @@ async function waitForTurn(heavy: HeavyWork, piece: HeavyPiece, over: AbortSigna
 }
 
 async function drawOne({ database }: ReportDeps, of: StatementOf): Promise<Uint8Array> {
-  const report = await atDatabase(async () => {
-    const snapshot = await openReadSnapshot(database);
-    return await readStatement(snapshot, of).finally(() => snapshot.close());
-  });
+  const snapshot = await openReadSnapshot(database);
+  const report = await readStatement(snapshot, of).finally(() => snapshot.close());
   const drawing = startDrawing();
   return await drawing.draw(report, null).finally(() => drawing.end());
 }

@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { ReadableWindow } from '../../kernel/time/window.ts';
 import type { SiteWindow } from '../store/earnings/crossings.ts';
@@ -47,32 +46,30 @@ export async function readSitesEarnings(
       },
     );
   }
-  return await atDatabase(() =>
-    deps.database.transaction(async (sql) => {
-      const plans = await listPlans(sql, tenantIds);
-      const known = tenantIds.filter((tenantId) => plans.has(tenantId));
-      const sites = known.map((tenantId) => ({ tenantId, hosts: [], plan: plans.get(tenantId) ?? null }));
-      const frames = sites.map((site) => frameOf(deps, site, asked));
-      const windows = frames.map(({ window }) => window);
-      const now = await totalsOf(sql, known, windows);
-      const before = compare
-        ? await totalsOf(
-            sql,
-            known,
-            frames.map((frame, n) => comparedWindow(asked, frame, sites[n] as (typeof sites)[number])),
-          )
-        : null;
-      const each = known.map((tenantId, n): SiteEarnings => {
-        return { tenantId, window: windows[n] as ReadableWindow, ...(now[n] as Totals), previous: before?.[n] ?? null };
-      });
-      return {
-        generatedAtMs: frames[0]?.generatedAtMs ?? deps.clock(),
-        totals: together(now),
-        previous: before && together(before),
-        sites: each.toSorted(mostFirst),
-      };
-    }, 'repeatable read read only'),
-  );
+  return await deps.database.transaction(async (sql) => {
+    const plans = await listPlans(sql, tenantIds);
+    const known = tenantIds.filter((tenantId) => plans.has(tenantId));
+    const sites = known.map((tenantId) => ({ tenantId, hosts: [], plan: plans.get(tenantId) ?? null }));
+    const frames = sites.map((site) => frameOf(deps, site, asked));
+    const windows = frames.map(({ window }) => window);
+    const now = await totalsOf(sql, known, windows);
+    const before = compare
+      ? await totalsOf(
+          sql,
+          known,
+          frames.map((frame, n) => comparedWindow(asked, frame, sites[n] as (typeof sites)[number])),
+        )
+      : null;
+    const each = known.map((tenantId, n): SiteEarnings => {
+      return { tenantId, window: windows[n] as ReadableWindow, ...(now[n] as Totals), previous: before?.[n] ?? null };
+    });
+    return {
+      generatedAtMs: frames[0]?.generatedAtMs ?? deps.clock(),
+      totals: together(now),
+      previous: before && together(before),
+      sites: each.toSorted(mostFirst),
+    };
+  }, 'repeatable read read only');
 }
 
 /** The totals of each site in its window, in their order. */

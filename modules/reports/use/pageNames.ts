@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../db/outage.ts';
 import { articleOf, isLicenceSlug } from '../../kernel/pages/resource.ts';
 import type { ReadingDeps } from '../../paging/use/deps.ts';
 import type { NamedBy } from '../store/earnings/titles.ts';
@@ -29,7 +28,7 @@ const WEB = /^https?:\/\//;
  */
 export async function namePages({ reading }: ReadingDeps, tenantId: string, pages: readonly AskedPage[]): Promise<PageName[]> {
   const named = pages.filter(({ slug }) => !isLicenceSlug(slug));
-  const { facts, articlePrefixes } = await atDatabase(() => listPageFacts(reading, tenantId, named));
+  const { facts, articlePrefixes } = await listPageFacts(reading, tenantId, named);
   const names = new Map<AskedPage, PageName>();
   for (const [n, page] of named.entries()) {
     const { title = null, path = null, resource = null } = facts[n] ?? {};

@@ -1,5 +1,4 @@
 import type { Sql } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { plainSlug } from '../../kernel/pages/resource.ts';
 import { readCataloguedPages } from '../../licences/store/offering.ts';
@@ -94,14 +93,12 @@ function creditsOf(pricing: Pricing, { page }: PlannedChange): Partial<Pricing> 
 }
 
 async function readPrices({ reading }: PriceListDeps, tenantId: string) {
-  return await atDatabase(() =>
-    reading.transaction(async (sql: Sql) => {
-      const [pricing, version] = [await findPricing(sql, tenantId), await findVersion(sql, tenantId)];
-      if (pricing === null || version === null) throw new ServiceError('not_found', 'there is no such site');
-      const catalogueVersion = (await hasImportedCredits(sql, tenantId)) ? version : null;
-      const found = await readCataloguedPages(sql, tenantId, LISTED_PAGES + 1);
-      const isWhole = found.length <= LISTED_PAGES;
-      return { pricing, version, catalogueVersion, imported: found.slice(0, LISTED_PAGES), isWhole };
-    }, 'repeatable read read only'),
-  );
+  return await reading.transaction(async (sql: Sql) => {
+    const [pricing, version] = [await findPricing(sql, tenantId), await findVersion(sql, tenantId)];
+    if (pricing === null || version === null) throw new ServiceError('not_found', 'there is no such site');
+    const catalogueVersion = (await hasImportedCredits(sql, tenantId)) ? version : null;
+    const found = await readCataloguedPages(sql, tenantId, LISTED_PAGES + 1);
+    const isWhole = found.length <= LISTED_PAGES;
+    return { pricing, version, catalogueVersion, imported: found.slice(0, LISTED_PAGES), isWhole };
+  }, 'repeatable read read only');
 }

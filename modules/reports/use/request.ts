@@ -1,6 +1,5 @@
 import type { Database, Sql } from '../../../db/database.ts';
 import { retryConflicts } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Plan } from '../../kernel/access/key.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 import type { ReadableWindow, Span } from '../../kernel/time/window.ts';
@@ -76,7 +75,7 @@ type ReportWork<T> = (sql: Sql, frame: ReportFrame) => Promise<T>;
 /** Runs a report on one snapshot of the database (safety 23). Throws database_unavailable. */
 export function readReport<T>(deps: ReportDeps, site: ReportSite, asked: AskedWindow, work: ReportWork<T>): Promise<T> {
   const frame = frameOf(deps, site, asked);
-  return atDatabase(() => deps.database.transaction((sql) => work(sql, frame), 'repeatable read read only'));
+  return deps.database.transaction((sql) => work(sql, frame), 'repeatable read read only');
 }
 
 /**
@@ -90,7 +89,7 @@ export async function readShortReport<T>(
   work: ReportWork<T>,
 ): Promise<T> {
   const frame = frameOf(deps, site, asked);
-  const alone = await atDatabase(() => retryConflicts(() => askOnce(deps.database, (sql) => work(sql, frame))));
+  const alone = await retryConflicts(() => askOnce(deps.database, (sql) => work(sql, frame)));
   return alone === ANOTHER ? await readReport(deps, site, asked, work) : alone;
 }
 

@@ -4,10 +4,10 @@ import type { Owner } from '../../identity/use/owners/authenticate.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { SiteCall } from '../../tenants/use/change.ts';
 import { changeSite } from '../../tenants/use/change.ts';
-import type { LinkDeps, LinkReader } from './linkTokens.ts';
-import { readLink, signLink } from './linkTokens.ts';
+import type { LinkDeps, LinkMaker, LinkReader } from './linkTokens.ts';
+import { readLink, requireOrigin, signLink } from './linkTokens.ts';
 
-/** How long a link to rows is valid unless told, and at most, in hours: it stands in logs of whoever it passes. */
+/** How long a link to rows is valid unless told, and at most, in hours: proxies on its way log it. */
 export const ROWS_LINK_HOURS = 24;
 export const MAX_ROWS_LINK_HOURS = 168;
 /** Characters of the query and its variables together, as JSON: they are in the link. */
@@ -18,12 +18,9 @@ const HOUR_SECONDS = 3_600;
 const SIGNED_AS = 'rows';
 
 /** A query of one site whose rows a link gives. */
-export interface LinkedRows {
-  readonly tenantId: string;
+export interface LinkedRows extends LinkMaker {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Who made the link, and by what: it gives rows for as long as that still lets him in. */
-  readonly origin: NonNullable<Owner['origin']>;
 }
 
 /** What links are made with. */
@@ -53,9 +50,7 @@ export async function makeRowsLink(
     const sentence = `query: with its variables it must not be longer than ${MAX_ROWS_QUERY_CHARS} characters`;
     throw new ServiceError('invalid_parameter', sentence, { parameter: 'query' });
   }
-  const { tenantId, origin } = call;
-  if (!origin) throw new ServiceError('scope_missing', 'only an owner who shows his own credential makes a link to rows');
-  const says: Said = { svc: { tenantId, query, variables, origin } };
+  const says: Said = { svc: { tenantId: call.tenantId, query, variables, origin: requireOrigin(call) } };
   const { token, expiresAtMs } = await signLink(deps, SIGNED_AS, says, hours * HOUR_SECONDS);
   if (token.length > MAX_JWS_CHARS) {
     const sentence =
@@ -72,12 +67,12 @@ export async function makeRowsLink(
 }
 
 /**
- * The query that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; looks at nothing but the token, so that
- * whoever gives the rows asks whether its `origin` still lets its maker in.
+ * The query that a link's token is for. Throws not_found for one that is not ours, or has ended by its time; looks at nothing but the token, and the
+ * caller asks whether its maker could still make it (`siteOfLink`).
  */
 export async function linkedRows(deps: LinkReader, token: string): Promise<LinkedRows> {
   const said = await readLink<Said>(deps, SIGNED_AS, token);
-  if (said?.svc.origin === undefined) throw linkEnded(); // also one that was signed before links said who made them
+  if (said === null) throw linkEnded();
   return said.svc;
 }
 

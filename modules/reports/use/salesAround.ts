@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../db/outage.ts';
 import type { Plan } from '../../kernel/access/key.ts';
 import type { Span } from '../../kernel/time/window.ts';
 import { isEmpty, readableWindow } from '../../kernel/time/window.ts';
@@ -37,12 +36,10 @@ export async function readSalesAround(
     .map((span) => readableWindow(span, plan, nowMs));
   const asked = spans.flatMap((span, place) => (isEmpty(span) ? [] : [{ span, place }]));
   const scope = { tenantId, host: null, kind: null };
-  const sums = await atDatabase(() =>
-    sumEach(
-      reading,
-      scope,
-      asked.map(({ span }) => span),
-    ),
+  const sums = await sumEach(
+    reading,
+    scope,
+    asked.map(({ span }) => span),
   );
   const byPlace = Map.groupBy(sums, ({ place }) => asked[place]?.place);
   const all = spans.map(({ fromMs, toMs }, place): SalesOf => ({ fromMs, toMs, ...add(byPlace.get(place) ?? []) }));

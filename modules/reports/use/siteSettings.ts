@@ -1,6 +1,5 @@
 /** What an owner decided of a site, as it holds now; graphql/** shows it. */
 
-import { atDatabase } from '../../../db/outage.ts';
 import type { EnforcementSettings } from '../../gate/rules/enforcement.ts';
 import { DEFAULT_ENFORCEMENT } from '../../gate/rules/enforcement.ts';
 import { findEnforcement } from '../../gate/store/enforcement.ts';
@@ -22,25 +21,25 @@ type Reading = Pick<ReadingDeps, 'reading'>;
 
 /** What a site's gate decides by, as `changeGate` sets it. Throws database_unavailable. */
 export async function readGate({ reading }: Reading, tenantId: string): Promise<EnforcementSettings> {
-  return (await atDatabase(() => findEnforcement(reading, tenantId))) ?? DEFAULT_ENFORCEMENT;
+  return (await findEnforcement(reading, tenantId)) ?? DEFAULT_ENFORCEMENT;
 }
 
 /** Whether a site sells training, and what its periods cost; null: the usual factors. Throws database_unavailable. */
 export function readLicenceRules({ reading }: Reading, tenantId: string): Promise<LicenceRules> {
-  return atDatabase(() => readOfferingRules(reading, tenantId));
+  return readOfferingRules(reading, tenantId);
 }
 
 /** The networks a site's owner chose; null: never chosen. Throws database_unavailable. */
 export function readNetworks({ reading }: Reading, tenantId: string): Promise<readonly string[] | null> {
-  return atDatabase(() => findChosenNetworks(reading, tenantId));
+  return findChosenNetworks(reading, tenantId);
 }
 
 /** Where a site's alerts go by e-mail; null: nowhere. Throws database_unavailable. */
 export function readAlertAddress({ reading }: Reading, tenantId: string): Promise<AlertAddress | null> {
-  return atDatabase(() => findAlertAddress(reading, tenantId));
+  return findAlertAddress(reading, tenantId);
 }
 
 /** What a site says of itself in the public list, and whether it relays; null: it is not in it. Throws database_unavailable. */
 export function readDiscovery({ reading }: Reading, tenantId: string): Promise<OwnListing | null> {
-  return atDatabase(() => findListing(reading, tenantId));
+  return findListing(reading, tenantId);
 }

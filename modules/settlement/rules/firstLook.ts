@@ -8,7 +8,7 @@ export function wasUsedBefore(look: { readonly used: boolean } | null): boolean 
 
 /**
  * For so long after `admin recover` found it on the chain, an authorization that our own transaction carried before a restore lost its row is
- * taken for a purchase of its recipient and value. Its signature is public by then: whoever is first has one page for it, at a site that sold
+ * taken for a purchase of its recipient and value. Its signature is public by then: the first to present it gets one page, at a site that sold
  * under this recipient; a licence only the account of the payer's wallet (modules/settlement/store/lostSettlements.ts).
  */
 export const LOST_HONOURED_HOURS = 24;

@@ -16,8 +16,8 @@ export interface FlushOffer {
 }
 
 /**
- * True when a split holds at least the lowest price and more than its gas is worth. Whoever sends less than that there spends none of our
- * gas, however many splits he sends it to; it stays where it is until more has come.
+ * True when a split holds at least the lowest price and more than its gas is worth. Smaller amounts cost us no
+ * gas, however many splits they are sent to; they stay there until more has come.
  */
 export function isFlushWorth({ balanceMicro, costWei, nativePriceMicro, floorMicro }: FlushOffer): boolean {
   return balanceMicro >= floorMicro && balanceMicro * COIN_WEI > costWei * nativePriceMicro;
@@ -36,7 +36,7 @@ export function isHalfLeft(usedWei: bigint, budgetWei: bigint | null): boolean {
 
 /**
  * The sites that bear a flush, in equal parts: those that sell through the split and have used less than half of their day's gas. The
- * other half is kept for sales, so that whoever has money sent around between wallets of his own cannot close a site's till by it. Nobody:
+ * other half is kept for sales, so that an author who sends money around between his own wallets cannot stop a site's sales. Empty:
  * the money stays until a site has room again, the next day at the latest.
  */
 export function flushPayers(sellers: readonly FlushSeller[], budgetWeiPerDay: bigint | null): readonly string[] {

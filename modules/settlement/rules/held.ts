@@ -4,7 +4,7 @@ import type { PaymentState } from '../../kernel/payment/state.ts';
 import { isSettled } from '../../kernel/payment/state.ts';
 import { isLeading } from './guard.ts';
 
-/** A payment of one purchase (payer, resource, kind, mode and amount), as whoever decides the held ones sees it under its lock. */
+/** A payment of one purchase (payer, resource, kind, mode and amount), as the code that decides held payments reads it under its lock. */
 export interface Waiting {
   readonly paymentId: string;
   readonly state: PaymentState;

@@ -31,7 +31,7 @@ export interface Moment {
 /** What happened to a payment, and what is worth keeping beside the event. */
 export interface Verdict {
   readonly event: PaymentEvent;
-  /** The reason in the words of whoever gave it. */
+  /** The reason in the words of its source. */
   readonly rawReason?: string;
   /** What the caller is told. */
   readonly sentence?: string;

@@ -1,7 +1,7 @@
 import type { AlertKind } from '../../../db/alerts.ts';
 import { raiseAlert } from '../../../db/alerts.ts';
 import type { Database, Sql } from '../../../db/database.ts';
-import { isTransientError } from '../../../db/database.ts';
+import { isTransientError } from '../../../db/outage.ts';
 import type { PaymentFacts } from '../../kernel/payment/state.ts';
 import { isUndecided } from '../../kernel/payment/state.ts';
 import type { PaymentEffect, PaymentEvent } from '../rules/machine.ts';
@@ -29,6 +29,8 @@ export interface Occurrence extends PaymentRef {
   readonly blockTime?: Date;
   /** It cost gas for nothing, and its payer is counted for it together with the decision (safety 19). */
   readonly strike?: true;
+  /** It is proven by a transaction that is none of ours, and was not settled before. */
+  readonly frontRun?: true;
 }
 
 /** One decision that changed a payment. */

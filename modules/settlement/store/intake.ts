@@ -58,7 +58,7 @@ const STATE = [
 ] as const;
 
 /**
- * What intake found: a first row, an earlier one of the same authorization (whoever's it is), a budget that refuses it, or a request key that
+ * What intake found: a first row, an earlier one of the same authorization (of any site), a budget that refuses it, or a request key that
  * belongs to another authorization.
  */
 export type Intake =
@@ -79,7 +79,7 @@ export interface IntakeItem {
   readonly guard: (siblings: readonly Sibling[], sql: Sql) => GuardDecision | Promise<GuardDecision>;
   /** The request keys that it was shown with; with its row they become those of its authorization, for a day. None unless told. */
   readonly requestKeys?: readonly string[];
-  /** The trace that it belongs to (W3C Trace Context), for whoever sends it. */
+  /** The trace that it belongs to (W3C Trace Context), continued by the worker that sends it. */
   readonly trace?: string | null;
 }
 
@@ -204,7 +204,7 @@ async function claimAuthorizations(sql: Sql, payments: readonly NewPayment[]): P
   return new Set(rows.map((row) => row.payment_id));
 }
 
-/** What an authorization is known by: it settles once, whoever sells with it. */
+/** What identifies an authorization: it settles once, across all sites. */
 export interface AuthorizationKey {
   readonly network: string;
   readonly asset: string;

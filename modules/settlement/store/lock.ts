@@ -15,8 +15,8 @@ export function buyerOf({ purpose, accountId, payer }: PurchaseKey): string {
 export const BUYER_SQL = "case when purpose = 'licence' and account_id is not null then account_id::text else payer end";
 
 /**
- * A query that locks the purchases that `query` gives (`payer`: whose they are), each once, in the one order in which several are locked,
- * whoever locks them (safety 14). The locks are Postgres' own, without a row, and held until the database transaction ends.
+ * A query that locks the purchases that `query` gives (`payer`: whose they are), each once, in the one order that all
+ * callers use (safety 14). The locks are Postgres' own, without a row, and held until the database transaction ends.
  */
 export function lockPurchasesSql(query: string): string {
   return `select lock_purchase(tenant_id, payer, resource_key, kind) from (

@@ -203,7 +203,7 @@ export async function hasOpenFlush(sql: Sql, network: string): Promise<boolean> 
   return open.length > 0;
 }
 
-/** How long a claim holds its batch, milliseconds: whoever claims starts its workflow meanwhile. Without one nobody will hold it. */
+/** How long a claim holds its batch, milliseconds, in which the claimant starts its workflow. A batch without a workflow is not held. */
 export function claimHoldMs(workflowId: string | null): number {
   return workflowId === null ? 0 : 5_000;
 }

@@ -17,7 +17,7 @@ export const KEYED = "tenant_id, payment_id, '', 'live', '', '', 0, now(),";
  * (`decisionTime`), read under the purchase's lock and so later than `accepted_at` of everything that waited for it; `settled_at` is
  * set once. What settles becomes final with its batch, unless that is final already: its row is kept from becoming so until this
  * database transaction ends. What settles while its caller waits gets its licence here, issued now, once (safety 13); none where
- * its key was retired since. Who waits for decisions is told at the commit, and so is whoever sends, of what goes out (again).
+ * its key was retired since. The commit notifies those who wait for decisions, and the workers of what goes out (again).
  */
 export async function writeStates(sql: Sql, changes: readonly Change[]): Promise<void> {
   const rows = [...Map.groupBy(changes, (change) => change.payment.paymentId).values()].map(rowOf);

@@ -46,7 +46,7 @@ export type StartBatch = (batch: ClaimedBatch, options?: StartOptions) => Promis
 
 /** How a workflow is started. */
 export interface StartOptions {
-  /** It is there at once, and does nothing for so long: whoever started it is at work. */
+  /** The workflow exists at once, and does nothing for this long, while its starter works. */
   readonly idleMs?: number;
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { atDatabase } from '../../../db/outage.ts';
 import { signByThrowaway } from '../../../platform/chain/signature/throwaway.ts';
 import type { Outbound } from '../../../platform/outbound/outbound.ts';
 import { TEST_BOT } from '../../gate/rules/agent.ts';
@@ -79,7 +78,7 @@ export async function testPurchase(
   const { tenantId } = call;
   const { slug, host } = page;
   const counted = { tenantId, host: host ?? '', atMs: deps.clock() };
-  if (!(await atDatabase(() => admitLook(deps.database, counted, deps.hosts.caps.perHour)))) {
+  if (!(await admitLook(deps.database, counted, deps.hosts.caps.perHour))) {
     throw new ServiceError('throttled', 'too many test purchases were made this hour', { retryAfterSeconds: 120 });
   }
   const played = await play(deps, tenantId, page);
@@ -133,7 +132,7 @@ async function letIn(deps: TestPurchaseDeps, tenantId: string): Promise<readonly
   if (!deps.testKeysEnabled) {
     throw new StepFailed('test keys are off in this service: ask the operator for TEST_KEYS_ENABLED=true');
   }
-  const gate = await atDatabase(() => findGate(deps.database, tenantId));
+  const gate = await findGate(deps.database, tenantId);
   if (!gate) throw new ServiceError('not_found', 'there is no such site');
   const times = { expiresAtMs: null, revokedAtMs: null };
   const key: KeyState = { ...gate, ...times, tenantId, keyId: randomUUID(), mode: 'mock', scopes: ['tenant.read'] };

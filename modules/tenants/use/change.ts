@@ -1,6 +1,5 @@
 import type { Sql, Transactional } from '../../../db/database.ts';
 import { joinTransaction } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Actor } from '../../kernel/access/auditEntry.ts';
 import { differenceOf } from '../../kernel/access/auditEntry.ts';
 import type { TenantStatus } from '../../kernel/access/key.ts';
@@ -53,14 +52,12 @@ export async function changeSite<T>(
   { actor, tenantId, ifVersion }: SiteCall,
   change: SiteChange<T>,
 ): Promise<T> {
-  return await atDatabase(() =>
-    deps.database.transaction(async (sql) => {
-      const site = await lockTenant(sql, tenantId);
-      requireOpen(change.mayBeClosed && site?.status === 'closed' ? 'active' : (site?.status ?? null), actor);
-      requireVersion(site?.version, ifVersion);
-      return await audited(sql, change, (entry) => insertAuditEntry(sql, { tenantId, actor, ...entry }));
-    }),
-  );
+  return await deps.database.transaction(async (sql) => {
+    const site = await lockTenant(sql, tenantId);
+    requireOpen(change.mayBeClosed && site?.status === 'closed' ? 'active' : (site?.status ?? null), actor);
+    requireVersion(site?.version, ifVersion);
+    return await audited(sql, change, (entry) => insertAuditEntry(sql, { tenantId, actor, ...entry }));
+  });
 }
 
 /**
@@ -81,7 +78,7 @@ export async function audited<T>(
 
 /** Refuses a site that is not open to this actor's changes; for work that has to be done before or outside a change. */
 export async function requireOpenSite(deps: { readonly database: Transactional }, { actor, tenantId }: SiteCall): Promise<void> {
-  const site = await atDatabase(() => deps.database.transaction((sql) => lockTenant(sql, tenantId)));
+  const site = await deps.database.transaction((sql) => lockTenant(sql, tenantId));
   requireOpen(site?.status ?? null, actor);
 }
 

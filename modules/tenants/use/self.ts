@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { chargedPrices } from '../../pricing/rules/pricing.ts';
 import type { TenantSelf } from '../store/self.ts';
@@ -13,7 +12,7 @@ export async function describeTenant(
   { database, priceFloorMicro }: { readonly database: Database; readonly priceFloorMicro: bigint },
   tenantId: string,
 ): Promise<TenantSelf> {
-  const tenant = await atDatabase(() => findTenantSelf(database, tenantId));
+  const tenant = await findTenantSelf(database, tenantId);
   if (!tenant) throw new ServiceError('not_found', 'there is no such site');
   return { ...tenant, ...chargedPrices(tenant, priceFloorMicro) };
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Transactional } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import type { Networks } from '../../../platform/chain/network.ts';
 import { checkOutboundUrl } from '../../../platform/outbound/url.ts';
 import type { Plan, TenantStatus } from '../../kernel/access/key.ts';
@@ -68,7 +67,7 @@ export async function createTenant(deps: TenantDeps, input: TenantInput): Promis
     pricing,
   };
   try {
-    await atDatabase(() => insertTenant(deps.database, row, new Date()));
+    await insertTenant(deps.database, row, new Date());
   } catch (error) {
     if ((error as { code?: unknown }).code === '23505') throw new ServiceError('conflict', 'a host or the id is taken');
     throw error;
@@ -84,13 +83,11 @@ export async function setPricing(
   deps: TenantDeps,
   request: { readonly tenantId: string; readonly pricing: Partial<PricingInput> },
 ): Promise<{ readonly version: number }> {
-  const result = await atDatabase(() =>
-    replacePricing(deps.database, request.tenantId, new Date(), (current) => {
-      const next = completePricing({ ...current, ...request.pricing });
-      requirePricing(deps, next, request.pricing);
-      return next;
-    }),
-  );
+  const result = await replacePricing(deps.database, request.tenantId, new Date(), (current) => {
+    const next = completePricing({ ...current, ...request.pricing });
+    requirePricing(deps, next, request.pricing);
+    return next;
+  });
   if (!result) throw new ServiceError('not_found', 'there is no such site');
   return result;
 }
@@ -100,7 +97,7 @@ export async function setTenantStatus(
   deps: Pick<TenantDeps, 'database'>,
   { tenantId, status }: { readonly tenantId: string; readonly status: TenantStatus },
 ): Promise<void> {
-  if (await atDatabase(() => updateTenant(deps.database, tenantId, { status }, new Date()))) return;
+  if (await updateTenant(deps.database, tenantId, { status }, new Date())) return;
   throw new ServiceError('not_found', 'there is no such site');
 }
 
@@ -109,7 +106,7 @@ export async function setTenantPlan(
   deps: Pick<TenantDeps, 'database'>,
   { tenantId, plan }: { readonly tenantId: string; readonly plan: Plan | null },
 ): Promise<void> {
-  if (await atDatabase(() => updateTenant(deps.database, tenantId, { plan }, new Date()))) return;
+  if (await updateTenant(deps.database, tenantId, { plan }, new Date())) return;
   throw new ServiceError('not_found', 'there is no such site');
 }
 

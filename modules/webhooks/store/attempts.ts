@@ -37,8 +37,8 @@ export interface WrittenAttempts {
 }
 
 /**
- * Writes the ends of attempts in one statement: state, log, the slot, the endpoint's health. Whoever has lost the lease in the
- * meantime writes nothing, unless it delivered. A success ends an endpoint's cooling. Run it in a database transaction.
+ * Writes the ends of attempts in one statement: state, log, the slot, the endpoint's health. A process that has lost the lease
+ * meanwhile writes nothing, unless it delivered. A success ends an endpoint's cooling. Run it in a database transaction.
  */
 export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]): Promise<WrittenAttempts> {
   const rows = await sql.query<EndpointRef & { readonly lostId: string | null }>(

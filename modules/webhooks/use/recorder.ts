@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/database.ts';
-import { isDatabaseOutage } from '../../../db/database.ts';
+import { isDatabaseOutage } from '../../../db/outage.ts';
 import { gathered } from '../../../platform/pacing/gather.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { AttemptRecord, WrittenAttempts } from '../store/attempts.ts';

@@ -14,7 +14,7 @@ const MOST_AT_ONCE = 20;
 /**
  * One step for a receiver that does not answer (safety 21), for its workflow: makes the attempts that are due, then the probe if the
  * endpoint cools, and says what waits. A step that is made again, because a worker died, does what is due then: an attempt is
- * recorded once, whoever made it, and one that was not recorded waits for the end of its lease.
+ * recorded once, by whichever worker made it, and one that was not recorded waits for the end of its lease.
  */
 export async function retryDue(deps: WebhookDeps, recorder: Recorder, input: RetryStart): Promise<RetryOutcome> {
   let receiver = await readReceiver(deps.database, input);

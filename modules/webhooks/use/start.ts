@@ -23,6 +23,7 @@ export async function ensureDispatchers(
       workflowId: `dispatchWebhooks:${shard}`,
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowTaskTimeout: TASK_TIMEOUT,
+      staticSummary: `first attempts of webhook deliveries, part ${shard + 1} of ${options.shards}`,
       args: [{ shard }],
     });
   }

@@ -4,7 +4,7 @@ export async function bodyOf(response: Response, mostBytes: number): Promise<Buf
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    // Whoever leaves the loop cuts the connection.
+    // Leaving the loop closes the connection.
     if (size > mostBytes) return null;
     chunks.push(chunk);
   }

@@ -203,7 +203,7 @@ export interface QuoteRequest {
   readonly terms?: string;
   /** Stands in the offer as the reason of a refusal. */
   readonly error?: string;
-  /** With it the offer declares what a wallet may sign that bought the page: of whoever hands SIGN-IN-WITH-X on (`prove`). */
+  /** The offer then says what a wallet that bought the page may sign; set by gates that forward SIGN-IN-WITH-X (`prove`). */
   readonly signIn?: '1';
 }
 

@@ -1,7 +1,7 @@
 /**
  * Documents about the site that the service makes, at the addresses where agents look for them. The site's own answer wins; ours stands where it
  * has none, and those that speak in the publisher's name stand only where the site says so. What bounds the cost: one call in a minute for each
- * document and host of the site, whoever asks how often. Once there is a copy nobody waits for the service: the next one is read behind it.
+ * document and host of the site, however often they are requested. Once there is a copy nobody waits for the service: the next one is read behind it.
  */
 import type { Answer } from './answers.ts';
 import type { Client } from './client.ts';

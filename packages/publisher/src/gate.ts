@@ -210,7 +210,7 @@ function letsThrough<Request>(parts: Parts<Request>, request: SiteRequest<Reques
   return true;
 }
 
-/** What the package itself answers, whoever asks; null for nothing. */
+/** What the package itself answers, to any caller; null for nothing. */
 async function ownRuling<Request>(parts: Parts<Request>, request: SiteRequest<Request>): Promise<Ruling | null> {
   if (isPreflight(request)) {
     return parts.routes(await parts.config.first(), request).isScoped ? { act: 'answer', answer: preflightAnswer() } : null;
@@ -258,8 +258,10 @@ function lookOf<Request>(parts: Parts<Request>, request: SiteRequest<Request>, j
   const asReader: Judgement = { ...judgement, decision: { act: 'serve', as: 'open' } };
   if (page === null) {
     if (!isAside) return null;
-    told(asReader);
-    return { act: 'serve', headers: null };
+    // Which page it is, only the site's router knows: refused as for GET, or every other method would be a way round the price.
+    const refused: Judgement = { ...judgement, decision: { act: 'refuse', status: 400 } };
+    told(refused);
+    return carryOut(parts, request, refused);
   }
   const offer = async (): Promise<Answer | null> => {
     const offered = isAside ? await offerFor(parts, judgement, page, method) : judgement;

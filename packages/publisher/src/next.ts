@@ -1,7 +1,7 @@
 /**
  * For Next: `export const proxy = contentSettlement()` in proxy.ts for pages, `export const GET = contentSettlement().route(handler)` for a
- * route handler. A proxy cannot see the page that Next makes after it; so for whoever pays it asks its own server for it, and the page comes
- * before the money here, too.
+ * route handler. A proxy cannot see the page that Next makes after it; so for a buyer it asks its own server for it: here, too,
+ * the page is made before money moves.
  */
 import { waitAnswer } from './answers.ts';
 import type { FetchOptions, Handler } from './fetch.ts';

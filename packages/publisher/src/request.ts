@@ -23,7 +23,7 @@ export const PAYING: readonly string[] = [
   'crawler-exact-price',
   'accept-payment',
 ];
-/** What asks for a part of a page, or for none if it has not changed: whoever pays gets the page, all of it. */
+/** Headers that ask for a part of a page, or for none if it has not changed: a buyer gets the whole page. */
 export const PARTIAL = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'] as const;
 
 /** A payment that came with a request, or why there is none that counts. */

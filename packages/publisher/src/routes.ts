@@ -1,7 +1,7 @@
 /** Where requests lead: the address of a page as the service knows it, and whether the service has to be asked about it. */
 import { mayBeForm } from './core/forms.ts';
 import { Lru } from './core/lru.ts';
-import { isInScope, pathnameOf, plainPath, resourceOf, spellingsOf } from './core/page.ts';
+import { isInScope, lenientPath, pathnameOf, plainPath, resourceOf, spellingsOf } from './core/page.ts';
 import type { SiteConfig } from './knowing/siteConfig.ts';
 import type { SiteRequest } from './request.ts';
 
@@ -59,6 +59,8 @@ function routeOf(config: SiteConfig | null, target: string, origin: string | nul
   if (pathname === null) return { isScoped: config !== null, address: null };
   const path = plainPath(pathname);
   const isScoped = config !== null && isInScope(config, path);
+  // The service would take it for a page outside of the scope, which a router may not.
+  if (config !== null && !isScoped && isInScope(config, lenientPath(pathname))) return { isScoped: true, address: null };
   const resource = origin === null ? null : resourceOf(origin, path);
   if (origin === null || resource === null || resource.length > MAX_RESOURCE_CHARS) return { isScoped, address: null };
   const spellings = config ? spellingsOf(config.articlePrefixes, path) : [path];

@@ -103,7 +103,7 @@ const MISSING = 'missing';
 /** What a node gives for a transaction; null where it may be late. */
 type Vote = Decoded | typeof MISSING | typeof UNREADABLE | null;
 
-/** `safeAt`: the safe block that the transaction is said to be in; whoever has come that far and does not have it misses it. */
+/** `safeAt`: the safe block that the transaction is said to be in; a node that has come that far and does not have it misses it. */
 async function readVotes(
   rpc: Rpc,
   network: Pick<Network, 'asset' | 'router'>,

@@ -1,4 +1,4 @@
-/** The shape that a method's answers have, checked once, where an answer comes in: whoever reads it can rely on it. Pure. */
+/** The shape that a method's answers have, checked once, where an answer comes in, so that its readers can rely on it. Pure. */
 
 type Check = (value: unknown, params: readonly unknown[]) => boolean;
 

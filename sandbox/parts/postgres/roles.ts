@@ -26,7 +26,7 @@ export async function createDatabase(superUrl: string, name: string, template?: 
   });
 }
 
-/** Removes a database, cutting off whoever is connected. None of that name: nothing happens. */
+/** Drops a database and its open connections. Does nothing if there is none of that name. */
 export async function dropDatabase(superUrl: string, name: string): Promise<void> {
   await withClient(superUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`));
 }

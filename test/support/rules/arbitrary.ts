@@ -22,6 +22,8 @@ export function pricingOf(pricing: Partial<Pricing>): Pricing {
     creditsInline: null,
     creditsFreeSlugs: null,
     creditsApiUrl: null,
+    rules: null,
+    readAgainHours: null,
   };
   return { priceUsdc: '0.01', ...none, defaultPayee: { authorId: 'house', wallet: `0x${'1'.repeat(40)}` }, ...pricing };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
 import type { ServedBody } from '../../../packages/publisher/src/client.ts';
 import { Breaker } from '../../../packages/publisher/src/core/breaker.ts';
 import { openBodies } from '../../../packages/publisher/src/telling/bodies.ts';
@@ -47,4 +48,39 @@ test('words leave in the order of the sales, also when the hash of a long page t
   for (let n = 0; n < 8; n += 1) bodies.add(String(n), PAGE);
   await bodies.flush();
   expect(told.flat().map((one) => one.receiptId)).toEqual(['long', '0', '1', '2', '3', '4', '5', '6', '7']);
+});
+
+test('of pages that are sold at once sixteen MiB wait for their hash and no more, and one that is longer waits alone', async () => {
+  const { told, bodies } = queueFor();
+  const page = [Buffer.alloc(6 * 1_024 * 1_024)];
+  for (const name of ['a', 'b', 'c', 'd']) bodies.add(name, page);
+  bodies.add('small', PAGE);
+  await bodies.flush();
+  bodies.add('e', page);
+  await bodies.flush();
+  expect(told.flat().map(({ receiptId }) => receiptId)).toEqual(['a', 'b', 'small', 'e']);
+});
+
+test('however many compressed pages are sold at once, the coding of one is undone at a time, and of none beyond sixteen MiB', async () => {
+  const { told, bodies } = queueFor();
+  const zlib = process.getBuiltinModule('node:zlib');
+  const { createGunzip } = zlib;
+  let [open, mostOpen, bytes] = [0, 0, 0];
+  const spy = vi.spyOn(zlib, 'createGunzip').mockImplementation((options) => {
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    const decoder = createGunzip(options);
+    decoder.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    return decoder.once('close', () => (open -= 1));
+  });
+  try {
+    const [long, bomb] = [gzipSync(Buffer.alloc(4 * 1_024 * 1_024)), gzipSync(Buffer.alloc(64 * 1_024 * 1_024))];
+    for (let n = 0; n < 20; n += 1) bodies.add(`page ${n}`, [long], 'gzip');
+    bodies.add('bomb', [bomb], 'gzip');
+    await bodies.flush();
+  } finally {
+    spy.mockRestore();
+  }
+  expect([told.flat().length, told.flat().some(({ receiptId }) => receiptId === 'bomb'), mostOpen]).toEqual([20, false, 1]);
+  expect(bytes).toBeLessThan((20 * 4 + 17) * 1_024 * 1_024);
 });

@@ -1,4 +1,4 @@
-/** Markdown that is made of sold pages: what it costs a site's process, and that whoever paid gets the page in any case. */
+/** Markdown that is made of sold pages: what it costs a site's process, and that a buyer gets the page in any case. */
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openMarkdown } from '../../../packages/publisher/src/selling/markdown.ts';

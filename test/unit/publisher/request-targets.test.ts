@@ -6,26 +6,45 @@ import { connect } from 'node:net';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pathnameOf, plainPath, slugOf } from '../../../packages/publisher/src/core/page.ts';
+import { contentSettlement } from '../../../packages/publisher/src/express.ts';
+import { contentSettlement as forFetch } from '../../../packages/publisher/src/fetch.ts';
 import type { SiteConfig } from '../../../packages/publisher/src/knowing/siteConfig.ts';
 import { openRoutes } from '../../../packages/publisher/src/routes.ts';
+import { serviceThat } from '../../support/lying-service.ts';
+import { UA } from '../../support/publisher-site.ts';
 
-let server: Server;
+const settings = { serviceUrl: 'https://svc.example', apiKey: 'k', log: () => undefined, fetch: serviceThat({}) };
+const pages = express().all('/articles/:slug{/:part}', (request, response) => void response.send(request.params.slug));
+const open = createServer(pages);
+const gated = createServer(express().use(contentSettlement(settings)).use(pages));
 beforeAll(async () => {
-  const app = express().get('/articles/:slug{/:part}', (request, response) => void response.send(request.params.slug));
-  server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  for (const server of [open, gated]) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
-afterAll(() => new Promise((resolve) => server.close(resolve)));
+afterAll(async () => {
+  for (const server of [open, gated]) await new Promise((resolve) => server.close(resolve));
+});
 
-/** The page that Express sends for a request target, sent as it is; null for none. */
-function servedBy(target: string): Promise<string | null> {
+/** What Express answers to a request target, sent as it is. */
+function answerOf(
+  server: Server,
+  target: string,
+  { method = 'GET', agent = '' } = {},
+): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     let text = '';
     socket.on('data', (chunk) => (text += chunk)).on('error', reject);
-    socket.on('close', () => resolve(text.startsWith('HTTP/1.1 200') ? (text.split('\r\n\r\n')[1] ?? '') : null));
-    socket.write(`GET ${target} HTTP/1.1\r\nHost: alpha.example\r\nConnection: close\r\n\r\n`);
+    socket.on('close', () => resolve({ status: Number(text.slice(9, 12)), body: text.split('\r\n\r\n')[1] ?? '' }));
+    socket.write(
+      `${method} ${target} HTTP/1.1\r\nHost: alpha.example\r\nUser-Agent: ${agent}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    );
   });
+}
+
+/** The page that Express sends for a request target; null for none. */
+async function servedBy(target: string): Promise<string | null> {
+  const { status, body } = await answerOf(open, target);
+  return status === 200 ? body : null;
 }
 
 test.each([
@@ -67,6 +86,7 @@ test.each([
   '/articles/trio%C2%85',
   '/art%C3%ADculos/42%0A',
   '/articles/%00',
+  '/articles/trio%E2%80%A8',
 ])('the target %s hides a control character, which a page may read as none: agents do not get it', (target) => {
   expect(pathnameOf(target)).toBeNull();
   const config = { articlePrefixes: ['/articles/'], gateScope: { mode: 'prefixes' }, hosts: ['a'] } as unknown as SiteConfig;
@@ -96,3 +116,41 @@ test('where a request leads is read by its host and the settings of now, however
     expect(at(settings, 'a.example', `/articles/${'x'.repeat(2_100)}`)).toEqual({ isScoped: true, address: null });
   }
 });
+
+test.each([
+  '/articles/trio/..',
+  '/articles/trio/%2e%2E',
+  '/articles/trio/%2e',
+  '/articles/trio%0A',
+  '/articles/a%00b',
+  `/articles/trio/${'x'.repeat(2_100)}`,
+])(
+  'an agent is refused at the target %s, which names no page for certain, whatever its method; a person is served',
+  async (target) => {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      const { status, body } = await answerOf(gated, target, { method, agent: UA.agent });
+      expect([method, status, body.includes('trio')]).toEqual([method, 400, false]);
+    }
+    expect((await answerOf(gated, target, { method: 'POST', agent: UA.person })).status).toBe(200);
+  },
+);
+
+test.each(['/article%73/trio/%FF', '/%61rticles/trio%c0%ae', '/article%73/trio%'])(
+  'the target %s is an article to a router that decodes what it can, and to the service none: agents do not get it',
+  async (path) => {
+    const site = forFetch(settings)(() => new Response('trio', { headers: { 'content-type': 'text/html' } }));
+    for (const method of ['GET', 'POST']) {
+      const asked = (agent: string) => new Request(`https://alpha.example${path}`, { method, headers: { 'user-agent': agent } });
+      expect([(await site(asked(UA.agent))).status, (await site(asked(UA.person))).status]).toEqual([400, 200]);
+    }
+  },
+);
+
+test.each(['/files/caf%E9', '/%61bout/%FF', '/articles%FF'])(
+  'the target %s, which no router takes for an article, is served',
+  async (path) => {
+    const site = forFetch(settings)(() => new Response('open', { headers: { 'content-type': 'text/html' } }));
+    const asked = new Request(`https://alpha.example${path}`, { headers: { 'user-agent': UA.agent } });
+    expect((await site(asked)).status).toBe(200);
+  },
+);

@@ -1,5 +1,4 @@
 import type { Database } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import type { TenantSnapshot } from '../../../identity/use/tenantSnapshots.ts';
 import { readOfferingTerms } from '../../../licences/store/offering.ts';
 import { isHonoured } from '../../../pricing/rules/formerPrice.ts';
@@ -36,7 +35,7 @@ export function olpBase(baseUrl: string): string {
 
 /** The terms of a site at this moment. Throws database_unavailable (503). */
 export async function readRslTerms(deps: TermsDeps, { tenant, host, pricing }: DocumentSite): Promise<RslTerms> {
-  const offering = await atDatabase(() => readOfferingTerms(deps.database, tenant.tenantId));
+  const offering = await readOfferingTerms(deps.database, tenant.tenantId);
   const nowMs = deps.clock();
   const { sellsTraining } = offering;
   const contentsAt = (version: CompiledPricing, atMs: number): readonly RslContent[] =>

@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { openTurns } from '../../../../platform/pacing/fairQueue.ts';
 import { openSlices } from '../../../../platform/pacing/slices.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
@@ -58,7 +57,7 @@ export async function findPages(deps: FindDeps, request: FindRequest): Promise<F
   const leave = await turns.enter(['search']);
   let found: readonly SearchedPage[];
   try {
-    found = await atDatabase(() => searchPages(deps.database, { words, tenantIds, limit: MAX_LOOKED_AT + 1 }));
+    found = await searchPages(deps.database, { words, tenantIds, limit: MAX_LOOKED_AT + 1 });
   } finally {
     leave();
   }

@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import type { ReadingDeps } from '../../../paging/use/deps.ts';
 import type { AgentCard } from '../../rules/webbotauth/card.ts';
 import { findCards } from '../../store/agentDirectories.ts';
@@ -9,6 +8,6 @@ import { findCards } from '../../store/agentDirectories.ts';
  */
 export async function cardsOf({ reading }: ReadingDeps, labels: readonly string[]): Promise<(AgentCard | null)[]> {
   const hosts = labels.filter((label) => label.includes('.'));
-  const found = hosts.length === 0 ? null : await atDatabase(() => findCards(reading, hosts));
+  const found = hosts.length === 0 ? null : await findCards(reading, hosts);
   return labels.map((label) => found?.get(label) ?? null);
 }

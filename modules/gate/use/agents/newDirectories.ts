@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Rate } from '../../../kernel/rate.ts';
-import { spend } from '../../../kernel/rate.ts';
+import { spend, steadyClock } from '../../../kernel/rate.ts';
 
 /**
  * How often directories are asked that nobody asked before. The visitor of a site chooses which: so a site brings so many new ones, and so
@@ -26,11 +26,12 @@ const MOST_BUCKETS = 20_000;
 
 /** Opens it, every bucket full. `clock` in epoch milliseconds. */
 export function openNewDirectories(clock: () => number, limits: NewDirectoryLimits = LIMITS): NewDirectories {
+  const now = steadyClock(clock);
   const sites = new LRUCache<string, number>({ max: MOST_BUCKETS });
   const domains = new LRUCache<string, number>({ max: MOST_BUCKETS });
   return {
     count: (tenantId, domain) => {
-      const nowMs = clock();
+      const nowMs = now();
       const site = spend(sites.get(tenantId) ?? 0, 1, limits.perSite, nowMs);
       const target = spend(domains.get(domain) ?? 0, 1, limits.perDomain, nowMs);
       const waitMs = Math.max(site.waitMs, target.waitMs);

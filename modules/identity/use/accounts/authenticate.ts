@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { findAccountByKey } from '../../store/accounts.ts';
@@ -56,7 +55,7 @@ export async function authenticateBearer(deps: BearerDeps, bearer: string): Prom
   if (!isBuyerKey(bearer)) return await readAccountToken(deps, bearer);
   if (!isWellFormedToken(bearer, KEY_PREFIX)) return null;
   const hash = hashCredential(deps.pepper, bearer);
-  const key = await atDatabase(() => findAccountByKey(deps.database, hashesOf(hash)));
+  const key = await findAccountByKey(deps.database, hashesOf(hash));
   if (key) deps.rehash?.note('buyer_key', key.keyHash, hash);
   return key ? { accountId: key.accountId, isOwner: false } : null;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { joinTransaction } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import type { ClientKeys } from '../../../../platform/tokens/clientAssertion.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
@@ -21,7 +20,7 @@ export async function createAccountClient(
   request: { readonly accountId: string; readonly name?: string; readonly jwks?: ClientKeys; readonly isOwner?: boolean },
 ): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
   const { client, clientSecret } = newClient(deps, request);
-  const stored = await atDatabase(() => insertOauthClient(deps.database, client));
+  const stored = await insertOauthClient(deps.database, client);
   if (!stored) throw new ServiceError('not_found', 'there is no such account');
   return { clientId: client.clientId, clientSecret };
 }
@@ -58,18 +57,16 @@ export async function registerClient(
 ): Promise<{ readonly clientId: string; readonly clientSecret: string | null }> {
   const accountId = randomUUID();
   const { client, clientSecret } = newClient(deps, { ...request, accountId });
-  await atDatabase(() =>
-    deps.database.transaction(async (sql) => {
-      await insertBuyerAccount(joinTransaction(sql), { accountId, name: request.name ?? null, wallet: null }, null);
-      await insertOauthClient(sql, client, { isRegistered: true });
-    }),
-  );
+  await deps.database.transaction(async (sql) => {
+    await insertBuyerAccount(joinTransaction(sql), { accountId, name: request.name ?? null, wallet: null }, null);
+    await insertOauthClient(sql, client, { isRegistered: true });
+  });
   return { clientId: client.clientId, clientSecret };
 }
 
 /** Revokes a client: it gets no more tokens; those it has end within the hour. Throws not_found; again: changes nothing. */
 export async function revokeAccountClient(deps: Pick<CredentialDeps, 'database'>, clientId: string): Promise<void> {
-  if (await atDatabase(() => revokeOauthClientRow(deps.database, clientId))) return;
+  if (await revokeOauthClientRow(deps.database, clientId)) return;
   throw new ServiceError('not_found', 'there is no such client');
 }
 
@@ -78,14 +75,14 @@ export async function mintBuyerKey(deps: CredentialDeps, accountId: string): Pro
   const token = generateToken('svc_buyer_');
   const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
   const key = { accountId, keyHash, pepperId, last4: token.slice(-4) };
-  if (await atDatabase(() => insertBuyerKey(deps.database, key))) return { token };
+  if (await insertBuyerKey(deps.database, key)) return { token };
   throw new ServiceError('not_found', 'there is no such account');
 }
 
 /** Revokes a `svc_buyer_` key: gone in the very next call. Throws not_found; again: changes nothing. */
 export async function revokeBuyerKey(deps: CredentialDeps, token: string): Promise<void> {
   const hashes = hashesOf(hashCredential(deps.pepper, token));
-  if (await atDatabase(() => revokeBuyerKeyRow(deps.database, hashes))) return;
+  if (await revokeBuyerKeyRow(deps.database, hashes)) return;
   throw new ServiceError('not_found', 'this key was never issued');
 }
 
@@ -136,6 +133,6 @@ export async function createBuyerAccount(
   const wallet = request.wallet?.toLowerCase() ?? null;
   const { current: keyHash, pepperId } = hashCredential(deps.pepper, token);
   const key = { keyHash, pepperId, last4: token.slice(-4) };
-  await atDatabase(() => insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet }, key));
+  await insertBuyerAccount(deps.database, { accountId, name: request.name ?? null, wallet }, key);
   return { accountId, token };
 }

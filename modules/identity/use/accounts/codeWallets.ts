@@ -9,7 +9,7 @@ import { isConfirmedByWallet } from '../../../../platform/chain/signature/messag
 import { openTurns } from '../../../../platform/pacing/fairQueue.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { Rate } from '../../../kernel/rate.ts';
-import { spend } from '../../../kernel/rate.ts';
+import { spend, steadyClock } from '../../../kernel/rate.ts';
 
 /** What a wallet is asked. */
 export type WalletQuestion = Parameters<typeof isConfirmedByWallet>[1];
@@ -54,16 +54,12 @@ export function openCodeWallets(
     refusal: () => full(2),
   });
   const [rate, rateOfOne] = [minutely(perMinute), minutely(perMinuteOfOne)];
-  let [allFullAtMs, lastMs] = [0, 0];
+  const now = steadyClock(clock);
+  let allFullAtMs = 0;
   /** More names than are let in within a minute, after which a bucket is full: none is pushed out before. */
   const fullAtMs = new LRUCache<string, number>({ max: 2 * perMinute + 1 });
   const count = (from: string): void => {
-    const nowMs = clock();
-    if (nowMs < lastMs) {
-      allFullAtMs = 0; // buckets of a clock that went back would be full too late
-      fullAtMs.clear();
-    }
-    lastMs = nowMs;
+    const nowMs = now();
     const all = spend(allFullAtMs, 1, rate, nowMs);
     const own = spend(fullAtMs.get(from) ?? 0, 1, rateOfOne, nowMs);
     const waitMs = Math.max(all.waitMs, own.waitMs);
@@ -81,12 +77,12 @@ export function openCodeWallets(
     confirms: async (from, question) => {
       const words = hash('sha256', JSON.stringify([question.address, question.message, question.signature]), 'base64');
       const known = answers.get(words);
-      if (known && Math.abs(clock() - known.atMs) < MINUTE_MS) return known.isConfirmed;
+      if (known && now() - known.atMs < MINUTE_MS) return known.isConfirmed;
       const leave = await turns.enter([from]);
       try {
         count(from);
         const isConfirmed = await isConfirmedByWallet(hurried, question);
-        answers.set(words, { isConfirmed, atMs: clock() });
+        answers.set(words, { isConfirmed, atMs: now() });
         return isConfirmed;
       } finally {
         leave();

@@ -1,5 +1,4 @@
 import { timingSafeEqual } from 'node:crypto';
-import { atDatabase } from '../../../../db/outage.ts';
 import { readAssertionSubject, verifyClientAssertion } from '../../../../platform/tokens/clientAssertion.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
 import { findOauthClient, markClientUsed } from '../../store/accounts.ts';
@@ -98,11 +97,11 @@ async function byAssertion(
   if (!proven) return null;
   const expiresAt = new Date(proven.expiresAtSeconds * 1000);
   const used = { kind: 'assertion', clientId, jti: proven.jti } as const;
-  return (await atDatabase(() => useOnce(deps.database, used, expiresAt))) ? client : null;
+  return (await useOnce(deps.database, used, expiresAt)) ? client : null;
 }
 
 async function clientOf(deps: ClientDeps, clientId: string): Promise<FoundClient | null> {
-  return UUID.test(clientId) ? atDatabase(() => findOauthClient(deps.database, clientId)) : null;
+  return UUID.test(clientId) ? findOauthClient(deps.database, clientId) : null;
 }
 
 /** Where a client that has nothing registers itself. */

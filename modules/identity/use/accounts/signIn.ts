@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Sql } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import { checksumAddress } from '../../../../platform/chain/offer.ts';
 import { isSignedByKey } from '../../../../platform/chain/signature/message.ts';
 import { macOf } from '../../../../platform/tokens/mac.ts';
@@ -71,15 +70,13 @@ export async function signIn(deps: AccountDeps, { message, signature, from }: Si
   if (!nonce) throw spent();
   const signed = { address, message, signature };
   if (!isSignedByKey(signed)) {
-    if (!(await atDatabase(() => nonce.isGood(deps.database)))) throw spent();
+    if (!(await nonce.isGood(deps.database))) throw spent();
     if (!(await deps.codeWallets.confirms(from, signed))) {
       throw new ServiceError('unknown_credential', 'the signature was not made by this wallet');
     }
   }
-  return atDatabase(async () => {
-    if (!(await nonce.use(deps.database))) throw spent();
-    return openAccountOfWallet(deps.database, randomUUID(), address);
-  });
+  if (!(await nonce.use(deps.database))) throw spent();
+  return openAccountOfWallet(deps.database, randomUUID(), address);
 }
 
 /** A nonce that may be good, and how it is used up. */

@@ -1,6 +1,5 @@
 /** Signing in to the console at the identity provider: leaving for it, and coming back. */
 
-import { atDatabase } from '../../../../db/outage.ts';
 import type { LoginAttempt, OidcLogin } from '../../../../platform/tokens/oidcLogin.ts';
 import type { SecretBox } from '../../../../platform/tokens/secretBox.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
@@ -59,7 +58,7 @@ export async function comeBack(
   const away = kept === null ? null : openAway(deps, kept);
   if (away === null || deps.clock() >= away.endsAtMs || answered.get('state') !== away.state) refuse();
   const state = { kind: 'sign_in', nonce: `console ${away.state}` } as const;
-  const isFirst = await atDatabase(() => useOnce(deps.database, state, new Date(away.endsAtMs)));
+  const isFirst = await useOnce(deps.database, state, new Date(away.endsAtMs));
   const user = isFirst ? await deps.login.finish(away, answered) : null;
   if (user === null) refuse();
   return { session: await signInUser(deps, { issuer: deps.login.issuer, userId: user.userId }), screen: away.screen };

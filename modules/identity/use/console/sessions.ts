@@ -1,7 +1,6 @@
 /** Sessions of the console: a cookie in place of an owner's credential. What it covers is read in each call. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { SessionOrigin, StoredSession, TenantLine } from '../../store/consoleSessions.ts';
@@ -68,7 +67,7 @@ async function beginSession(deps: SessionDeps, owner: Owner, origin: SessionOrig
   const nowMs = deps.clock();
   const { current: sessionHash } = hashCredential(deps.pepper, id);
   const times = { at: new Date(nowMs), expiresAt: new Date(nowMs + LONGEST_MS) };
-  await atDatabase(() => insertConsoleSession(deps.database, { origin, sessionHash, ...times }, MOST_SESSIONS));
+  await insertConsoleSession(deps.database, { origin, sessionHash, ...times }, MOST_SESSIONS);
   return { id, owner, origin, csrf: csrfOf(id), expiresAtMs: nowMs + IDLE_MS };
 }
 
@@ -77,15 +76,13 @@ async function beginSession(deps: SessionDeps, owner: Owner, origin: SessionOrig
  * was closed is over at once. Throws unknown_credential for whatever is no living session, and database_unavailable.
  */
 export async function resumeSession(deps: SessionDeps, id: string): Promise<ConsoleSession> {
-  const stored = ID.test(id)
-    ? await atDatabase(() => findConsoleSession(deps.database, hashesOf(hashCredential(deps.pepper, id))))
-    : null;
+  const stored = ID.test(id) ? await findConsoleSession(deps.database, hashesOf(hashCredential(deps.pepper, id))) : null;
   const nowMs = deps.clock();
   const endsAtMs = stored && Math.min(stored.usedAt.getTime() + IDLE_MS, stored.expiresAt.getTime());
   const owner = stored !== null && endsAtMs !== null && nowMs < endsAtMs ? await ownerOf(deps, stored) : null;
   if (stored === null || owner === null) throw new ServiceError('unknown_credential', 'the session is over; sign in again');
   if (nowMs - stored.usedAt.getTime() >= NOTED_MS) {
-    await atDatabase(() => markConsoleSessionUsed(deps.database, stored.sessionHash, new Date(nowMs)));
+    await markConsoleSessionUsed(deps.database, stored.sessionHash, new Date(nowMs));
   }
   const expiresAtMs = Math.min(nowMs + IDLE_MS, stored.expiresAt.getTime());
   return { id, owner, origin: originOf(stored), csrf: csrfOf(id), expiresAtMs };
@@ -103,17 +100,17 @@ function originOf({ userId, issuer, token }: StoredSession): SessionOrigin {
 
 /** Signs out here, from the very next call on; again: nothing. */
 export async function endSession(deps: SessionDeps, id: string): Promise<void> {
-  await atDatabase(() => deleteConsoleSession(deps.database, hashesOf(hashCredential(deps.pepper, id))));
+  await deleteConsoleSession(deps.database, hashesOf(hashCredential(deps.pepper, id)));
 }
 
 /** Signs a person out everywhere: of every session of this user at his issuer, or of all tokens of his at this site. */
 export async function endAllSessions(deps: SessionDeps, { origin }: ConsoleSession): Promise<void> {
-  await atDatabase(() => deleteConsoleSessionsLike(deps.database, origin));
+  await deleteConsoleSessionsLike(deps.database, origin);
 }
 
 /** The sites that a session covers, as the console lists them. */
 export async function listSites(deps: SessionDeps, { owner }: ConsoleSession): Promise<readonly TenantLine[]> {
-  return await atDatabase(() => listTenantLines(deps.database, owner.tenantIds));
+  return await listTenantLines(deps.database, owner.tenantIds);
 }
 
 function csrfOf(id: string): string {

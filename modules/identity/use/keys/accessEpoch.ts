@@ -7,8 +7,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../../db/database.ts';
-import { isTransientError } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
+import { isTransientError } from '../../../../db/outage.ts';
 import { gathered } from '../../../../platform/pacing/gather.ts';
 import { listAccessEpochs } from '../../store/accessEpoch.ts';
 
@@ -27,7 +26,7 @@ const epochNow: (database: Database, tenantId: string) => Promise<string> = gath
 
 /** The epoch of a site, read from Postgres after this call. Throws database_unavailable. */
 export function readEpoch(database: Database, tenantId: string): Promise<string> {
-  return atDatabase(() => epochNow(database, tenantId));
+  return epochNow(database, tenantId);
 }
 
 /** A caller may send the rest of its call slowly; what it was let in by is not for later. */

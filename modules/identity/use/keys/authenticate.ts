@@ -1,5 +1,4 @@
 import type { Database } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import { noteLogFields } from '../../../../platform/telemetry/logFields.ts';
 import type { CredentialHash, Pepper } from '../../../../platform/tokens/pepper.ts';
 import type { KeyState, Scope } from '../../../kernel/access/key.ts';
@@ -133,7 +132,7 @@ async function letIn(
   } catch (error) {
     const isScope = error instanceof ServiceError && error.code === 'scope_missing';
     if (!isScope || !state || orLost === undefined) throw error;
-    if (!(await atDatabase(() => hasLostScope(deps.database, state, scope)))) throw error;
+    if (!(await hasLostScope(deps.database, state, scope))) throw error;
     return state;
   }
 }

@@ -1,8 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database, Transactional } from '../../../../db/database.ts';
-import { isTransientError } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
+import { isTransientError } from '../../../../db/outage.ts';
 import { gathered } from '../../../../platform/pacing/gather.ts';
 import { macOf } from '../../../../platform/tokens/mac.ts';
 import type { CredentialHash, Pepper } from '../../../../platform/tokens/pepper.ts';
@@ -118,7 +117,7 @@ export async function findKeyAtEpoch(
   deps: { readonly database: Database; readonly rehash?: Pick<Rehash, 'note'> | undefined },
   keyHash: CredentialHash,
 ): Promise<KeyAtEpoch | null> {
-  const key = await atDatabase(() => findState(deps.database, keyHash));
+  const key = await findState(deps.database, keyHash);
   if (key) deps.rehash?.note('api_key_hash', key.found, keyHash);
   return key;
 }
@@ -167,7 +166,7 @@ export async function mintKey(
   const expiresAt = expiryOf(scopes, expiresAtMs);
   const { current: hash, pepperId } = hashCredential(deps.pepper, token);
   const key = { tenantId, keyId, name, prefix, last4: token.slice(-4), hash, pepperId, scopes, expiresAt };
-  if (!(await atDatabase(() => insertKey(deps.database, key, MAX_ACTIVE_KEYS)))) {
+  if (!(await insertKey(deps.database, key, MAX_ACTIVE_KEYS))) {
     throw new ServiceError('conflict', `a site has at most ${MAX_ACTIVE_KEYS} active keys`);
   }
   return { keyId, token, expiresAt };
@@ -196,7 +195,7 @@ export async function revokeKey(
   deps: { readonly database: Transactional },
   key: { readonly tenantId: string; readonly keyId: string },
 ): Promise<void> {
-  const found = await atDatabase(() => markKeyRevoked(deps.database, key, new Date()));
+  const found = await markKeyRevoked(deps.database, key, new Date());
   if (!found) throw new ServiceError('not_found', 'this site has no such key');
 }
 

@@ -1,5 +1,4 @@
 import type { Sql } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import type { OidcVerifier } from '../../../../platform/tokens/oidc.ts';
 import type { Pepper } from '../../../../platform/tokens/pepper.ts';
 import { hashCredential, hashesOf } from '../../../../platform/tokens/pepper.ts';
@@ -92,7 +91,7 @@ export function isOwnerCredential(bearer: string): boolean {
 async function findToken(deps: OwnerDeps, bearer: string): Promise<OwnerTokenState | null> {
   if (!isWellFormedToken(bearer, PREFIX)) return null;
   const hash = hashCredential(deps.pepper, bearer);
-  const token = await atDatabase(() => findOwnerToken(deps.database, hashesOf(hash)));
+  const token = await findOwnerToken(deps.database, hashesOf(hash));
   if (token) deps.rehash?.note('owner_token', token.tokenHash, hash);
   return token;
 }
@@ -117,7 +116,7 @@ export async function ownerOfUser(
   { database, signUp }: Pick<OwnerDeps, 'database' | 'signUp'>,
   name: OwnerName,
 ): Promise<Owner | null> {
-  const tenantIds = await atDatabase(() => listOwnedTenants(database, name));
+  const tenantIds = await listOwnedTenants(database, name);
   const origin = { ...name, tokenId: null };
   return tenantIds.length === 0 && !signUp ? null : { userId: name.userId, via: 'oidc', tenantIds, origin };
 }
@@ -127,10 +126,10 @@ export async function ownerOfUser(
  * issuer is not the one of this service. Throws database_unavailable.
  */
 export async function ownerOfOrigin(
-  deps: Pick<OwnerDeps, 'database' | 'clock' | 'oidc' | 'signUp'>,
+  deps: Pick<OwnerDeps, 'database' | 'clock' | 'signUp'> & { readonly oidc: Pick<OidcVerifier, 'issuer'> | null },
   { issuer, userId, tokenId }: SessionOrigin,
 ): Promise<Owner | null> {
   if (tokenId === null) return issuer === deps.oidc?.issuer ? await ownerOfUser(deps, { issuer, userId }) : null;
-  const token = await atDatabase(() => findOwnerTokenById(deps.database, tokenId));
+  const token = await findOwnerTokenById(deps.database, tokenId);
   return token && ownerOfToken(deps, token);
 }

@@ -1,5 +1,4 @@
 import type { Database, Sql } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import type { Pepper } from '../../../../platform/tokens/pepper.ts';
 import { hashCredential } from '../../../../platform/tokens/pepper.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
@@ -93,6 +92,6 @@ export async function createOwnerToken(
   const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
   const { current: tokenHash, pepperId } = hashCredential(deps.pepper, token);
   const row = { tenantId, userId, tokenHash, pepperId, last4: token.slice(-4), expiresAt };
-  const tokenId = await atDatabase(() => insertOwnerToken(deps.database, row));
+  const tokenId = await insertOwnerToken(deps.database, row);
   return { token, tokenId };
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Rate } from '../../../kernel/rate.ts';
-import { giveBack, spend } from '../../../kernel/rate.ts';
+import { giveBack, spend, steadyClock } from '../../../kernel/rate.ts';
 
 /** Who has a page looked up: a site's own key, or somebody who asks the service itself, by the address of the call (its /64 in IPv6). */
 export type LookedUpFor = 'site' | { readonly address: string };
@@ -34,11 +34,12 @@ const INVENTOR_MS = 600_000;
 
 /** Opens the counts of this process, every bucket full. The buckets of addresses push out none of the sites'. */
 export function openLookups({ site, strangers, address }: LookupRates, clock: () => number): TakeTurn {
+  const read = steadyClock(clock);
   const common = new LRUCache<string, number>({ max: MOST_BUCKETS });
   const addresses = new LRUCache<string, number>({ max: MOST_BUCKETS });
   const inventedAt = new LRUCache<string, number>({ max: MOST_BUCKETS });
   return (tenantId, by) => {
-    const now = clock();
+    const now = read();
     const ofAddress = by === 'site' ? null : `${by.address} ${tenantId}`;
     const isInventor = ofAddress !== null && now - (inventedAt.get(ofAddress) ?? Number.NEGATIVE_INFINITY) < INVENTOR_MS;
     const rate = ofAddress === null ? site : strangers;
@@ -53,7 +54,7 @@ export function openLookups({ site, strangers, address }: LookupRates, clock: ()
       waitMs: 0,
       ended: (hasFound) => {
         if (ofAddress === null) return;
-        if (!hasFound) inventedAt.set(ofAddress, clock());
+        if (!hasFound) inventedAt.set(ofAddress, read());
         else if (rate) common.set(name, giveBack(common.get(name) ?? 0, 1, rate));
       },
     };

@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import type { Address } from '../../../kernel/money/legs.ts';
 import type { CrossingKind } from '../../../kernel/terms.ts';
 import type { ReadableWindow } from '../../../kernel/time/window.ts';
@@ -26,7 +25,7 @@ export async function authorIdsOf(
   tenantId: string,
   wallets: readonly string[],
 ): Promise<(string | null)[]> {
-  const found = await atDatabase(() => listAuthorIds(reading, tenantId, wallets, { toMs: null }));
+  const found = await listAuthorIds(reading, tenantId, wallets, { toMs: null });
   return wallets.map((wallet) => found.get(wallet) ?? null);
 }
 
@@ -42,7 +41,7 @@ export function linesOfWallets(
   const events = new Map<string, number>(authors.map((author) => [author.wallet, author.events]));
   let corrected: Promise<Map<string, number>> | null = null;
   return async (wallet) => {
-    corrected ??= atDatabase(() => listCorrectedLegs(reading, { tenantId, host, kind }, window));
+    corrected ??= listCorrectedLegs(reading, { tenantId, host, kind }, window);
     return (events.get(wallet) ?? 0) + 2 * ((await corrected).get(wallet) ?? 0);
   };
 }

@@ -1,6 +1,5 @@
 /** What analysts list of a site, each with its filter; graphql/** asks through these. */
 
-import { atDatabase } from '../../../../db/outage.ts';
 import type { ReadingDeps } from '../../../paging/use/deps.ts';
 import type { Owned } from '../../../paging/use/pages.ts';
 import { listOf } from '../../../paging/use/pages.ts';
@@ -56,7 +55,7 @@ export const priceChanges = listOf(PRICE_CHANGES);
 
 /** The batch of each id, or null, in the order of the ids, as far as it holds a payment of the site. Throws database_unavailable. */
 export async function batchesOf({ reading }: ReadingDeps, tenantId: string, ids: readonly string[]): Promise<(Batch | null)[]> {
-  const found = await atDatabase(() => listBatches(reading, tenantId, ids));
+  const found = await listBatches(reading, tenantId, ids);
   return ids.map((id) => {
     const batch = found.get(id);
     return batch ? { ...batch, tenantId } : null;

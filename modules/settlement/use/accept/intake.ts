@@ -1,6 +1,6 @@
 import type { Database } from '../../../../db/database.ts';
-import { isTransientError, retryConflicts } from '../../../../db/database.ts';
-import { atLedger } from '../../../../db/outage.ts';
+import { retryConflicts } from '../../../../db/database.ts';
+import { isTransientError } from '../../../../db/outage.ts';
 import { findAccountsWithCode } from '../../../../platform/chain/calls/codeSize.ts';
 import { listBalances, listHighestBalances, lookAtNonces } from '../../../../platform/chain/evidence/states.ts';
 import type { Network, Networks } from '../../../../platform/chain/network.ts';
@@ -17,6 +17,7 @@ import { foreseePayments, insertPayments, listByAuthorization } from '../../stor
 import { purchaseText } from '../../store/lock.ts';
 import type { Payment, PaymentRef, StoredLicence } from '../../store/payment.ts';
 import { fixLicences } from '../../store/payment.ts';
+import { atLedger } from '../answer/ledger.ts';
 
 /** Whose nonce is looked at. */
 type NonceAsk = Pick<Authorization, 'from' | 'nonce'> & { readonly network: Network };
@@ -37,7 +38,7 @@ export const findKnown: (database: Database, key: AuthorizationKey) => Promise<P
   isOutage,
 });
 
-/** The payment that holds the authorization a buyer shows, whoever's it is; null: none does. Throws outages as `atLedger`. */
+/** The payment that holds the authorization a buyer shows, at any site; null: none does. Throws outages as `atLedger`. */
 export function findShown(
   { database, networks }: { readonly database: Database; readonly networks: Networks },
   payment: ParsedPayment,
@@ -119,7 +120,7 @@ export const findBalance = balancesBy(listBalances);
  */
 export const findHighestBalance = balancesBy(listHighestBalances);
 
-/** Whether an account has code. Calls at one time share a question: any signature that is not its key's asks it, whoever made it up. */
+/** Whether an account has code. Concurrent calls share a question, since any invented signature asks it. */
 export const findWithCode: (rpc: Rpc, account: Address) => Promise<boolean> = gathered(
   async (rpc: Rpc, accounts: readonly Address[]) => {
     const withCode = await findAccountsWithCode(rpc, accounts);

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../../db/database.ts';
-import { atLedger } from '../../../../db/outage.ts';
 import type { Rates } from '../../../../platform/pacing/rates.ts';
 import type { Caller } from '../../../identity/use/keys/authenticate.ts';
 import { COSTS } from '../../../kernel/rate.ts';
@@ -8,6 +7,7 @@ import { parsePayment } from '../../../kernel/x402/payload.ts';
 import type { Payment } from '../../store/payment.ts';
 import type { AnswerDeps } from '../answer/answer.ts';
 import { pendingError } from '../answer/answer.ts';
+import { atLedger } from '../answer/ledger.ts';
 import { findKnown } from './intake.ts';
 
 /** What letting repeated payments in needs. */

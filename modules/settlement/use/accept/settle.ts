@@ -1,31 +1,28 @@
-import { hash } from 'node:crypto';
-import { atLedger, isAway } from '../../../../db/outage.ts';
-import type { BatchPart } from '../../../../platform/chain/calls/calldata.ts';
+import { isAway } from '../../../../db/outage.ts';
 import { gasAlone } from '../../../../platform/chain/calls/calldata.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
+import type { Rpc } from '../../../../platform/chain/rpc/rpc.ts';
 import { believedBlock, chainUnavailable, hasOthers } from '../../../../platform/chain/rpc/rpc.ts';
 import { checkSignature, checkSignatureByTwo } from '../../../../platform/chain/signature/contractWallet.ts';
 import { refusedByBudget } from '../../../budgets/use/refuse.ts';
 import { storedAgent } from '../../../gate/rules/agent.ts';
 import { labelAgent } from '../../../gate/use/agentLabels.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
-import { licenceSlug } from '../../../kernel/pages/resource.ts';
 import { isSettled, isUndecided } from '../../../kernel/payment/state.ts';
 import type { ObservedAgent, Terms } from '../../../kernel/terms.ts';
 import { checkTerms } from '../../../kernel/x402/authorization.ts';
 import type { ParsedPayment } from '../../../kernel/x402/payload.ts';
-import { findCoveringPurchase } from '../../../licences/store/licences.ts';
 import { LOST_HONOURED_HOURS, wasUsedBefore } from '../../rules/firstLook.ts';
-import { guardLicence, guardPurchase } from '../../rules/guard.ts';
 import { SENTENCES } from '../../rules/judge.ts';
 import type { AdmissionFacts } from '../../store/admission.ts';
-import type { AuthorizationKey, IntakeItem, NewPayment } from '../../store/intake.ts';
+import type { AuthorizationKey, IntakeItem } from '../../store/intake.ts';
 import { isRequestKeyTaken, requestHashOf } from '../../store/intake.ts';
 import type { LostSettlement } from '../../store/lostSettlements.ts';
 import { findLost } from '../../store/lostSettlements.ts';
-import type { Payment, PaymentRef, StoredLeg } from '../../store/payment.ts';
+import type { Payment, PaymentRef } from '../../store/payment.ts';
 import type { AnswerDeps } from '../answer/answer.ts';
 import { answerPayment, pendingError } from '../answer/answer.ts';
+import { atLedger } from '../answer/ledger.ts';
 import type { PaymentError, SettleReceipt } from '../answer/receipt.ts';
 import type { Attempt, Refusal } from '../answer/refuse.ts';
 import { fundOf, isVouchedBy, refuse } from '../answer/refuse.ts';
@@ -47,13 +44,14 @@ import {
   lookAtNonceByTwo,
   store,
 } from './intake.ts';
+import { bindingOf, IDEMPOTENCY_KEY, itemOf, partOf, requestKeysOf, spendersOf } from './newPayment.ts';
 import type { Waiter } from './waiter.ts';
 
 /** What settling needs on the side that answers callers. */
 export interface SettleDeps extends Omit<AnswerDeps, 'database' | 'networks' | 'now' | 'metrics'>, SettlementDeps {
   readonly waiter: Waiter;
   readonly newId: () => string;
-  /** The trace of the call that runs, for whoever sends its payment; null where none is kept. */
+  /** The trace of the running call, continued where its payment is sent; null where none is kept. */
   readonly trace?: () => string | null;
   /** Told of every licence purchase that got its row; starts the workflow that stays with it. */
   readonly onPurchase?: (payment: PaymentRef) => void;
@@ -90,6 +88,16 @@ const SHORT: Refusal = {
 };
 const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_already_used' } as const;
 
+/** One call, as its steps share it. */
+interface Call {
+  readonly deps: SettleDeps;
+  readonly request: SettleRequest;
+  readonly network: Network;
+  readonly rpc: Rpc;
+  /** The authorization that is shown. */
+  readonly key: AuthorizationKey;
+}
+
 /**
  * Settles one payment and answers with its receipt. The checks in their order (safety 12): terms → signature → stored answer → admission →
  * nonce → balance → last look → row, with the guard → chain. Before the balance nothing is written but the observation of what a site or an
@@ -100,92 +108,153 @@ const USED = { reason: 'authorization_invalid', raw: 'invalid_exact_evm_nonce_al
  * Throws PaymentError for a refused, failed or undecided payment, ServiceError `unavailable` kinds for outages before
  * the row exists (nothing is counted then).
  */
-export async function settle(deps: SettleDeps, request: SettleRequest): Promise<SettleReceipt> {
-  const { network, rpc } = chainOf(deps, request.terms.network);
-  const { payment, mode } = request;
+export function settle(deps: SettleDeps, request: SettleRequest): Promise<SettleReceipt> {
+  return atLedger(() => settleOne(deps, request));
+}
+
+/** Each step refuses the payment by throwing, finds the one that holds its authorization already (`known`), or lets it go on. */
+async function settleOne(deps: SettleDeps, request: SettleRequest): Promise<SettleReceipt> {
+  const call = callOf(deps, request);
+  const { network, rpc } = call;
+  const { payment, receiptName } = request;
+  const met = await requireTerms(call);
+  const signature = await checkSignature(rpc, network, payment, findWithCode);
+  if (!signature.ok) throw await no(call, signature);
+  if (met.known) {
+    await requireFreeKeys(call);
+    return answerKnown(call, met.known);
+  }
+  const planned = { payerKind: signature.payerKind, plannedGas: gasAlone(signature.payerKind, partOf(request)) };
+  const looks = lookAhead(call, planned.plannedGas);
+  await requireFreeKeys(call);
+  const admitted = await requireAdmission(call, looks, planned.payerKind);
+  if (admitted.known) return answerKnown(call, admitted.known);
+  const unused = await requireUnused(call, looks, met.lost);
+  if (unused.known) return answerKnown(call, unused.known);
+  const { lost, unusedAtBlock } = unused;
+  const spenders = spendersOf(request, admitted.facts);
+  const agent = storedAgent(request.agent, await looks.label);
+  const item = itemOf(deps, request, network, { ...planned, unusedAtBlock, spenders, agent, hasMoved: lost !== null });
+  if (!lost) await requireMoney(call, looks, item);
+  await requireLastLook(call, lost !== null);
+  const stored = await storeRow(call, item);
+  if (stored.known) return answerKnown(call, stored.known);
+  return lost ? settleLost(deps, stored.payment, lost, receiptName) : awaitDecision(deps, stored.payment, receiptName);
+}
+
+function callOf(deps: SettleDeps, request: SettleRequest): Call {
+  const { payment, terms } = request;
+  const { network, rpc } = chainOf(deps, terms.network);
   if (payment.lacksIdentifier) {
     const parameter = 'payment-identifier';
     throw new ServiceError('invalid_parameter', 'this payment must carry a payment-identifier', { parameter });
   }
   deps.signer.current();
-  const key = {
-    network: network.id,
-    asset: network.asset,
-    payer: payment.authorization.from,
-    nonce: payment.authorization.nonce,
-  };
-  const find = (): Promise<Payment | null> => atLedger(() => findKnown(deps.database, key));
+  const { from: payer, nonce } = payment.authorization;
+  return { deps, request, network, rpc, key: { network: network.id, asset: network.asset, payer, nonce } };
+}
+
+/** The payment that holds the authorization, of any tenant; null: none does. */
+function find({ deps, key }: Call): Promise<Payment | null> {
+  return findKnown(deps.database, key);
+}
+
+/** Where our own transaction carried the payment, whose row a restore lost; null: it did not, or for somebody else. */
+function findOwnLost({ deps, request, key }: Call): Promise<LostSettlement | null> {
   const claimant = { tenantId: request.tenantId, accountId: request.purchase?.accountId ?? null };
-  const findOwn = (): Promise<LostSettlement | null> =>
-    atLedger(() => findLost(deps.database, key, claimant, LOST_HONOURED_HOURS));
+  return findLost(deps.database, key, claimant, LOST_HONOURED_HOURS);
+}
+
+/** The payment that holds the authorization already. */
+interface Known {
+  readonly known: Payment;
+}
+
+/**
+ * What does not fit the terms is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts. What fits
+ * is looked for later, with the rest.
+ */
+async function requireTerms(call: Call): Promise<{ readonly known: Payment | null; readonly lost: LostSettlement | null }> {
+  const { deps, request, network } = call;
+  const { payment, mode } = request;
   const misfit = checkTerms(payment, expectedTerms(request.terms, network), Math.floor(deps.now() / 1000), network);
-  // Whatever does not fit is refused before its signature costs anything, unless we hold it: its time may be over, its answer counts.
-  const held = misfit && request.known === undefined ? await find() : request.known;
-  const late = misfit && !held && mode === 'live' && misfit.isOver ? await findOwn() : null;
-  if (misfit && !held && !late) throw await no(deps, request, network, misfit);
-  const signature = await checkSignature(rpc, network, payment, findWithCode);
-  if (!signature.ok) throw await no(deps, request, network, signature);
-  const planned = { payerKind: signature.payerKind, plannedGas: gasAlone(signature.payerKind, partOf(request)) };
-  if (held) {
-    await checkRequestKeys(deps, request, network);
-    return answerKnown(deps, request, network, held);
-  }
-  const looks = lookAhead(deps, request, network, { ...key, plannedGas: planned.plannedGas });
-  await checkRequestKeys(deps, request, network);
-  const facts = await atLedger(() => looks.facts);
-  const known = facts.holder && (await find());
-  if (known) return answerKnown(deps, request, network, known);
+  const known = (misfit && request.known === undefined ? await find(call) : request.known) ?? null;
+  const lost = misfit && !known && mode === 'live' && misfit.isOver ? await findOwnLost(call) : null;
+  if (misfit && !known && !lost) throw await no(call, misfit);
+  return { known, lost };
+}
+
+/** Lets a payment in by what storage says of its authorization, its payer and its network (`admit`). */
+async function requireAdmission(
+  call: Call,
+  looks: Looks,
+  payerKind: 'plain' | 'contract',
+): Promise<Known | { readonly known: null; readonly facts: AdmissionFacts }> {
+  const { deps, request, network } = call;
+  const facts = await looks.facts;
+  const known = facts.holder && (await find(call));
+  if (known) return { known };
   if (facts.holder)
-    throw await no(deps, request, network, {
-      ...USED,
-      sentence: 'this authorization was used: its payment is no longer stored here',
-    });
-  await atLedger(() => admit(deps, request, network, { payerKind: signature.payerKind, facts }));
+    throw await no(call, { ...USED, sentence: 'this authorization was used: its payment is no longer stored here' });
+  await admit(deps, request, network, { payerKind, facts });
+  return { known: null, facts };
+}
+
+/**
+ * A nonce that was used before we looked is refused by the word of two nodes, unless our own transaction used it. `unusedAtBlock`: whatever uses it
+ * after this block came after our look (safety 2).
+ */
+async function requireUnused(
+  call: Call,
+  looks: Looks,
+  late: LostSettlement | null,
+): Promise<Known | { readonly known: null; readonly lost: LostSettlement | null; readonly unusedAtBlock: bigint | null }> {
+  const { request, network, rpc } = call;
   let look = await looks.nonce;
   let own: LostSettlement | null = null;
   if (wasUsedBefore(look)) {
-    const since = await find(); // another call may have stored it in the meantime, and sent it
-    if (since) return answerKnown(deps, request, network, since);
-    own = late ?? (await findOwn());
+    const known = await find(call); // another call may have stored it in the meantime, and sent it
+    if (known) return { known };
+    own = late ?? (await findOwnLost(call));
     if (!own && hasOthers(rpc)) {
-      look = await lookAtNonceByTwo(rpc, { network, ...payment.authorization });
+      look = await lookAtNonceByTwo(rpc, { network, ...request.payment.authorization });
       if (look === null) throw chainUnavailable(network.id, 'a second node');
     }
     const sentence = 'this authorization was used or cancelled before we received it';
-    if (!own && wasUsedBefore(look)) throw await no(deps, request, network, { ...USED, sentence });
+    if (!own && wasUsedBefore(look)) throw await no(call, { ...USED, sentence });
   }
-  const spenders = spendersOf(request, facts);
   const unusedAtBlock = own ? own.blockNumber - 1n : look && (await believedBlock(rpc, look.blockNumber));
-  const agent = storedAgent(request.agent, await atLedger(() => looks.label));
-  const item = itemOf(
-    deps,
-    newPayment(deps, request, network, { ...planned, unusedAtBlock, spenders, agent, hasMoved: own !== null }),
-  );
-  const { from: account, value } = payment.authorization;
-  const balance = own ? value : await looks.balance;
-  // Who has spent all on this very purchase is answered by it; who has the money at any node is not refused by the word of another.
-  if (balance < value && (await atLedger(() => foresee(deps.database, item))).state === 'accepted') {
-    const most = hasOthers(rpc) ? await findHighestBalance(rpc, { network, account }) : balance;
-    if (most < value) throw await no(deps, request, network, { ...SHORT, next: fundOf(attemptOf(request, network), most) });
-  }
-  const stale = await request.lastLook?.({ hasMoved: own !== null });
-  if (stale) throw await refuse(deps, { ...attemptOf(request, network), isVouched: true }, stale);
-  const intake = await atLedger(() => store(deps.database, { ...item, requestKeys: requestKeysOf(request) }));
-  if (intake.kind === 'key_taken') throw await refuseKey(deps, request, network, intake.key);
-  if (intake.kind === 'refused') throw await refusedByBudget(deps, intake.refusal);
-  if (intake.kind === 'known') return answerKnown(deps, request, network, intake.payment);
-  if (request.purchase) deps.onPurchase?.(intake.payment);
-  if (intake.payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
-  deps.crashAt('after_intake');
-  const { receiptName } = request;
-  return own ? settleLost(deps, intake.payment, own, receiptName) : awaitDecision(deps, intake.payment, receiptName);
+  return { known: null, lost: own, unusedAtBlock };
 }
 
-/** The accounts that a payment counts against: the one that buys, and the one whose wallet pays. Test keys spend nothing. */
-function spendersOf({ mode, accountId, purchase }: SettleRequest, { walletAccountId }: AdmissionFacts): readonly string[] {
-  if (mode === 'mock') return [];
-  const buyer = purchase?.accountId ?? accountId ?? null;
-  return [...new Set([buyer, walletAccountId])].filter((one) => one !== null);
+/** Who has spent all on this very purchase is answered by it; who has the money at any node is not refused by the word of another. */
+async function requireMoney(call: Call, looks: Looks, item: IntakeItem): Promise<void> {
+  const { deps, request, network, rpc } = call;
+  const { from: account, value } = request.payment.authorization;
+  const balance = await looks.balance;
+  if (balance < value && (await foresee(deps.database, item)).state === 'accepted') {
+    const most = hasOthers(rpc) ? await findHighestBalance(rpc, { network, account }) : balance;
+    if (most < value) throw await no(call, { ...SHORT, next: fundOf(attemptOf(request, network), most) });
+  }
+}
+
+async function requireLastLook({ deps, request, network }: Call, hasMoved: boolean): Promise<void> {
+  const refusal = await request.lastLook?.({ hasMoved });
+  if (refusal) throw await refuse(deps, { ...attemptOf(request, network), isVouched: true }, refusal);
+}
+
+/** Writes the row, with the guard; from here on an outage is settlement_pending. */
+async function storeRow(call: Call, item: IntakeItem): Promise<Known | { readonly known: null; readonly payment: Payment }> {
+  const { deps, request } = call;
+  const intake = await store(deps.database, { ...item, requestKeys: requestKeysOf(request) });
+  if (intake.kind === 'key_taken') throw await refuseKey(call, intake.key);
+  if (intake.kind === 'refused') throw await refusedByBudget(deps, intake.refusal);
+  if (intake.kind === 'known') return { known: intake.payment };
+  const { payment } = intake;
+  if (request.purchase) deps.onPurchase?.(payment);
+  if (payment.facts.state === 'held') deps.metrics?.count('svc.settle.guard_held');
+  deps.crashAt('after_intake');
+  return { known: null, payment };
 }
 
 /** What is read of a payment, side by side. */
@@ -202,16 +271,11 @@ interface Looks {
 /**
  * Begins the reads that a new payment needs, once its signature is the payer's: both are gathered with those of other calls, so that one
  * which turns out to be known, or is not let in, costs its share of one statement and one question to the node, within the rate of its
- * key. Whoever awaits one meets its error; one that is not awaited is forgotten.
+ * key. An error is thrown where its read is awaited; that of a read nobody awaits is dropped.
  */
-function lookAhead(
-  deps: SettleDeps,
-  { tenantId, mode, terms, payment, agent }: SettleRequest,
-  network: Network,
-  asked: AuthorizationKey & { readonly plannedGas: bigint },
-): Looks {
-  const facts = findAdmission(deps.database, { ...asked, tenantId, payTo: terms.payTo });
-  const { rpc } = chainOf(deps, network.id);
+function lookAhead({ deps, request, network, rpc, key }: Call, plannedGas: bigint): Looks {
+  const { tenantId, mode, terms, payment, agent } = request;
+  const facts = findAdmission(deps.database, { ...key, plannedGas, tenantId, payTo: terms.payTo });
   const nonce = mode === 'mock' ? Promise.resolve(null) : lookAtNonce(rpc, { network, ...payment.authorization });
   const account = payment.authorization.from;
   const balance = mode === 'mock' ? Promise.resolve(terms.priceMicro) : findBalance(rpc, { network, account });
@@ -236,7 +300,7 @@ async function settleLost(
 }
 
 /** Refuses the payment of a request, which has no row of its own and whose payer has shown no money: anybody can sign. */
-function no(deps: SettleDeps, request: SettleRequest, network: Network, refusal: Refusal): Promise<PaymentError> {
+function no({ deps, request, network }: Call, refusal: Refusal): Promise<PaymentError> {
   return refuse(deps, { ...attemptOf(request, network), isVouched: isVouchedBy(request) }, refusal);
 }
 
@@ -258,144 +322,50 @@ function expectedTerms(terms: Terms, network: Network): Parameters<typeof checkT
   };
 }
 
-/** The Idempotency-Key of a request, and the payment-identifier of its payer, as names that are told apart. */
-function requestKeysOf({ idempotencyKey, payment }: SettleRequest): readonly string[] {
-  const { paymentIdentifier, authorization } = payment;
-  return [
-    ...(idempotencyKey ? [`${IDEMPOTENCY_KEY}${idempotencyKey}`] : []),
-    ...(paymentIdentifier ? [`id:${authorization.from}:${sha256([paymentIdentifier])}`] : []),
-  ];
-}
-const IDEMPOTENCY_KEY = 'key:';
-
 /**
- * A request key belongs for a day to the authorization that was first taken with it. Nothing is written before its row, and then with it: whoever
- * holds no money, has no budget for it or shows a payment again would fill the table with names.
+ * A request key belongs for a day to the authorization that was first taken with it. Nothing is written before its row, and then with it: else a
+ * payer without money or budget, or one who repeats a payment, would fill the table with names.
  */
-async function checkRequestKeys(deps: SettleDeps, request: SettleRequest, network: Network): Promise<void> {
-  const { tenantId, payment } = request;
-  const { from: payer, nonce } = payment.authorization;
-  const requestHash = requestHashOf({ network: network.id, asset: network.asset, payer, nonce });
+async function requireFreeKeys(call: Call): Promise<void> {
+  const { deps, request } = call;
+  const { tenantId } = request;
+  const requestHash = requestHashOf(call.key);
   for (const key of requestKeysOf(request)) {
-    if (await atLedger(() => isRequestKeyTaken(deps.database, { tenantId, key, requestHash }))) {
-      throw await refuseKey(deps, request, network, key);
+    if (await isRequestKeyTaken(deps.database, { tenantId, key, requestHash })) {
+      throw await refuseKey(call, key);
     }
   }
 }
 
 /** Refuses a payment whose request key belongs to another one. */
-async function refuseKey(deps: SettleDeps, request: SettleRequest, network: Network, key: string): Promise<Error> {
-  if (request.purchase) return new ServiceError('idempotency_conflict', 'this key belongs to another payment');
+async function refuseKey(call: Call, key: string): Promise<Error> {
+  if (call.request.purchase) return new ServiceError('idempotency_conflict', 'this key belongs to another payment');
   if (key.startsWith(IDEMPOTENCY_KEY)) {
     const parameter = 'Idempotency-Key';
     return new ServiceError('invalid_parameter', 'this Idempotency-Key was used with another payment', { parameter });
   }
   const sentence = 'this payment-identifier belongs to another payment';
-  return no(deps, request, network, { reason: 'authorization_invalid', raw: 'payment_identifier_conflict', sentence });
-}
-
-function sha256(parts: readonly string[]): string {
-  return hash('sha256', JSON.stringify(parts), 'hex');
-}
-
-/** What an authorization is bound to: the purchase, not the bytes that asked for it. */
-function bindingOf(terms: Terms): string {
-  const legs = terms.legs.map((leg) => `${leg.toAddress}:${leg.amountMicro}`);
-  return sha256([terms.tenantId, terms.host, terms.resourceKey, terms.kind, terms.priceMicro.toString(), ...legs]);
-}
-
-/** What the payment takes of a batch. */
-function partOf({ terms, payment }: SettleRequest): BatchPart {
-  return { payTo: terms.payTo, legs: terms.legWords?.length ?? 1, signatureBytes: (payment.signature.length - 2) / 2 };
-}
-
-/** A payment as it is stored, with its guard. */
-function itemOf(deps: SettleDeps, payment: NewPayment): IntakeItem {
-  const { licenceOfferId } = payment;
-  const now = { ms: deps.now(), licenceLifeSeconds: deps.licenceLifeSeconds };
-  return {
-    payment,
-    trace: deps.trace?.() ?? null,
-    guard: async (siblings, sql) =>
-      licenceOfferId === null
-        ? guardPurchase(payment, siblings, now)
-        : guardLicence(
-            payment,
-            siblings,
-            await findCoveringPurchase(sql, { tenantId: payment.tenantId, offerId: licenceOfferId }),
-          ),
-  };
-}
-
-/** The payment of a request, with what was found out about its payer before the row. */
-function newPayment(
-  deps: SettleDeps,
-  request: SettleRequest,
-  network: Network,
-  seen: Pick<NewPayment, 'payerKind' | 'unusedAtBlock' | 'plannedGas' | 'spenders' | 'agent' | 'hasMoved'>,
-): NewPayment {
-  const { terms, payment, purchase } = request;
-  const { authorization } = payment;
-  const paymentId = deps.newId();
-  const shares = new Map<string, number>();
-  for (const payee of terms.payees) shares.set(payee.wallet, (shares.get(payee.wallet) ?? 0) + payee.share);
-  return {
-    tenantId: request.tenantId,
-    paymentId,
-    mode: request.mode,
-    network: network.id,
-    asset: network.asset,
-    payer: authorization.from,
-    payTo: authorization.to,
-    nonce: authorization.nonce,
-    validAfter: authorization.validAfter,
-    validBefore: authorization.validBefore,
-    signature: payment.signature,
-    ...seen,
-    x402Version: payment.x402Version,
-    host: terms.host,
-    slug: purchase ? licenceSlug(paymentId) : terms.slug,
-    resource: terms.resource,
-    resourceKey: terms.resourceKey,
-    kind: terms.kind,
-    amountMicro: terms.priceMicro,
-    legs: terms.legs.map((leg) => recordable({ ...leg, share: Math.min(1, shares.get(leg.toAddress) ?? 0) })),
-    legWords: terms.legWords,
-    router: terms.router,
-    binding: bindingOf(terms),
-    purpose: purchase ? 'licence' : 'page',
-    accountId: purchase?.accountId ?? null,
-    licenceOfferId: purchase?.offerId ?? null,
-    keyId: request.keyId,
-    quoteId: terms.quoteId,
-    awaited: { waitMs: deps.settings.waitMs, lifeSeconds: deps.licenceLifeSeconds, kid: deps.signer.current().kid },
-  };
-}
-
-/** A leg that the ledger will take: whatever it would refuse must be refused now, before money moves (safety 11). */
-function recordable(leg: StoredLeg): StoredLeg {
-  const known = leg.role === 'author' || leg.role === 'coauthor' || leg.role === 'platform';
-  if (!known || !(leg.share >= 0 && leg.share <= 1)) throw new RangeError('a leg of these terms cannot be recorded');
-  return leg;
+  return no(call, { reason: 'authorization_invalid', raw: 'payment_identifier_conflict', sentence });
 }
 
 /**
  * An authorization shown before: its own answer for its own purchase, a refusal for any other (invariant 1). No transfer proves a signature
  * that is not the one it was taken with: two nodes confirm a wallet of code.
  */
-async function answerKnown(deps: SettleDeps, request: SettleRequest, network: Network, known: Payment): Promise<SettleReceipt> {
+async function answerKnown(call: Call, known: Payment): Promise<SettleReceipt> {
+  const { deps, request, network, rpc } = call;
   const isSame = known.tenantId === request.tenantId && known.mode === request.mode && known.binding === bindingOf(request.terms);
   if (!isSame) {
-    throw await no(deps, request, network, { ...USED, sentence: 'this authorization was presented for another purchase' });
+    throw await no(call, { ...USED, sentence: 'this authorization was presented for another purchase' });
   }
   if (request.payment.signature !== known.signature) {
-    const shown = await checkSignatureByTwo(chainOf(deps, network.id).rpc, network, request.payment);
-    if (!shown.ok) throw await no(deps, request, network, shown);
+    const shown = await checkSignatureByTwo(rpc, network, request.payment);
+    if (!shown.ok) throw await no(call, shown);
   }
   const { licence } = known;
   if (isSettled(known.facts.state) && licence && deps.now() >= licence.expiresAtSeconds * 1000) {
     const sentence = 'already used: this payment was settled and its licence has expired';
-    throw await no(deps, request, network, { ...USED, sentence });
+    throw await no(call, { ...USED, sentence });
   }
   if (isSettled(known.facts.state)) deps.metrics?.count('svc.settle.repeated_grants');
   return awaitDecision(deps, known, request.receiptName);

@@ -1,5 +1,4 @@
 import type { Database } from '../../../../db/database.ts';
-import { atLedger } from '../../../../db/outage.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
 import { storedAgent } from '../../../gate/rules/agent.ts';
 import { labelAgent } from '../../../gate/use/agentLabels.ts';
@@ -9,6 +8,7 @@ import { microToJson } from '../../../kernel/money/money.ts';
 import type { CrossingKind, ObservedAgent } from '../../../kernel/terms.ts';
 import type { PaymentRefusal } from '../../../kernel/x402/authorization.ts';
 import { recordRefusalRow } from '../../store/recordCrossings.ts';
+import { atLedger } from './ledger.ts';
 import { encodeSettlementResponse, PaymentError } from './receipt.ts';
 
 /** A payment as its answer names it. */

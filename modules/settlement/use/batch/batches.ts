@@ -27,7 +27,7 @@ interface Seen {
 
 /**
  * Sweeps every batch of a network that is not safe yet and that no workflow holds: open ones are confirmed or sent again, mined ones are read
- * again until they are at the safe block, and sent again when a reorg took them. Unmined ones are looked at whoever holds them, since a nonce that
+ * again until they are at the safe block, and sent again when a reorg took them. Unmined ones are looked at even if a workflow holds them, since a nonce that
  * was used elsewhere shows in the count of the key alone.
  */
 export async function sweepBatches(deps: SettlementDeps, networkId: string, budget: Budget): Promise<void> {

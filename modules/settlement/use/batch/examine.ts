@@ -68,7 +68,7 @@ export async function examine(
   const transfers = evidenceOf(call, judged, receipts);
   const decided = new Set([...sendable, ...judged.map(({ lookup }) => lookup.payment)].map(({ paymentId }) => paymentId));
   const undecided = candidates.filter(({ paymentId }) => !decided.has(paymentId));
-  return { sendable, undecided, occurrences: [...broken, ...occurrencesOf(call, judged)], transfers };
+  return { sendable, undecided, occurrences: [...broken, ...occurrencesOf(judged)], transfers };
 }
 
 const UNUSED: Sight = { head: 0n, nonce: 'unused', safe: null, spending: null, carrier: null, simulation: null, rail: null };

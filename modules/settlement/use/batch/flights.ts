@@ -41,7 +41,7 @@ interface Runway {
  * Group commit in the process that sends, and the one way in which a batch begins: woken, it chooses and claims, starts the workflow that holds the
  * batch with the claim's commit, and sends and confirms at once. A batch that is not claimed has no workflow. Rows are the truth (safety 6, 7): other
  * processes and the sweeper may try the same, and whatever this one leaves, by its death or an outage, is theirs. A caller's wakes cost at most one
- * flight at a time a network, and what goes out is chosen among all sites (`pickBatch`), whoever woke it.
+ * flight at a time a network, and what goes out is chosen among all sites (`pickBatch`), not for the caller that woke it.
  */
 export function openFlights(deps: SettlementDeps, start: StartBatch): Flights {
   const runways = new Map<string, Runway>();

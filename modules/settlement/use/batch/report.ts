@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { blockNumbers } from '../../../../platform/chain/evidence/receipts.ts';
 import { whereAway } from '../../../../platform/chain/rpc/rpc.ts';
 import { remembered } from '../../../../platform/pacing/remembered.ts';
-import type { BatchOutcome } from '../../rules/batchOutcome.ts';
+import type { BatchSums } from '../../rules/batchOutcome.ts';
 import type { SafeLag } from '../../rules/finality.ts';
 import { blindWaitMs, safeWaitMs } from '../../rules/finality.ts';
 import type { BatchReport } from '../../store/batchOutcome.ts';
@@ -12,17 +12,14 @@ import { holdBatch } from '../../store/relayer.ts';
 import type { SettlementDeps } from '../deps.ts';
 
 /** How a batch stands. */
-export interface BatchStanding {
-  readonly outcome: BatchOutcome;
-  /** Payments that its bytes still carry. */
-  readonly open: number;
+export interface BatchStanding extends BatchSums {
   /** The safe block has decided, and nothing of it is left to do. */
   readonly isOver: boolean;
   /** When to look again, once nothing of it is open, milliseconds from now. */
   readonly nextInMs: number;
 }
 
-/** Tells how batches stand, to whoever stays with them. */
+/** How batches stand, for the workflows that hold them. */
 export interface Standings {
   /** Holds a batch through one look, however long that takes or fails, and the pause of its workflow before the next try; null: it has no row. */
   hold(batchId: string): Promise<Batch | null>;
@@ -62,11 +59,11 @@ export function openStandings(deps: SettlementDeps): Standings {
     of: async (batchId) => {
       const report = await readBatchReport(deps.database, batchId);
       if (!report) return null;
-      const { outcome, open, isOver, heldMs } = report;
+      const { outcome, open, unsettled, isOver, heldMs } = report;
       const nextInMs = isOver || open > 0 ? 0 : await waitOf(report);
       const leastMs = nextInMs + LATE_MS;
       if (!isOver && heldMs < leastMs) await holdBatch(deps.database, batchId, leastMs);
-      return { outcome, open, isOver, nextInMs };
+      return { outcome, open, ...(unsettled && { unsettled }), isOver, nextInMs };
     },
   };
 }

@@ -30,7 +30,7 @@ export interface Lookup {
 
 /** What a round did. */
 export interface Round extends Applied {
-  /** Judged to be at the safe block, and not written: whoever asked for it decides whether their batches are final. */
+  /** Judged to be at the safe block, and not written: the caller decides whether their batches are final. */
   readonly safe: readonly Judged[];
 }
 
@@ -137,11 +137,10 @@ export function momentOf({ deps, network }: Pick<Chain, 'deps' | 'network'>): Mo
 }
 
 /** What happened, as it is written. */
-export function occurrencesOf({ deps }: Chain, judged: readonly Judged[]): readonly Occurrence[] {
+export function occurrencesOf(judged: readonly Judged[]): readonly Occurrence[] {
   return judged.map(({ lookup: { payment, hashes }, verdict }) => {
     const { event, rawReason, sentence, timeSeconds, strike } = verdict;
     const isOurs = event.type !== 'evidence' || hashes.some((hash) => hash === event.transfer.txHash);
-    if (!isOurs && !isSettled(payment.facts.state)) deps.metrics?.count('svc.settle.front_run');
     return {
       tenantId: payment.tenantId,
       paymentId: payment.paymentId,
@@ -149,20 +148,25 @@ export function occurrencesOf({ deps }: Chain, judged: readonly Judged[]): reado
       ...(rawReason !== undefined && { rawReason }),
       ...(sentence !== undefined && { sentence }),
       ...(strike && { strike }),
+      ...(!isOurs && !isSettled(payment.facts.state) && { frontRun: true }),
       ...(timeSeconds !== undefined && { blockTime: new Date(Number(timeSeconds) * 1000) }),
     };
   });
 }
 
-/** Applies what happened (`applyEvents`), and counts our delays of what it changed: of two workers that judge the same payment one counts it. */
+/**
+ * Applies what happened (`applyEvents`), and counts our delays and the front-runs among what it changed: of two workers that judge the same payment
+ * one counts it.
+ */
 export async function applyCounted(
   { deps }: Pick<Chain, 'deps'>,
   occurrences: readonly Occurrence[],
   transfers: readonly ChainTransferRow[],
 ): Promise<Applied> {
   const applied = await applyEvents(deps.database, occurrences, transfers);
-  for (const { rawReason } of applied.changed) {
+  for (const { rawReason, frontRun } of applied.changed) {
     if (rawReason === RAW_EXPIRED_WAITING) deps.metrics?.count('svc.settle.expired_waiting');
+    if (frontRun) deps.metrics?.count('svc.settle.front_run');
   }
   return applied;
 }
@@ -195,7 +199,7 @@ async function write(
   stored: ReadonlySet<string>,
 ): Promise<Round> {
   const { deps } = call;
-  const applied = await applyCounted(call, occurrencesOf(call, judged), evidenceOf(call, judged, receipts, stored));
+  const applied = await applyCounted(call, occurrencesOf(judged), evidenceOf(call, judged, receipts, stored));
   for (const { paymentId } of applied.poisoned) deps.log.error({ paymentId }, 'a paid payment could not be recorded');
   return { ...applied, safe: [] };
 }

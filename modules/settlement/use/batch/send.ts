@@ -46,7 +46,7 @@ export interface NewBatch {
 
 /**
  * The first step of a batch (safety 7): chooses from what waits, claims what is still accepted, stores the signed bytes and sends them. What goes
- * out is decided from rows, so that no site's payments come before another's, whoever woke it. Several processes may try at once: claims are
+ * out is decided from rows, so that waking it puts no site's payments before another's. Several processes may try at once: claims are
  * compare and set.
  */
 export async function claimNew(deps: SettlementDeps, under: NewBatch): Promise<Sent> {

@@ -5,7 +5,7 @@ import type { ChainTransferRow } from '../../store/transfers.ts';
 /**
  * The rows that keep what the logs of mined transactions of one block prove: one for each transfer of the asset, with the nonce
  * where an authorization of its sender moved it (safety 1). Transfers of nothing are left out: USDC lets anybody call `transferFrom(split, x, 0)`, so
- * that they prove nothing and cost whoever makes them only gas. Pure.
+ * that they prove nothing and cost their sender only gas. Pure.
  */
 export function transferRows(
   network: Network,

@@ -16,7 +16,7 @@ export interface Funds {
 
 /**
  * Begins to read what a claim will need: the base fee, and what the first relayer key has; the others are read when it comes to them.
- * An outage is thrown to whoever awaits what it kept from being read.
+ * An outage is thrown where the value that could not be read is awaited.
  */
 export function openFunds({ deps, network, rpc }: Chain<SettlementDeps>): Funds {
   const baseFeeWei = baseFeeOf(rpc);

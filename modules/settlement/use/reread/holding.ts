@@ -1,6 +1,5 @@
 /** What somebody who bought a page holds of it, and the licence for it anew: for proofs of a wallet and for accounts. */
 import { randomUUID } from 'node:crypto';
-import { atDatabase } from '../../../../db/outage.ts';
 import { opensUntilMs } from '../../../identity/rules/pageProof.ts';
 import type { BearerDeps } from '../../../identity/use/accounts/deps.ts';
 import type { Caller } from '../../../identity/use/keys/authenticate.ts';
@@ -73,10 +72,10 @@ async function findBoughtPage(
     mode,
     since,
   };
-  const paid = await atDatabase(() => findPagePurchase(deps.database, asked));
+  const paid = await findPagePurchase(deps.database, asked);
   if (!paid) return null;
   const settledAtMs = (paid.decidedAt ?? paid.acceptedAt).getTime();
-  // Whoever paid and was never answered has a whole licence to come.
+  // A buyer who paid and was never answered still has a whole licence to come.
   const licenceEndsAtMs = paid.licence ? paid.licence.expiresAtSeconds * 1_000 : nowMs + lifeMs;
   const untilMs = opensUntilMs({ settledAtMs, licenceEndsAtMs, grantedSeconds });
   const issuedAtSeconds = Math.floor(nowMs / 1_000);
@@ -85,7 +84,7 @@ async function findBoughtPage(
   const mint = async (): Promise<string> => {
     const { kid } = deps.keyring.current();
     const fresh = { jti: randomUUID(), issuedAtSeconds, expiresAtSeconds, kid };
-    const { jti } = paid.licence ?? (await atDatabase(() => fixLicence(deps.database, { ref: paid, licence: fresh })));
+    const { jti } = paid.licence ?? (await fixLicence(deps.database, { ref: paid, licence: fresh }));
     const facts = reReadFacts({
       holder: paid,
       paid,
@@ -110,7 +109,7 @@ async function findBoughtLicence(
   const nowMs = deps.clock();
   const path = canonicalPath(resource.path);
   const asked = { tenantId: tenant.tenantId, buyer, host: resource.host, path, kind, at: new Date(nowMs) };
-  const licence = await atDatabase(() => findLicenceOf(deps.database, asked));
+  const licence = await findLicenceOf(deps.database, asked);
   if (!licence) return null;
   const period = { fromMs: licence.periodFrom.getTime(), untilMs: licence.periodUntil.getTime() };
   const expiresAtSeconds = accessEndSeconds(period, nowMs, deps.licenceLifeSeconds);
@@ -128,7 +127,7 @@ async function findBoughtLicence(
       paths: [path],
       holder,
     };
-    return (await atDatabase(() => mintAccessToken({ database: deps.database, signer: deps.keyring }, licence, facts))).license;
+    return (await mintAccessToken({ database: deps.database, signer: deps.keyring }, licence, facts)).license;
   };
   return { expiresAtSeconds, mint };
 }

@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { isSignedByKey } from '../../../../platform/chain/signature/message.ts';
 import { refusePageProof } from '../../../identity/rules/pageProof.ts';
 import { parseSignInMessage, signerOf } from '../../../identity/rules/siwx.ts';
@@ -46,7 +45,7 @@ const USED_AS = 'sign-in-with-x';
 
 /**
  * Gives a wallet that bought a page its licence for it anew, as a short token: of its newest purchase, under the id of the licence that it paid for,
- * so that whoever revokes either revokes both; or under a licence of its account that covers the page. What bounds the cost of a caller who invents
+ * so that revoking either revokes both; or under a licence of its account that covers the page. What bounds the cost of a caller who invents
  * wallets: a message and a nonce of ours come first, then the signature by key, then one read; the chain is asked only for an address that holds
  * something here, in the turns of wallets with code, the site as one caller. A nonce is good once for a licence; a proof that opens nothing uses none
  * up, so that a client may send it with its payment. Throws invalid_resource (400), resource_not_owned (403), overloaded, chain_unavailable, and
@@ -75,7 +74,7 @@ export async function provePurchase(deps: ProveDeps, { tenant, key }: Caller, qu
   deps.keyring.current(); // before the nonce is used up
   const { tenantId } = tenant;
   const { nonce, expiresAt } = shown;
-  if (!(await atDatabase(() => useOnce(deps.database, { kind: 'proof', tenantId, jti: USED_AS, nonce }, expiresAt))))
+  if (!(await useOnce(deps.database, { kind: 'proof', tenantId, jti: USED_AS, nonce }, expiresAt)))
     return refused('the nonce was used');
   return { entitled: true, license: await holding.mint(), expiresAt: holding.expiresAtSeconds * 1_000 };
 }

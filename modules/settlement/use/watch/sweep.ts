@@ -72,7 +72,7 @@ const STARTED_MS = 30_000;
 const UNTIL_FINAL_MS = 30_000;
 
 /**
- * Sweeps a network, and gives the batches that nobody holds their workflow, whoever claimed them: also those that this sweep ends, so that there is no
+ * Sweeps a network, and starts a workflow for each batch that none holds, whichever process claimed it: also for those that this sweep ends, so that there is no
  * batch without one. They are listed before it, since nothing tells afterwards that one never had a workflow, and held after it, since the sweeper
  * leaves alone what is held, and a workflow may be stuck. Returns how many it started; again: harmless, since one that runs stays.
  */

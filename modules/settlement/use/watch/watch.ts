@@ -63,7 +63,7 @@ export async function watchSettled(deps: SettlementDeps, networkId: string, budg
 }
 
 /**
- * One look at a batch whose payments are decided, by whoever holds it: at the safe block it is over and what settled in it final; what a reorganisation
+ * One look at a batch whose payments are decided, by its workflow or the sweeper: at the safe block it is over and what settled in it final; what a reorganisation
  * took goes back, and its bytes go out again (safety 3, 5). Any number of calls is harmless. Throws `chain_unavailable`.
  */
 export async function finishBatch(deps: SettlementDeps, batch: Batch): Promise<void> {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { atDatabase } from '../../../../db/outage.ts';
 import { accessEndSeconds } from '../../../kernel/access/accessToken.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { normaliseHost } from '../../../kernel/hosts/host.ts';
@@ -63,7 +62,7 @@ export async function openAccess(deps: BuyerDeps, request: AccessRequest): Promi
   const issuedAtSeconds = Math.floor(nowMs / 1000);
   const facts = { issuer, jti: randomUUID(), kid, issuedAtSeconds, expiresAtSeconds, paths, holder };
   const signer = deps.keyring;
-  const minted = await atDatabase(() => mintAccessToken({ database: deps.database, signer }, licence, facts));
+  const minted = await mintAccessToken({ database: deps.database, signer }, licence, facts);
   return { ...minted, expiresAt: expiresAtSeconds * 1000, periodUntil: period.untilMs };
 }
 
@@ -72,12 +71,10 @@ async function findHeld(deps: BuyerDeps, { accountId, jti, host, requestHost }: 
   const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(jti);
   const named = normaliseHost(host ?? requestHost ?? '');
   const isOurs = host === undefined && (named === '' || named === new URL(deps.baseUrl).hostname);
-  const [licence, site] = await atDatabase(() =>
-    Promise.all([
-      isUuid ? findLicence(deps.database, { accountId, jti }) : null,
-      isOurs ? null : findTenantOfHost(deps.database, named),
-    ]),
-  );
+  const [licence, site] = await Promise.all([
+    isUuid ? findLicence(deps.database, { accountId, jti }) : null,
+    isOurs ? null : findTenantOfHost(deps.database, named),
+  ]);
   const isForSite = host !== undefined || site?.isRouted === true;
   const isElsewhere = isForSite && site?.tenantId !== licence?.tenantId;
   if (!licence?.isOpen || licence.revokedAt !== null || isElsewhere) {

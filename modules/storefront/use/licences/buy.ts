@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { Destination, ObservedAgent } from '../../../kernel/terms.ts';
@@ -145,15 +144,12 @@ async function offerOf(
   const { requestHash, tenant } = request;
   const { to, value } = payment.authorization;
   const since = new Date(deps.clock() - MAX_TIMEOUT_SECONDS * 1000);
-  const found = await atDatabase(async () => {
-    const own =
-      known?.licenceOfferId && known.accountId === accountId ? await findOffer(deps.database, known.licenceOfferId) : null;
-    if (own?.requestHash === requestHash) return own;
-    const fits = (offer: OpenOffer): boolean => destinationOf(offer, named).payTo === to;
-    const fitting = await findFittingOffer(deps.database, { accountId, requestHash, priceMicro: value }, fits, since);
-    if (fitting && tenant.status !== 'active')
-      throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
-    return fitting;
-  });
-  return found ?? openOffer(deps, accountId, request);
+  const own =
+    known?.licenceOfferId && known.accountId === accountId ? await findOffer(deps.database, known.licenceOfferId) : null;
+  if (own?.requestHash === requestHash) return own;
+  const fits = (offer: OpenOffer): boolean => destinationOf(offer, named).payTo === to;
+  const fitting = await findFittingOffer(deps.database, { accountId, requestHash, priceMicro: value }, fits, since);
+  if (fitting && tenant.status !== 'active')
+    throw new ServiceError('conflict', `this site is ${tenant.status} and sells no licences`);
+  return fitting ?? openOffer(deps, accountId, request);
 }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import { inSlices } from '../../../../platform/pacing/slices.ts';
 import type { TenantSnapshot } from '../../../identity/use/tenantSnapshots.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
@@ -48,7 +47,7 @@ export function openCatalogues(mostWeight: number): Catalogues {
     const name = `${tenantId} ${version}`;
     const known = making.get(name);
     if (known !== undefined) return known;
-    const made = atDatabase(() => makeOffering(database, tenant, mostWeight))
+    const made = makeOffering(database, tenant, mostWeight)
       .then((one) => {
         if ((held.peek(tenantId)?.version ?? 0) <= version) held.set(tenantId, one);
         return one;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { atDatabase } from '../../../../db/outage.ts';
 import { isServiceError } from '../../../kernel/errors.ts';
 import { coverSteps } from '../../../kernel/pages/cover.ts';
 import type { OfferPage, OpenOffer } from '../../../licences/store/offers.ts';
@@ -34,11 +33,11 @@ export async function freezePages(deps: BuyerDeps, offer: OpenOffer, request: Un
   const pages = await deps.scopes.inTurn(asked, () => pagesOf(deps, offer, request));
   if (pages === null || digestOfPages(pages) !== offer.pagesDigest) {
     // Frozen is frozen: a call of the same payment, or of another for this offer, may have come before the change.
-    if ((await atDatabase(() => findOffer(deps.database, offer.offerId)))?.pagesDigest === null) return null;
-    await atDatabase(() => dropOpenOffer(deps.database, offer));
+    if ((await findOffer(deps.database, offer.offerId))?.pagesDigest === null) return null;
+    await dropOpenOffer(deps.database, offer);
     return CHANGED;
   }
-  await atDatabase(() => freezeOffer(deps.database, offer, pages));
+  await freezeOffer(deps.database, offer, pages);
   return null;
 }
 

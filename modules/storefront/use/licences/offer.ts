@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { atDatabase } from '../../../../db/outage.ts';
 import type { Network } from '../../../../platform/chain/network.ts';
 import { splitOf } from '../../../../platform/chain/router/split.ts';
 import { declareAtService } from '../../../identity/use/accounts/declare.ts';
@@ -38,7 +37,7 @@ const V2_CLIENT_CAP_MICRO = 1_000_000n;
 export async function openOffer(deps: BuyerDeps, accountId: string, request: UnderstoodRequest): Promise<OpenOffer> {
   const { requestHash } = request;
   const at = new Date(deps.clock());
-  const standing = await atDatabase(() => findStandingOffer(deps.database, { accountId, requestHash }, at));
+  const standing = await findStandingOffer(deps.database, { accountId, requestHash }, at);
   if (standing) return standing;
   const quote = await quoteScope(deps, request, accountId);
   const offer: OpenOffer = {
@@ -64,10 +63,8 @@ export async function openOffer(deps: BuyerDeps, accountId: string, request: Und
     holder: request.holder,
     expiresAt: new Date(at.getTime() + OFFER_LIFE_MS),
   };
-  const kept = await atDatabase(async () => {
-    await dropOffers(deps.database, new Date(at.getTime() - KEPT_MS), DROPPED_AT_ONCE);
-    return keepOffer(deps.database, offer, at, CAPS);
-  });
+  await dropOffers(deps.database, new Date(at.getTime() - KEPT_MS), DROPPED_AT_ONCE);
+  const kept = await keepOffer(deps.database, offer, at, CAPS);
   if (!kept) {
     throw new ServiceError('throttled', `an account can have at most ${CAPS.ofAccount} open offers`, { retryAfterSeconds: 60 });
   }

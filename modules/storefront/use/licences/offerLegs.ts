@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { checksumAddress, legsHash } from '../../../../platform/chain/offer.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { canonicalPayees, legWord } from '../../../kernel/money/legs.ts';
@@ -9,7 +8,7 @@ import type { BuyerDeps } from './deps.ts';
 /** The legs behind an offer's recipient, in the contract's order, with their weights. Throws not_found. */
 export async function legsOfOffer(deps: Pick<BuyerDeps, 'database'>, offerId: string) {
   const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(offerId);
-  const offer = isUuid ? await atDatabase(() => findOffer(deps.database, offerId)) : null;
+  const offer = isUuid ? await findOffer(deps.database, offerId) : null;
   if (!offer) throw new ServiceError('not_found', 'there is no such offer');
   const payees = canonicalPayees(payeesOfLegs(offer.legs));
   return {

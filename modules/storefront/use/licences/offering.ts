@@ -1,5 +1,4 @@
 import type { Transactional } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import type { Networks } from '../../../../platform/chain/network.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { hasControlCharacter, plainPath } from '../../../kernel/hosts/host.ts';
@@ -55,7 +54,7 @@ export async function importPages(
     slugs.add(slug);
   });
   try {
-    const found = await atDatabase(() => writeImportedPages(deps.database, request.tenantId, rows, limitOf(deps)));
+    const found = await writeImportedPages(deps.database, request.tenantId, rows, limitOf(deps));
     if (!found) throw new ServiceError('not_found', 'there is no such site');
   } catch (error) {
     if ((error as { code?: unknown }).code === '23505') throw new ServiceError('conflict', 'two pages have the same path');
@@ -97,6 +96,6 @@ export async function setLicenceOffering(
   const periodFactors = request.periodFactors ?? null;
   if (periodFactors !== null) validatePeriodFactors(periodFactors);
   const { tenantId, sellsTraining } = request;
-  if (await atDatabase(() => writeOffering(deps.database, tenantId, { sellsTraining, periodFactors }))) return;
+  if (await writeOffering(deps.database, tenantId, { sellsTraining, periodFactors })) return;
   throw new ServiceError('not_found', 'there is no such site');
 }

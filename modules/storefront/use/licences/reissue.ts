@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { findLicenceOfRequest } from '../../../licences/store/licences.ts';
 import { openAccess } from './access.ts';
@@ -23,7 +22,7 @@ export async function findLicenceAnew(
 ): Promise<LicenceAnew | null> {
   const { tenant, requestHash, host } = await understandRequest(deps, request, requestHost);
   const asked = { accountId, tenantId: tenant.tenantId, requestHash, at: new Date(deps.clock()) };
-  const held = await atDatabase(() => findLicenceOfRequest(deps.database, asked));
+  const held = await findLicenceOfRequest(deps.database, asked);
   if (!held) return null;
   try {
     const { license } = await openAccess(deps, { accountId, jti: held.jti, host, requestHost: null });

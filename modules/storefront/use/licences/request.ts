@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { atDatabase } from '../../../../db/outage.ts';
 import type { TenantSnapshot } from '../../../identity/use/tenantSnapshots.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { normaliseHost } from '../../../kernel/hosts/host.ts';
@@ -58,7 +57,7 @@ export async function understandRequest(
   const period = parsePeriod(request.periodDays, startsAt, deps.clock());
   const named = nameHost(request, scope.host);
   const host = named ?? normaliseHost(requestHost ?? '');
-  const site = host === '' ? null : await atDatabase(() => findTenantOfHost(deps.database, host));
+  const site = host === '' ? null : await findTenantOfHost(deps.database, host);
   if (named === null && site?.isRouted !== true) {
     throw new ServiceError('invalid_parameter', 'host is needed: the site the licence is for', { parameter: 'host' });
   }

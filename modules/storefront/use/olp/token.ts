@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { readXmlElement } from '../../../../platform/xml.ts';
 import { olpBase, readRslTerms } from '../../../discovery/use/rsl/terms.ts';
 import type { DocumentSite } from '../../../discovery/use/site.ts';
@@ -172,7 +171,7 @@ async function openHeld(
   const asked = compilePattern(content.pattern);
   const { kind, terms } = licence;
   const question = { accountId, tenantId: site.tenant.tenantId, host: site.host, kind, terms, at: new Date(deps.clock()) };
-  const held = await atDatabase(() => findHeldLicences(deps.database, question));
+  const held = await findHeldLicences(deps.database, question);
   const fitting = held.filter(({ patterns }) => patterns.some((pattern) => isWithin(asked, compilePattern(pattern))));
   for (const { jti, patterns } of fitting) {
     const isAll = patterns.length === 1 && patterns[0] === content.pattern;

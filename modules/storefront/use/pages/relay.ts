@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import { findRelay } from '../../../discovery/store/relay.ts';
 import { isServiceError } from '../../../kernel/errors.ts';
 import type { PageAsking, PageDeps, PageReason, PageText, SitePage } from './fetch.ts';
@@ -60,7 +59,7 @@ export async function relayPage(
 
 /** Whether the owner of a site lets the text of its pages be handed on. Read in the call. */
 export function mayRelay({ database }: Pick<PageDeps, 'database'>, { site }: SitePage): Promise<boolean> {
-  return atDatabase(() => findRelay(database, site.tenant.tenantId));
+  return findRelay(database, site.tenant.tenantId);
 }
 
 /** How to read a page with a licence at its site. */

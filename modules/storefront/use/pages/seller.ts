@@ -1,6 +1,5 @@
 /** The site that sells a page to a buyer who comes to the service itself, without a key of that site. */
 import type { Database } from '../../../../db/database.ts';
-import { atDatabase } from '../../../../db/outage.ts';
 import { findLiveSite } from '../../../discovery/use/site.ts';
 import type { TenantSnapshot } from '../../../identity/use/tenantSnapshots.ts';
 import { hasApiAccess } from '../../../kernel/access/key.ts';
@@ -38,7 +37,7 @@ export async function findSeller(deps: SellerDeps, url: string): Promise<SoldPag
 export async function requireSeller(deps: SellerDeps, url: string): Promise<SoldPage> {
   const resource = requireResource(url);
   const tenantId = await ownerOf(deps.database, resource.host);
-  const gate = await atDatabase(() => findGate(deps.database, tenantId));
+  const gate = await findGate(deps.database, tenantId);
   // A site whose keys would not be let in sells nothing here either.
   if (!gate || !hasApiAccess(gate.plan)) throw nobody();
   if (gate.status === 'suspended') throw new ServiceError('site_suspended', 'this site is suspended');
@@ -53,7 +52,7 @@ function sellerOf(tenant: TenantSnapshot): Seller {
 }
 
 async function ownerOf(database: Database, host: string): Promise<string> {
-  const site = await atDatabase(() => findTenantOfHost(database, host));
+  const site = await findTenantOfHost(database, host);
   if (!site) throw nobody();
   return site.tenantId;
 }

@@ -1,4 +1,3 @@
-import { atDatabase } from '../../../../db/outage.ts';
 import type { ReadingDeps } from '../../../paging/use/deps.ts';
 import type { Owned } from '../../../paging/use/pages.ts';
 import { listOf } from '../../../paging/use/pages.ts';
@@ -17,7 +16,7 @@ export const usageReports = listOf(USAGE_REPORTS);
 
 /** What was reported of the uses of each licence, in the order of the licences. Throws database_unavailable. */
 export async function usesOfLicences({ reading }: ReadingDeps, tenantId: string, jtis: readonly string[]): Promise<UseSum[][]> {
-  const sums = Map.groupBy(await atDatabase(() => sumUsesOfLicences(reading, tenantId, jtis)), ({ key }) => key);
+  const sums = Map.groupBy(await sumUsesOfLicences(reading, tenantId, jtis), ({ key }) => key);
   return jtis.map((jti) => sums.get(jti) ?? []);
 }
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { atDatabase } from '../../../../db/outage.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import type { ResourceUrl } from '../../../kernel/hosts/host.ts';
 import { findEntitlement } from '../../../kernel/licence/licence.ts';
@@ -68,7 +67,7 @@ export async function reportUse(deps: Deps, accountId: string | null, report: Us
     at: new Date(atMs),
     requestHash: hash('sha256', JSON.stringify([host, slug, use, count, report.at ?? null]), 'base64url'),
   };
-  const written = await atDatabase(() => writeUsage(deps.database, row, { day, most }));
+  const written = await writeUsage(deps.database, row, { day, most });
   if (written === 'other')
     throw new ServiceError('idempotency_conflict', 'this idempotencyId was used for another report under this licence');
   if (written === 'full') {
@@ -105,7 +104,7 @@ function refuseToken(): never {
 /** What a licence in the report itself shows: it must entitle to the page at the moment of the use, as a check at that moment would say. */
 async function rightOfToken(deps: Deps, licence: string, { resource, atMs }: Use): Promise<Shown> {
   const claims = await deps.keyring.verify(licence);
-  const site = claims && (await atDatabase(() => findTenantOfHost(deps.database, resource.host)));
+  const site = claims && (await findTenantOfHost(deps.database, resource.host));
   const tenant = site && (await deps.snapshots.tenant(site.tenantId, site.version));
   if (!claims || !tenant || tenant.status !== 'active') return refuseToken();
   const { tenantId } = tenant;
@@ -129,12 +128,10 @@ async function rightOfToken(deps: Deps, licence: string, { resource, atMs }: Use
   }
   const { jti, licenceJti } = granted;
   const path = canonicalPath(resource.path);
-  const [alive] = await atDatabase(() =>
-    areTokensAlive(deps.database, [{ tenantId, jti, licenceJti, path: granted.isByHash ? path : null }]),
-  );
+  const [alive] = await areTokensAlive(deps.database, [{ tenantId, jti, licenceJti, path: granted.isByHash ? path : null }]);
   if (!alive?.alive) return refuseToken();
   if (licenceJti === null) return { tenantId, licenceJti: jti, slug: slug ?? '', terms: null, most: REPORTS_A_DAY.page };
-  const page = await atDatabase(() => findLicensedPage(deps.database, { tenantId, jti: licenceJti }, path));
+  const page = await findLicensedPage(deps.database, { tenantId, jti: licenceJti }, path);
   return page ? shownBy(page, licenceJti) : refuseToken();
 }
 
@@ -147,7 +144,7 @@ async function rightOfAccount(
   { resource, atMs }: Use,
 ): Promise<Shown> {
   const path = canonicalPath(resource.path);
-  const page = UUID.test(of.jti) ? await atDatabase(() => findLicensedPage(deps.database, of, path)) : null;
+  const page = UUID.test(of.jti) ? await findLicensedPage(deps.database, of, path) : null;
   if (!page?.isOpen || page.revokedAt !== null || page.host !== resource.host) {
     throw new ServiceError('not_found', 'this account holds no such licence on this site');
   }

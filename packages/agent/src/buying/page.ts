@@ -152,7 +152,7 @@ async function toldOf(wallet: Wallet, url: string, response: Response, before: L
     throw new AgentError('not_text', `The page is ${plain(contentType) || 'of unknown type'}, and only text is read.`, { url });
   const text = await textOf(response, contentType, url);
   const isNew = payment?.state === 'paid' && (payment.id !== before?.id || before.state !== 'paid');
-  // Whoever reads by what the wallet signed gets a licence, too, and paid on another machine.
+  // A wallet that paid on another machine and signs in here gets a licence, too.
   const how = isNew ? 'bought' : payment?.state === 'paid' || response.headers.has('x-licence') ? 'held' : 'free';
   const paid = how === 'free' ? null : payment;
   return { url, contentType, text, how, amountMicro: paid?.amountMicro ?? 0n, transaction: paid?.transaction ?? null };

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { runCommand } from './run.ts';
 
 const { stdin, stdout, stderr } = process;
-// Whoever reads may stop, as `head` does: what is left to say interests nobody.
+// The reader may close the pipe, as `head` does: the rest is not wanted.
 stdout.on('error', () => process.exit(1));
 process.exitCode = await runCommand({
   argv: process.argv.slice(2),

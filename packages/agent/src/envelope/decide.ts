@@ -6,7 +6,7 @@ import type { Envelope } from './envelope.ts';
 export interface Ask {
   readonly host: string;
   readonly amountMicro: bigint;
-  /** Most that whoever asks pays for this one; null for no limit besides the envelope. */
+  /** The most that the caller pays for this one; null for no limit besides the envelope. */
   readonly maxMicro: bigint | null;
   /** A person said yes to at least this price. */
   readonly isApproved: boolean;

@@ -17,7 +17,7 @@ const signed = z.strictObject({
   amountMicro: micro,
   payer: z.string(),
   validBeforeS: z.number().int(),
-  /** The signed payment as it is sent. It pays its recipient alone, whoever sends it. */
+  /** The signed payment as it is sent. It can pay its recipient only, so a third party may send it. */
   payload: z.record(z.string(), z.unknown()),
 });
 

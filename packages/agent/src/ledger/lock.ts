@@ -64,7 +64,7 @@ function make(path: string, n: number): boolean {
     rmSync(draft, { force: true });
   }
   const numbers = numbersOf(path);
-  // Whoever slept since it looked makes a number that was taken, held and left behind long ago.
+  // A process that was suspended since it looked makes a number that others have already used and left.
   if (numbers.some((other) => other > n)) {
     rmSync(`${path}.${n}`, { force: true });
     return false;

@@ -176,7 +176,7 @@ export function serviceTools(service: NonNullable<Desk['service']>): readonly To
       input: order,
       pays: true,
       run: async (desk, asked) => {
-        // The token itself opens pages for whoever has it: it stays here, and pages are read by the wallet.
+        // Anybody who has the token can read with it: it stays here, and pages are read by the wallet.
         const { license: _, ...facts } = await buyLicence(service, desk.wallet, asked, sendOf(desk));
         return { facts };
       },

@@ -44,7 +44,7 @@ export class Purse {
   }
 }
 
-/** What whoever asks allows besides the envelope. */
+/** What the caller allows within the envelope. */
 export interface Allowance {
   /** Most for each purchase, in micro-USDC. */
   readonly maxMicro?: bigint | null;

@@ -7,8 +7,8 @@ import { askService } from './service.ts';
 const MAX_LENGTH = 16_384;
 
 /**
- * What a receipt says, when the service signed it; `receipt_invalid` otherwise. Keys come from the service alone: what a receipt names as its key's
- * address is written by whoever made the receipt, and is not asked.
+ * What a receipt says, when the service signed it; `receipt_invalid` otherwise. Keys come from the service alone: the key's address in a receipt is
+ * the claim of its maker, and is not fetched.
  */
 export async function checkReceipt(service: Service, jws: string): Promise<Readonly<Record<string, unknown>>> {
   if (jws.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws)) throw invalid('It is no signed receipt.');

@@ -71,7 +71,7 @@ export const KNOWN_VISITORS: readonly KnownVisitor[] = (
     ['app', 'an app with CFNetwork', 'OurNews/7 CFNetwork/1568.100.1 Darwin/24.0.0'],
     ['app', 'an app with okhttp', 'okhttp/4.12.0'],
     ['app', 'an app with Alamofire', 'OurNews/7.1 (com.example.news; build:71; iOS 18.1.0) Alamofire/5.9.1'],
-    ['person', 'whoever comes through CloudFront without User-Agent forwarding', 'Amazon CloudFront'],
+    ['person', 'a visitor through CloudFront without User-Agent forwarding', 'Amazon CloudFront'],
     ['person', 'Dart', 'Dart/3.5 (dart:io)'],
     ['app', 'Dillo 3.1', 'Dillo/3.1.1'],
     ['app', 'Dillo', 'Mozilla/4.0 (compatible; Dillo 3.0)'],

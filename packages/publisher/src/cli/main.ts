@@ -4,7 +4,7 @@ import { runCommand } from './run.ts';
 const { stdout, stderr } = process;
 // biome-ignore lint/style/noProcessEnv: the one place of this command that reads its environment
 const environment = process.env;
-// Whoever reads may stop, as `head` does: what is left to say interests nobody.
+// The reader may close the pipe, as `head` does: the rest is not wanted.
 stdout.on('error', () => process.exit(2));
 process.exitCode = await runCommand({
   argv: process.argv.slice(2),

@@ -1,4 +1,4 @@
-/** What crawlers read for, by what their operators say of them. A User-Agent proves nothing: whoever lies could as well say to be a person. */
+/** What crawlers read for, by what their operators say of them. A User-Agent proves nothing, but a liar could as well claim to be a person. */
 import type { AgentCategory } from '../client.ts';
 
 const READ_FOR = {

@@ -49,7 +49,7 @@ const OFFERS = {
   long: { act: 'offer', error: 'malformed_payment: the payment is too long' },
 } as const;
 
-/** Decides about a page that the service named no price of, for whoever would pay. */
+/** Decides about a page without a price from the service, for a caller who would pay. */
 export function decideUnpriced(quote: Exclude<Facts['quote'], 'unasked' | 'priced'>): Exclude<Decision, { act: 'ask' }> {
   if (quote === 'free') return { act: 'serve', as: 'free', verdict: 'served-free' };
   if (quote === 'away') return { act: 'serve', as: 'away', verdict: 'served-free' };

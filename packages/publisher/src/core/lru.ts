@@ -9,7 +9,7 @@ export class Lru<Value> {
 
   get(key: string): Value | undefined {
     const value = this.#entries.get(key);
-    // Half full it forgets nothing for long: whoever was used last need not be put last.
+    // While it is at most half full nothing is evicted soon, so the order need not be kept.
     if (value === undefined || this.#entries.size * 2 <= this.#max) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);

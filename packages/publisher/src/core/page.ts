@@ -26,8 +26,13 @@ const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 /** A step up or on the spot, which clients resolve before they ask. */
 const DOTS = /(?:\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:\/|%2f|\\|%5c|$)/i;
 
-/** An escaped control character: the service compares such a path as sent, while routers and pages read it decoded, `42%0A` often as 42. */
-const CONTROL = /%[01][0-9a-f]|%7f|%c2%[89][0-9a-f]/i;
+/**
+ * An escaped control character, or what else ends a line: the service compares such a path as sent, while routers and pages read it decoded, `42%0A`
+ * often as 42.
+ */
+const CONTROL = /%[01][0-9a-f]|%7f|%c2%[89][0-9a-f]|%e2%80%a[89]/i;
+/** Escapes in a row, as one that reads what it can takes them. */
+const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 
 /**
  * The pathname of a request target, as sent; null for one that can be no page's, as `*`. A target of the absolute form is taken for its path, of
@@ -47,7 +52,11 @@ export function pathnameOf(target: string): string | null {
  * hide a control character, stays as sent.
  */
 export function plainPath(pathname: string): string {
-  const merged = (decoded(pathname) ?? pathname).replace(/\/{2,}/g, '/');
+  return tidy(decoded(pathname) ?? pathname);
+}
+
+function tidy(path: string): string {
+  const merged = path.replace(/\/{2,}/g, '/');
   return (merged.includes('/.') ? resolveDots(merged) : merged).replace(/\/$/, '') || '/';
 }
 
@@ -75,6 +84,14 @@ function hasControlCharacter(text: string): boolean {
     if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
   }
   return false;
+}
+
+/**
+ * A path as a lenient router reads it (Hono's): escapes that are text are decoded, others stay. Of `/article%73/%FF` that is an article, of its plain form
+ * none.
+ */
+export function lenientPath(pathname: string): string {
+  return tidy(pathname.replace(ESCAPES, (escapes) => decoded(escapes) ?? escapes));
 }
 
 /** What follows the longest article prefix that fits a plain path; null when none fits or nothing follows. */

@@ -1,7 +1,7 @@
 /**
  * Licences of readers who paid a moment ago: proven here by the service's published keys, and once a minute there, so that one that was revoked
  * ends. What is not signed for this site, page and kind costs no call, nor does a licence of a holder without a proof of his. What bounds the cost of
- * a caller with one good licence: 8 questions at once and 20 a second of one licence, 16 and 50 of all; whoever comes above that is told to come back. Their failures say nothing
+ * a caller with one good licence: 8 questions at once and 20 a second of one licence, 16 and 50 of all; above that the answer is 503. Their failures say nothing
  * about quotes: while the service counts as away for those, pages are free.
  */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -62,7 +62,7 @@ interface Asked {
 interface Claims {
   /** The licence that was bought: an account fetches any number of tokens for it, each with a jti of its own. */
   readonly bought: string;
-  /** A licence of one page for whoever shows it; all others are for the service to judge. */
+  /** A bearer licence of one page; all others are for the service to judge. */
   readonly isPlain: boolean;
   readonly isBound: boolean;
   readonly site: string | null;

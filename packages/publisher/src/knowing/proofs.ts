@@ -1,7 +1,7 @@
 /**
  * Wallets that show they bought a page (x402 `sign-in-with-x`): the service says whether they did. What bounds the cost of a caller who invents
- * proofs: what is no message about the page costs no call, and of the others 16 at once and 50 a second are asked about; whoever comes above that
- * is told to come back, since he may have paid. That a proof is not answered says nothing about the service: a wallet with code can be slow at will,
+ * proofs: what is no message about the page costs no call, and of the others 16 at once and 50 a second are asked about; above that
+ * the answer is 503, since the caller may have paid. That a proof is not answered says nothing about the service: a wallet with code can be slow at will,
  * and while the service counts as away, pages are free.
  */
 import type { Client } from '../client.ts';

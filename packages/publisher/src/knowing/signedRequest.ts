@@ -1,7 +1,7 @@
 /** A signed request (RFC 9421) as its signature is checked, here or by the service. */
 import type { SiteRequest } from '../request.ts';
 
-/** The request as whoever signed it saw it: the public address, and every field that the signature may cover, names in lower case. */
+/** The request as its signer saw it: the public address, and every field that the signature may cover, names in lower case. */
 export interface SignedRequest {
   readonly method: string;
   readonly url: string;

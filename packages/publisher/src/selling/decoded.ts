@@ -5,8 +5,6 @@
 type Decode = (chunks: readonly Uint8Array[]) => AsyncIterable<Uint8Array>;
 type Zlib = typeof import('node:zlib');
 
-/** Most bytes that a page may have when its coding is undone to be hashed. */
-const MAX_DECODED_BYTES = 32 * 1_024 * 1_024;
 const MAKERS = {
   gzip: 'createGunzip',
   'x-gzip': 'createGunzip',
@@ -27,11 +25,11 @@ export async function hasContent(chunks: readonly Uint8Array[], encoding: string
   return false;
 }
 
-/** The page without its coding; null when that is unknown here, or the page broken or longer than `most` bytes: 32 MiB unless told. */
+/** The page without its coding; null when that is unknown here, or the page broken or longer than `most` bytes. */
 export async function decodedPage(
   chunks: readonly Uint8Array[],
   encoding: string | undefined,
-  most = MAX_DECODED_BYTES,
+  most: number,
 ): Promise<readonly Uint8Array[] | null> {
   const decode = decoderFor(encoding);
   if (decode === null) return null;

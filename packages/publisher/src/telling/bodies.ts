@@ -1,6 +1,7 @@
 /**
  * Words about pages that were sold: the hash of what was sent, for the record of its payment. Nobody waits for them, and none is worth a second
- * try against a service that refuses it. What bounds the cost: one hash a sale, 500 words that wait, one call of 50 in two seconds.
+ * try against a service that refuses it. What bounds the cost: one hash a sale and one at a time, of 16 MiB at most without its coding, for which pages
+ * of 16 MiB wait in all; 500 words that wait, one call of 50 in two seconds.
  */
 import type { Client, ServedBody } from '../client.ts';
 import type { Breaker } from '../core/breaker.ts';
@@ -11,12 +12,14 @@ import { nothingWaits, waits } from './leaving.ts';
 const BATCH = 50;
 const FLUSH_MS = 2_000;
 const MOST = 500;
+/** Of a page without its coding, and of all pages that wait for their hash, as they were sent; one alone always waits. */
+const MOST_BYTES = 16 * 1_024 * 1_024;
 
 /** Takes pages that were sold. */
 export interface Bodies {
   /**
    * Hashes a page, all of it and without its content coding (RFC 9530's Repr-Digest of the identity coding), and keeps the word for its payment; it
-   * leaves within two seconds. A page whose coding cannot be undone gets none. Never waits, never throws.
+   * leaves within two seconds. None for a page whose coding cannot be undone, that is too long, or finds too many before it. Never waits, never throws.
    */
   add(receiptId: string, chunks: readonly Uint8Array[], encoding?: string): void;
   /** Sends what is there. Never rejects. */
@@ -33,17 +36,11 @@ export function openBodies({
   readonly client: Pick<Client, 'noteBodies'>;
   readonly breaker: Breaker;
 }): Bodies {
-  let hashing = 0;
+  let [hashing, waitingBytes] = [0, 0];
   let hashed: Promise<void> = Promise.resolve();
   let queue: readonly ServedBody[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
 
-  /** Words wait in the order of the sales, whichever hash is ready first: what is too much is the oldest. */
-  async function keep(word: Promise<ServedBody | null>, before: Promise<void>): Promise<void> {
-    const [one] = await Promise.all([word, before]);
-    hashing -= 1;
-    if (one !== null) queue = [...queue, one].slice(-MOST);
-  }
   async function flush(): Promise<void> {
     if (timer !== null) clearTimeout(timer);
     timer = null;
@@ -74,12 +71,18 @@ export function openBodies({
   };
   return {
     add: (receiptId, chunks, encoding) => {
-      if (chunks.every(({ length }) => length === 0)) return;
+      const bytes = lengthOf(chunks);
+      if (bytes === 0 || (hashing > 0 && waitingBytes + bytes > MOST_BYTES)) return;
+      const page = [...chunks];
       hashing += 1;
-      hashed = keep(
-        wordFor(receiptId, [...chunks], encoding).catch(() => null),
-        hashed,
-      );
+      waitingBytes += bytes;
+      // In turns: words wait in the order of the sales, and what is too much is the oldest.
+      hashed = hashed.then(async () => {
+        const word = await wordFor(receiptId, page, encoding).catch(() => null);
+        hashing -= 1;
+        waitingBytes -= bytes;
+        if (word !== null) queue = [...queue, word].slice(-MOST);
+      });
       waits(leave);
       schedule();
     },
@@ -89,7 +92,7 @@ export function openBodies({
 }
 
 async function wordFor(receiptId: string, chunks: readonly Uint8Array[], encoding?: string): Promise<ServedBody | null> {
-  const decoded = await decodedPage(chunks, encoding);
+  const decoded = await decodedPage(chunks, encoding, MOST_BYTES);
   if (decoded === null) return null;
   const page = joined(decoded);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', page));
@@ -98,11 +101,15 @@ async function wordFor(receiptId: string, chunks: readonly Uint8Array[], encodin
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const page = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  const page = new Uint8Array(lengthOf(chunks));
   let at = 0;
   for (const chunk of chunks) {
     page.set(chunk, at);
     at += chunk.length;
   }
   return page;
+}
+
+function lengthOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }

@@ -49,7 +49,7 @@ _WAIT = Decision("refuse", status=503)
 
 
 def decide_unpriced(quote: str) -> Decision:
-    """Decides about a page that the service named no price of, for whoever would pay."""
+    """Decides about a page without a price from the service, for a caller who would pay."""
     if quote in ("free", "away"):
         return Decision("serve", as_=quote, verdict="served-free")
     if quote == "busy":

@@ -67,7 +67,7 @@ class _Copy(NamedTuple):
 
 
 class Documents:
-    """Documents about the site that the service makes: one call in a minute for each, whoever asks how often. Once there is a copy nobody waits for
+    """Documents about the site that the service makes: one call in a minute for each, however often they are requested. Once there is a copy nobody waits for
     the service; for a first one a reader waits half a second."""
 
     _FRESH = 60.0

@@ -34,7 +34,7 @@ from .visitors import Caller, Classifier
 _MAX_PAYMENT_CHARS = 16_384
 # What only an agent sends that wants to pay.
 _PAYING = ("payment-signature", "x-payment", "sign-in-with-x", "crawler-max-price", "crawler-exact-price", "accept-payment")
-# What asks for a part of a page, or for none if it has not changed: whoever pays gets the page, all of it.
+# Headers that ask for a part of a page, or for none if it has not changed: a buyer gets the whole page.
 PARTIAL = ("range", "if-range", "if-none-match", "if-modified-since", "if-match", "if-unmodified-since")
 _MARKDOWN = re.compile(r"\btext/(?:x-)?markdown\b", re.IGNORECASE)
 _WORDS = {"human": "person", "agent": "agent", "search": "search"}
@@ -180,7 +180,7 @@ class Gate:
         return is_read and (self._documents.is_served(path) or self._host_proof.token_of(path) is not None)
 
     def _own_ruling(self, request: Request) -> Ruling | None:
-        """What the package itself answers, whoever asks; None for nothing."""
+        """What the package itself answers, to any caller; None for nothing."""
         if _is_preflight(request):
             is_scoped, _ = self._address(self._config.first(), request)
             return Ruling("answer", answer=preflight_answer()) if is_scoped else Ruling("serve")
@@ -312,11 +312,10 @@ class Gate:
         if page is None:
             if not is_aside_:
                 return None
-            # Only the site knows which page it is: refused as for GET, or every other method would be a way round the price.
-            is_unclear = None in (request.path, *request.inner)
-            told = judgement._replace(decision=Decision("refuse", status=400)) if is_unclear else as_reader
-            self._decided(method, told)
-            return self._carry_out(request, told) if is_unclear else Ruling("serve")
+            # Which page it is, only the site's router knows: refused as for GET, or every other method would be a way round the price.
+            refused = judgement._replace(decision=Decision("refuse", status=400))
+            self._decided(method, refused)
+            return self._carry_out(request, refused)
 
         def instead() -> Answer | None:
             try:

@@ -1,4 +1,4 @@
-"""What the gate knows of its site by asking the service: settings, prices, licences, wallets and agents. Every question is bounded, whoever asks."""
+"""What the gate knows of its site by asking the service: settings, prices, licences, wallets and agents. Every question is bounded."""
 
 from __future__ import annotations
 
@@ -375,7 +375,7 @@ class Proof(NamedTuple):
 
 class Proofs:
     """Wallets that show they bought a page (x402 `sign-in-with-x`): what is no message about the page costs no call, and of the others 16 at once
-    and 50 a second are asked about; whoever comes above that is told to come back, since he may have paid."""
+    and 50 a second are asked about; above that the answer is 503, since the caller may have paid."""
 
     def __init__(self, client: Client, now: Callable[[], float], failures: Failures) -> None:
         self._client, self._failures = client, failures

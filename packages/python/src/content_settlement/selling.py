@@ -50,8 +50,8 @@ class Held:
 
 
 class Look:
-    """A look at one answer, or a purchase that waits for its page. `hold` counts bytes that wait, `finish` decides once, `close` ends it: whoever
-    opened it calls that, whatever happens."""
+    """A look at one answer, or a purchase that waits for its page. `hold` counts bytes that wait, `finish` decides once, `close` ends it: its
+    opener always calls that."""
 
     # How much of an answer is kept until `finish` is asked, and how long its making may take; None: as long as it takes.
     keep_bytes: int = ACKNOWLEDGEMENT_BYTES

@@ -27,7 +27,7 @@ final class Answer {
 		);
 	}
 
-	/** 402 for both generations of clients, x402 v2 reads the header, v1 the body; a page for whoever looks at it. */
+	/** 402 for both generations of clients, x402 v2 reads the header, v1 the body; browsers get a page. */
 	public static function offer( array $offer, object $quote, Visit $visit ): void {
 		self::begin( 402 );
 		$header = Wallet_Proof::with_own_nonce( $offer['header'] );

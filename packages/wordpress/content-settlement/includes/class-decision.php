@@ -4,7 +4,7 @@ namespace ContentSettlement;
 /**
  * What to do with a request: a pure rule over plain facts, the same as that of the JavaScript package.
  *
- * - serve: the page, to whoever reads free;   - offer: 402 with the price;   - settle: make the page, then take the payment;
+ * - serve: the page, free;   - offer: 402 with the price;   - settle: make the page, then take the payment;
  * - refuse: 403;   - reject: 400;   - discover: 402 that is never charged (HEAD, a part of a page);   - wait: 503 without an offer.
  */
 final class Decision {

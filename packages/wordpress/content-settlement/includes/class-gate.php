@@ -43,7 +43,7 @@ final class Gate {
 		return $post instanceof \WP_Post && Page_Address::is_for_sale( $post ) ? $post : null;
 	}
 
-	/** Who asks: the site's own word (filter), whoever has logged in, then the lists. */
+	/** Who asks: the site's own word (filter), then whether a user is logged in, then the lists. */
 	public static function classify( Visit $visit, array $policy ): array {
 		/**
 		 * The site's own classifier: 'human', 'agent' or 'search'; anything else leaves it to the lists.

@@ -22,7 +22,7 @@ final class Licence_Proof {
 
 	/**
 	 * What the claims grant of a page, given as issuer, host, slug, now (epoch seconds) and is_test (a test key's licences, which nobody paid
-	 * for, open pages to test keys alone). `plain`: to whoever shows it; `bound`: the service has to judge the scope; `none`.
+	 * for, open pages to test keys alone). `plain`: to its bearer; `bound`: the service has to judge the scope; `none`.
 	 */
 	public static function grant( array $claims, array $page ): string {
 		$svc = $claims['svc'] ?? null;

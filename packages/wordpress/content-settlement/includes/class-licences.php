@@ -5,7 +5,7 @@ namespace ContentSettlement;
  * Licences to read again: proven here by the service's published keys, and asked about once in 60 s, so that one that was revoked ends. What is
  * not signed for this page costs no call; while the service is away, a licence that is proven, or was confirmed, holds to its own end. Of the others
  * one licence has 20 questions a second, whatever tokens its account fetches for it, and all together 50 and four at once, so that no holder of one
- * spends the site's key or PHP's workers; whoever comes above that is told to come back.
+ * spends the site's key or PHP's workers; above that the answer is 503.
  */
 final class Licences {
 	const FRESH  = 60;

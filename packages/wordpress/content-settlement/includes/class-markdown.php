@@ -2,7 +2,7 @@
 namespace ContentSettlement;
 
 /**
- * Posts as Markdown, made of the page that was sold, after it was paid. Whoever paid gets the page in any case: as HTML where it is too long, too deep or
+ * Posts as Markdown, made of the page that was sold, after it was paid. A buyer gets the page in any case: as HTML where it is too long, too deep or
  * too slow to convert, where PHP ends the conversion, and where PHP has no `dom`.
  */
 final class Markdown {

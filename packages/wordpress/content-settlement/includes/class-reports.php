@@ -110,7 +110,7 @@ final class Reports {
 		$wpdb->insert( $wpdb->options, array( 'option_name' => $name, 'option_value' => wp_json_encode( $report ), 'autoload' => 'no' ) );
 	}
 
-	/** Takes up to 50, the oldest first. Whoever deletes a row has it, so that none is sent twice. */
+	/** Takes up to 50, the oldest first. The process that deletes a row sends it, so that none is sent twice. */
 	private static function claim(): array {
 		global $wpdb;
 		// phpcs:disable WordPress.DB.DirectDatabaseQuery

@@ -38,7 +38,7 @@ final class Service_Client {
 		return 403 === $answer['status'] && 'resource_not_owned' === ( $answer['headers']['x-svc-error-code'] ?? '' );
 	}
 
-	/** Whether a price rule of the site's owner refuses the page to whoever asks for it. */
+	/** Whether a price rule of the site's owner refuses the page to this agent. */
 	public static function refuses_agent( array $answer ): bool {
 		return 403 === $answer['status'] && 'agent_refused' === ( $answer['headers']['x-svc-error-code'] ?? '' );
 	}

@@ -2,7 +2,7 @@
 namespace ContentSettlement;
 
 /**
- * Where WordPress shows a post beside its own page: the home page, archives, searches, feeds, embeds, other posts, blocks, the REST API. Whoever pays for
+ * Where WordPress shows a post beside its own page: the home page, archives, searches, feeds, embeds, other posts, blocks, the REST API. A visitor that pays for
  * the page gets the excerpt there, so that a price on the page means something; people, and robots that read free, get what they always got.
  */
 final class Side_Doors {
@@ -29,7 +29,7 @@ final class Side_Doors {
 		return $settings;
 	}
 
-	/** Attributes of the block with excerpts in place of texts, where whoever asks gets those. */
+	/** Attributes of the block with excerpts in place of texts, for visitors that get excerpts. */
 	private static function without_texts( array $attributes ): array {
 		if ( 'full_post' !== ( $attributes['displayPostContentRadio'] ?? '' ) || ! in_array( 'post', Settings::post_types(), true ) ) {
 			return $attributes;
@@ -99,7 +99,7 @@ final class Side_Doors {
 		return $response;
 	}
 
-	/** Whether who asks gets excerpts: whoever pays for the page, and whom the owner refuses. */
+	/** Whether the visitor gets excerpts: one that pays for the page, or that the owner refuses. */
 	private static function is_closed(): bool {
 		if ( ! Settings::is_complete() || ! Settings::closes_side_doors() || is_user_logged_in() ) {
 			return false;

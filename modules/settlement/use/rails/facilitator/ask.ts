@@ -21,8 +21,8 @@ const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 30_000] as const;
 
 /**
  * Asks the facilitator to settle every payment of a batch that is due, or what became of an id of its own. Starts the requests and
- * returns; what they say is written when they end, and read by the next look at the batch. Whoever dies in between leaves rows that
- * say so.
+ * returns; what they say is written when they end, and read by the next look at the batch. A process that dies in between leaves rows
+ * that say so.
  */
 export async function askDue(
   deps: SettlementDeps,

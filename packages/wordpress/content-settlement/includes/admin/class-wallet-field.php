@@ -1,7 +1,7 @@
 <?php
 namespace ContentSettlement;
 
-/** The wallet in the user's profile. Whoever may edit the profile may set it; the author is told by mail that it changed. */
+/** The wallet in the user's profile. Everyone who may edit the profile may set it; the author is told by mail that it changed. */
 final class Wallet_Field {
 	public static function register(): void {
 		add_action( 'show_user_profile', array( self::class, 'print' ) );
