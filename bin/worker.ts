@@ -149,8 +149,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
   endGauges?.();
   await Promise.all([listener.close(), flights.close()]);
   await Promise.all([mailer?.close(), outbound.close(), chatOutbound.close()]);
-  await clientConnection.close();
-  await database.close();
+  await Promise.all([clientConnection.close(), database.close()]);
   await telemetry.close();
 }
 

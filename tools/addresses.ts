@@ -52,7 +52,8 @@ function renderPackage(given: Data): string {
       `  { names: /${patternOf(names)}/, lists: ${JSON.stringify(lists)}, hosts: ${hosts === undefined ? 'null' : `/${hosts}/`} },`,
   );
   const shipped = shippedOf(given).map(
-    ([name, { checkedAt, ranges }]) => `  ${JSON.stringify(name)}: { checkedAt: ${checkedAt}, ranges: ${JSON.stringify(ranges)} },`,
+    ([name, { checkedAt, ranges }]) =>
+      `  ${JSON.stringify(name)}: { checkedAt: ${checkedAt}, ranges: ${JSON.stringify(ranges)} },`,
   );
   return `// ${headOf(given)}
 
@@ -154,7 +155,9 @@ async function asked(given: Data): Promise<Data> {
   for (const [name, list] of Object.entries(given.lists)) {
     const answer = await outbound.send({ url: list.url, maxBodyBytes: MAX_BYTES, timeoutMs: 10_000 });
     const ranges = answer.ok && answer.status === 200 ? readRanges(new TextDecoder().decode(answer.body)) : null;
-    process.stdout.write(`${name}: ${ranges ? `${ranges.length} ranges` : `no list (${answer.ok ? answer.status : answer.reason})`}\n`);
+    process.stdout.write(
+      `${name}: ${ranges ? `${ranges.length} ranges` : `no list (${answer.ok ? answer.status : answer.reason})`}\n`,
+    );
     lists.push([name, ranges ? { ...list, checkedAt: new Date().toISOString(), ranges } : list]);
   }
   await outbound.close();

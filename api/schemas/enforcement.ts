@@ -9,7 +9,8 @@ export const EnforceConfigQuery = z.object({
       .string()
       .regex(/^\d{1,15}$/, 'must be a version of addresses, or 0')
       .meta({
-        description: 'Also the addresses that operators of robots publish; their ranges where they have another version than this. 0: any.',
+        description:
+          'Also the addresses that operators of robots publish; their ranges where they have another version than this. 0: any.',
       }),
   ),
 });

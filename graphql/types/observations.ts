@@ -57,7 +57,8 @@ ObservationType.implement({
     visitorClass: t.field({
       type: VisitorClassName,
       nullable: true,
-      description: 'The class of the agent by the name it gives itself, or what the gate found it to be; null: the gate took it for a person.',
+      description:
+        'The class of the agent by the name it gives itself, or what the gate found it to be; null: the gate took it for a person.',
       resolve: ({ classifiedAs, classifyReason, agentUa, agent }) => {
         if (classifiedAs === 'human') return null;
         return FOUND.find((one) => one === classifyReason) ?? robotClassOf(agentUa ?? agent);
@@ -66,8 +67,11 @@ ObservationType.implement({
     classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),
     verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),
     verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),
-    sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description:
-        'True when it is not who it says: a signature failed or, where `classifyReason` is `masquerade`, it came from none of the addresses of the robot that it names.' }),
+    sigInvalid: t.exposeBoolean('sigInvalid', {
+      nullable: true,
+      description:
+        'True when it is not who it says: a signature failed or, where `classifyReason` is `masquerade`, it came from none of the addresses of the robot that it names.',
+    }),
     amountMicro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
     micro: t.field({
       type: 'Micro',
@@ -116,7 +120,8 @@ const ObservationFilter = builder.inputType('ObservationFilter', {
     }),
     verified: t.boolean({ description: 'With, or without, a signature that verified.' }),
     sigInvalid: t.boolean({
-      description: 'With, or without, a signature that failed or an address that is not of the robot named: such an agent impersonates another.',
+      description:
+        'With, or without, a signature that failed or an address that is not of the robot named: such an agent impersonates another.',
     }),
     reason: t.string({
       description: `With this reason, in either case: one of ${REASONS.join(', ')}.`,

@@ -31,7 +31,9 @@ afterAll(async () => {
   await api.stop();
 });
 
-const google = (...prefixes: string[]) => ({ body: JSON.stringify({ prefixes: prefixes.map((ipv4Prefix) => ({ ipv4Prefix })) }) });
+const google = (...prefixes: string[]) => ({
+  body: JSON.stringify({ prefixes: prefixes.map((ipv4Prefix) => ({ ipv4Prefix })) }),
+});
 
 test('lists are kept as they were last readable, and gates get what has changed since the version they name', async () => {
   const site = await api.site();
@@ -99,11 +101,8 @@ test('a false robot counts as a masquerade of the name that it took', async () =
     agent: { ua: 'Mozilla/5.0 (compatible; Googlebot/2.1)', classifyReason: 'masquerade' },
   };
   const answer = await api.request('/_svc/observe', { key: site.key, method: 'POST', body: JSON.stringify(report) });
-  expect(answer.status).toBe(200);
+  expect(answer.status).toBe(202);
   const stored = () =>
-    api.deps.database.query(
-      'select agent, classify_reason, sig_invalid from observation where tenant_id = $1',
-      [site.tenantId],
-    );
+    api.deps.database.query('select agent, classify_reason, sig_invalid from observation where tenant_id = $1', [site.tenantId]);
   await expect.poll(stored).toEqual([{ agent: 'googlebot', classify_reason: 'masquerade', sig_invalid: true }]);
 });

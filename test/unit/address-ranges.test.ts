@@ -6,9 +6,18 @@ const both = ['66.249.64.0/26', '2001:4860:4801:10::/64'];
 test.each([
   [
     'Google, Bing, Apple, OpenAI, Perplexity, DuckDuckGo, Common Crawl',
-    { creationTime: '2026-09-02T14:46:11.000000', prefixes: [{ ipv6Prefix: '2001:4860:4801:10::/64' }, { ipv4Prefix: '66.249.64.0/26' }] },
+    {
+      creationTime: '2026-09-02T14:46:11.000000',
+      prefixes: [{ ipv6Prefix: '2001:4860:4801:10::/64' }, { ipv4Prefix: '66.249.64.0/26' }],
+    },
   ],
-  ['Amazon', { createDate: '2026-09-02', prefixes: [{ ip_prefix: '66.249.64.0/26', region: 'us' }, { ipv6_prefix: '2001:4860:4801:10::/64' }] }],
+  [
+    'Amazon',
+    {
+      createDate: '2026-09-02',
+      prefixes: [{ ip_prefix: '66.249.64.0/26', region: 'us' }, { ipv6_prefix: '2001:4860:4801:10::/64' }],
+    },
+  ],
   ['Ahrefs', { ips: ['66.249.64.0/26', '2001:4860:4801:10::/64'] }],
   ['a bare array', ['66.249.64.0/26', '2001:4860:4801:10::/64']],
   ['UptimeRobot, Better Stack, Pingdom', '66.249.64.0/26\r\n2001:4860:4801:10::/64\r\n\r\n'],

@@ -15,7 +15,10 @@ test('a new schedule reads every list at once; one that does not answer leaves t
   const own = await createDatabase();
   const database = await openDatabase({ url: own.appUrl });
   const { address, namespace, taskQueue } = await createNamespace();
-  const [connection, clientConnection] = await Promise.all([NativeConnection.connect({ address }), Connection.connect({ address })]);
+  const [connection, clientConnection] = await Promise.all([
+    NativeConnection.connect({ address }),
+    Connection.connect({ address }),
+  ]);
   const client = new Client({ connection: clientConnection, namespace });
   const asked: string[] = [];
   const send = async ({ url }: { readonly url: string }) => {

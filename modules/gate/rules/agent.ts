@@ -89,12 +89,13 @@ export function storedAgent(agent: ObservedAgent, label: string): ObservedAgent 
   const ua = storable(agent.ua);
   const classifyReason = storable(agent.classifyReason);
   const verifiedAgent = storable(agent.verifiedAgent);
+  const sigInvalid = isFalse(agent);
   return {
     label,
     ...(ua === undefined ? {} : { ua }),
     ...(classifyReason === undefined ? {} : { classifyReason }),
     ...(verifiedAgent === undefined ? {} : { verifiedAgent }),
     ...(agent.verified === undefined ? {} : { verified: agent.verified }),
-    ...(isFalse(agent) === undefined ? {} : { sigInvalid: isFalse(agent) }),
+    ...(sigInvalid === undefined ? {} : { sigInvalid }),
   };
 }

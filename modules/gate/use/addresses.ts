@@ -1,5 +1,4 @@
 import type { Database } from '../../../db/database.ts';
-import { atDatabase } from '../../../db/outage.ts';
 import { readRanges } from '../../../platform/addressRanges.ts';
 import type { Outbound } from '../../../platform/outbound/outbound.ts';
 import { ADDRESS_LISTS } from '../rules/addresses.generated.ts';
@@ -48,7 +47,12 @@ export async function refreshAddresses(
   for (const [name, url] of lists) {
     signal?.throwIfAborted();
     const at = new Date(deps.clock());
-    const answer = await deps.outbound.send({ url, maxBodyBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, ...(signal ? { signal } : {}) });
+    const answer = await deps.outbound.send({
+      url,
+      maxBodyBytes: MAX_BYTES,
+      timeoutMs: TIMEOUT_MS,
+      ...(signal ? { signal } : {}),
+    });
     const ranges = answer.ok && answer.status === 200 ? readRanges(new TextDecoder().decode(answer.body)) : null;
     if (ranges === null) {
       failed.set(name, !answer.ok ? answer.reason : answer.status === 200 ? 'no list of addresses' : `status ${answer.status}`);
@@ -57,7 +61,8 @@ export async function refreshAddresses(
     read += 1;
     if (await storeAddressList(deps.database, name, ranges, at)) changed += 1;
   }
-  if (failed.size > 0) deps.warn('addresses of robots were not read; the last copies hold', { lists: Object.fromEntries(failed) });
+  if (failed.size > 0)
+    deps.warn('addresses of robots were not read; the last copies hold', { lists: Object.fromEntries(failed) });
   return { read, changed, failed: [...failed.keys()] };
 }
 
@@ -66,9 +71,9 @@ export async function publishedAddresses(
   { database }: Pick<AddressDeps, 'database'>,
   known: number,
 ): Promise<PublishedAddresses> {
-  const lists = await atDatabase(() => listAddressLists(database));
+  const lists = await listAddressLists(database);
   const version = Math.max(0, ...lists.map(({ changedAt }) => changedAt.getTime()));
   const checkedAt = Object.fromEntries(lists.map((list) => [list.name, list.checkedAt.getTime()]));
   if (known === version) return { version, checkedAt };
-  return { version, checkedAt, ranges: Object.fromEntries(await atDatabase(() => findRanges(database))) };
+  return { version, checkedAt, ranges: Object.fromEntries(await findRanges(database)) };
 }

@@ -358,7 +358,12 @@ judges(visitorsCheck, [
     /^Link previews pay at the site; by the owner’s settings they read free \(asked as: facebookexternalhit\)/,
   ],
   ['a gate that frees who pays', { lists, replies: { ...replies, automation: free } }, 'problem', /^Automation .* read free at/],
-  ['a gate that does not see addresses', { lists, replies: { ...replies, masquerade: free } }, 'unknown', /does not see which address/],
+  [
+    'a gate that does not see addresses',
+    { lists, replies: { ...replies, masquerade: free } },
+    'unknown',
+    /does not see which address/,
+  ],
   [
     'an owner who believes names',
     { lists: { ...lists, visitorClasses: { masquerade: 'read' } }, replies: { ...replies, masquerade: free } },
@@ -367,7 +372,7 @@ judges(visitorsCheck, [
   ],
   ['a CDN in front hides who asks', { lists, replies: allGet(free) }, 'problem', /^The site treats all visitors alike/],
   ['so that all pay', { lists, replies: allGet(offer()) }, 'problem', /all visitors alike, .*: they pay\./],
-  ['a firewall', { lists, replies: { ...replies, monitor: reply(429) } }, 'unknown', /UptimeRobot gets 429/],
+  ['a firewall', { lists, replies: { ...replies, monitor: reply(429) } }, 'unknown', /Pingdom gets 429/],
   ['silence', { lists, replies: { ...replies, app: silent('timeout') } }, 'unknown', /an app with CFNetwork got no answer/],
   ['no page', { lists, replies: null }, 'unknown', /No page that is for sale is known/],
   ['not asked', { lists: null, replies: null }, 'unknown'],

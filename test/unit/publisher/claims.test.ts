@@ -85,7 +85,8 @@ test.each([
 
 test('a name counts wherever it stands, and people are nobody’s masquerade', () => {
   const { ask } = judgeOf({ trustedProxies: [] });
-  for (const ua of ['MyGooglebot/1', 'ClaudeBot Googlebot', 'bingbot/2.0 (like Googlebot)', 'AdsBot-Google']) expect(ask(ua, OF_OTHERS)).toBe(PAYS);
+  for (const ua of ['MyGooglebot/1', 'ClaudeBot Googlebot', 'bingbot/2.0 (like Googlebot)', 'AdsBot-Google'])
+    expect(ask(ua, OF_OTHERS)).toBe(PAYS);
   expect(ask(CHROME, OF_OTHERS)).toBe('person person');
   expect(ask('Twitterbot/1.0', OF_OTHERS)).toBe('robot preview');
   expect(ask('Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)', OF_OTHERS)).toBe('robot feed');
@@ -97,7 +98,11 @@ test('a name counts wherever it stands, and people are nobody’s masquerade', (
 
 test('where an operator publishes no list, its name servers say who is false: the first request reads as before, and nobody waits', async () => {
   const { names, asked } = namesOf(
-    { '5.255.253.1': ['spider-5-255-253-1.yandex.com'], [OF_OTHERS]: ['evil.yandex.com'], '203.0.114.9': ['x.yandex.com.evil.example'] },
+    {
+      '5.255.253.1': ['spider-5-255-253-1.yandex.com'],
+      [OF_OTHERS]: ['evil.yandex.com'],
+      '203.0.114.9': ['x.yandex.com.evil.example'],
+    },
     { 'spider-5-255-253-1.yandex.com': ['5.255.253.1'], 'evil.yandex.com': ['5.255.253.99'] },
   );
   const { ask, claims } = judgeOf({ trustedProxies: [], names });
@@ -139,7 +144,10 @@ test('name servers are asked about few addresses at once and in a second, of IPv
 
 test('a list that was not looked at for 14 days says no more whom it does not name', async () => {
   const time = { ms: NOW };
-  const { names } = namesOf({ '192.0.3.7': ['crawl-192-0-3-7.googlebot.com'] }, { 'crawl-192-0-3-7.googlebot.com': ['192.0.3.7'] });
+  const { names } = namesOf(
+    { '192.0.3.7': ['crawl-192-0-3-7.googlebot.com'] },
+    { 'crawl-192-0-3-7.googlebot.com': ['192.0.3.7'] },
+  );
   const { ask, claims } = judgeOf({ trustedProxies: [], names, now: () => time.ms });
   expect([ask(GOOGLE, '192.0.3.7'), ask('DuckDuckBot/1.1', OF_OTHERS)]).toEqual([PAYS, PAYS]);
   time.ms += 14 * DAY_MS;
@@ -165,15 +173,18 @@ test('ranges hold their ends and nothing beside, one inside another too; texts t
   const ranges = createRanges(['10.0.0.0/9', '10.1.0.0/24', '10.200.0.7', '2001:db8::/33']);
   const holds = (text: string) => ranges.has(digitsOf(text) ?? '');
   expect(['10.0.0.0', '10.1.0.255', '10.1.1.0', '10.127.255.255', '10.200.0.7', '2001:db8:7fff::1'].every(holds)).toBe(true);
-  expect(['9.255.255.255', '10.128.0.0', '10.200.0.8', '2001:db8:8000::', '::10.0.0.1'].some(holds)).toBe(false);
-  for (const text of ['', '1.2.3', '1.2.3.4/33', '::/129', '1.2.3.4/x', 'a.example']) expect(() => createRanges([text])).toThrow(TypeError);
+  expect(['9.255.255.255', '10.128.0.0', '10.200.0.8', '2001:db8:8000::', '2001:db7:ffff::1'].some(holds)).toBe(false);
+  for (const text of ['', '1.2.3', '1.2.3.4/33', '::/129', '1.2.3.4/x', 'a.example'])
+    expect(() => createRanges([text])).toThrow(TypeError);
   expect(() => createWhence(['10.0.0.0/8', 'proxy.example'])).toThrow(/proxy\.example is no range/);
 });
 
 test('a gate learns lists with its settings, once, and then asks for newer ones alone', async () => {
   const asked: string[] = [];
   const addresses = { version: 7, checkedAt: { 'bing-bingbot': Date.now() }, ranges: { 'bing-bingbot': ['40.77.167.0/24'] } };
-  const service = serviceThat({ 'enforce-config': () => told({ ...CONFIG, addresses }) });
+  const service = serviceThat({
+    'enforce-config': () => told({ ...CONFIG, enforcement: { ...CONFIG.enforcement, seoAllowlist: ['bingbot'] }, addresses }),
+  });
   const gate = contentSettlement({
     serviceUrl: 'https://svc.example',
     apiKey: 'k',
@@ -184,7 +195,11 @@ test('a gate learns lists with its settings, once, and then asks for newer ones 
       return service(input, init);
     },
   });
-  const server = createServer(express().use(gate).get('/articles/solo', (_request, response) => void response.send('<p>solo</p>')));
+  const server = createServer(
+    express()
+      .use(gate)
+      .get('/articles/solo', (_request, response) => void response.send('<p>solo</p>')),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const read = (from: string) =>
@@ -193,7 +208,9 @@ test('a gate learns lists with its settings, once, and then asks for newer ones 
       });
     await expect.poll(async () => (await read(OF_OTHERS)).status).toBe(402);
     expect((await read('40.77.167.12')).status).toBe(200);
-    expect(asked.filter((url) => url.includes('enforce-config'))).toEqual(['https://svc.example/_svc/enforce-config?addresses=0']);
+    expect(asked.filter((url) => url.includes('enforce-config'))).toEqual([
+      'https://svc.example/_svc/enforce-config?addresses=0',
+    ]);
   } finally {
     server.close();
     server.closeAllConnections();

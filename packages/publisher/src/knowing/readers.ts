@@ -40,7 +40,10 @@ export function openReaders<Request>(
       const word = options.address?.(request.original);
       return word === undefined ? whence(request) : [word];
     } catch (error) {
-      failures.note({ what: 'classify', message: `an address could not be read: ${String(error)}; the reader counts as who he says` });
+      failures.note({
+        what: 'classify',
+        message: `an address could not be read: ${String(error)}; the reader counts as who he says`,
+      });
       return [];
     }
   }

@@ -28,7 +28,13 @@ const KEPT_MS = { yes: 86_400_000, no: 3_600_000, unknown: 60_000 };
 const NOTHING_THERE = ['ENOTFOUND', 'ENODATA'];
 
 /** Opens it; without `names`, and where the platform knows no DNS, nothing is ever known. */
-export function openReverse({ now, names = platformNames() }: { readonly now: () => number; readonly names?: Names | null }): Reverse {
+export function openReverse({
+  now,
+  names = platformNames(),
+}: {
+  readonly now: () => number;
+  readonly names?: Names | null;
+}): Reverse {
   const known = new Lru<{ readonly is: boolean | null; readonly untilMs: number }>(REMEMBERED);
   const asking = new Map<string, Promise<void>>();
   let [secondAtMs, inSecond] = [0, 0];
@@ -87,7 +93,9 @@ async function orNothing(question: Promise<string[]>): Promise<string[]> {
 
 interface Dns {
   readonly promises?: {
-    readonly Resolver?: new (options: object) => {
+    readonly Resolver?: new (
+      options: object,
+    ) => {
       reverse(address: string): Promise<string[]>;
       resolve4(host: string): Promise<string[]>;
       resolve6(host: string): Promise<string[]>;

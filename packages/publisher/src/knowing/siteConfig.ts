@@ -84,7 +84,10 @@ export function openConfig(deps: {
     try {
       deps.claims?.learn(addresses);
     } catch (error) {
-      deps.failures.note({ what: 'config', message: `the addresses of robots cannot be read: ${String(error)}; those known stay` });
+      deps.failures.note({
+        what: 'config',
+        message: `the addresses of robots cannot be read: ${String(error)}; those known stay`,
+      });
     }
   }
   const failed = (error: unknown): void => {

@@ -61,7 +61,8 @@ function judgeGoogle(reply: Reply | null, isFree: boolean, isFalse: boolean): Fi
   if (!reply?.came) return unknown('Whether Googlebot gets the page is unclear.', 'Run this again when the site answers.');
   if (reply.status === 200) return ok('Googlebot gets the page.');
   if (reply.status === 402 && !isFree) return ok('Googlebot pays, as the owner decided.');
-  if (reply.status === 402 && isFalse) return ok('Googlebot by name alone pays, as this run does; the real one is known by its address.');
+  if (reply.status === 402 && isFalse)
+    return ok('Googlebot by name alone pays, as this run does; the real one is known by its address.');
   if (reply.status === 402) {
     return problem(
       'Googlebot gets a 402: the page will fall out of its index.',

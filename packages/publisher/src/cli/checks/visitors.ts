@@ -90,7 +90,8 @@ export const visitorsCheck: Check<Facts> = {
           : fateOf(playedFor(name));
     const bySettings = (name: VisitorClass | 'person'): Finding[] => {
       if (name === 'pretender') return [ok(`${CLASSES.pretender} ${wanted(name)}: browsers that ask for Markdown.`)];
-      if (name === 'masquerade') return [ok(`${CLASSES.masquerade} ${wanted(name)}: from an address that is not their operator’s.`)];
+      if (name === 'masquerade')
+        return [ok(`${CLASSES.masquerade} ${wanted(name)}: from an address that is not their operator’s.`)];
       const visitors = KNOWN_VISITORS.filter((one) => one.class === name);
       return [...new Set(visitors.map(fateOf))].map((fate) =>
         finding(
