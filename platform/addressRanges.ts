@@ -6,6 +6,9 @@ export const MAX_RANGES = 5_000;
 /** The widest range that a list may name: whoever publishes a wider one names half of the internet. */
 const LEAST_BITS = { 32: 12, 128: 32 } as const;
 
+/** The most that a list may name altogether, of an operator who has no network of a country: a /8 of IPv4, sixteen /32 of IPv6. */
+const MOST_ADDRESSES = { 32: 1n << 24n, 128: 1n << 100n } as const;
+
 /** Addresses one after the other, both ends included. */
 interface Span {
   readonly width: 32 | 128;
@@ -16,15 +19,30 @@ interface Span {
 /**
  * The ranges of a list as its operator publishes it, in CIDR notation, sorted, each as wide as may be. Reads JSON, wherever in it addresses stand under a
  * name that says so (`prefixes[].ipv4Prefix`, `ip_prefix`, `ips`, or a bare array), and text with one address or range a line, `#` beginning a
- * comment. Null for anything else, and for a list that cannot be right: empty, longer than 5,000, with an address that is not public, or with a
- * range wider than /12 (IPv4) or /32 (IPv6).
+ * comment. Null for anything else, and for a list that cannot be right: empty, longer than 5,000, with an address that is not public, with a
+ * range wider than /12 (IPv4) or /32 (IPv6), or with more addresses altogether than a /8 or sixteen /32 have.
  */
 export function readRanges(text: string): readonly string[] | null {
   const named = namedIn(text);
   if (named === null || named.length === 0 || named.length > MAX_RANGES) return null;
   const spans = named.map(spanOf);
-  return spans.every((span) => span !== null) ? collapse(spans) : null;
+  if (!spans.every((span) => span !== null)) return null;
+  const joined = join(spans);
+  const isTooMuch = ([32, 128] as const).some(
+    (width) => sizeOf(joined.filter((span) => span.width === width)) > MOST_ADDRESSES[width],
+  );
+  return isTooMuch ? null : joined.flatMap((span) => [...rangesOf(span)]);
 }
+
+/** True when at least half of the ranges of a list are still in a newer one (both as `readRanges` gives them). */
+export function keepsHalf(before: readonly string[], after: readonly string[]): boolean {
+  const spans = join(after.map(spanOf).filter((span) => span !== null));
+  const isKept = (one: Span | null): boolean =>
+    one !== null && spans.some((span) => span.width === one.width && span.from <= one.from && one.to <= span.to);
+  return before.filter((text) => isKept(spanOf(text))).length * 2 >= before.length;
+}
+
+const sizeOf = (spans: readonly Span[]): bigint => spans.reduce((sum, { from, to }) => sum + to - from + 1n, 0n);
 
 /** The texts of a list that ought to be addresses; null where the list has a form that is not known. */
 function namedIn(text: string): readonly string[] | null {
@@ -62,8 +80,8 @@ function spanOf(text: string): Span | null {
   return isPublic ? { width, from, to } : null;
 }
 
-/** The same addresses in as few ranges as can be. */
-function collapse(spans: readonly Span[]): readonly string[] {
+/** The same addresses in as few spans as can be, in their order. */
+function join(spans: readonly Span[]): readonly Span[] {
   const sorted = [...spans].sort((a, b) => a.width - b.width || (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
   const joined: Span[] = [];
   for (const span of sorted) {
@@ -71,7 +89,7 @@ function collapse(spans: readonly Span[]): readonly string[] {
     if (last?.width !== span.width || span.from > last.to + 1n) joined.push(span);
     else if (span.to > last.to) joined[joined.length - 1] = { ...last, to: span.to };
   }
-  return joined.flatMap((span) => [...rangesOf(span)]);
+  return joined;
 }
 
 function* rangesOf({ width, from, to }: Span): Generator<string> {

@@ -20,6 +20,8 @@ interface Shipped {
 interface Claim {
   readonly names: readonly string[];
   readonly lists: readonly string[];
+  /** Where the operator says so. */
+  readonly source: string;
   /** Of the host that an address leads to and that leads back to it. */
   readonly hosts?: string;
 }
@@ -141,7 +143,7 @@ function mirrored(given: Data, file: string): Data {
   };
   const lists = Object.entries(given.lists).map(([name, list]) => {
     const source = sources[name];
-    if (source?.upstream_url !== list.url) return [name, list] as const;
+    if (!source) return [name, list] as const;
     const ranges = readRanges(JSON.stringify([...source.ipv4, ...source.ipv6]));
     return [name, ranges === null ? list : { ...list, checkedAt: new Date(source.fetched_at).toISOString(), ranges }] as const;
   });

@@ -2,11 +2,11 @@
 
 /** Lists of addresses by their names, and where their operators publish them. */
 export const ADDRESS_LISTS: ReadonlyMap<string, string> = new Map([
-  ["google-googlebot", "https://developers.google.com/static/search/apis/ipranges/googlebot.json"],
-  ["google-special", "https://developers.google.com/static/search/apis/ipranges/special-crawlers.json"],
-  ["google-user-triggered", "https://developers.google.com/static/search/apis/ipranges/user-triggered-fetchers.json"],
-  ["google-user-triggered-google", "https://developers.google.com/static/search/apis/ipranges/user-triggered-fetchers-google.json"],
-  ["google-user-triggered-agents", "https://developers.google.com/static/search/apis/ipranges/user-triggered-agents.json"],
+  ["google-googlebot", "https://developers.google.com/static/crawling/ipranges/common-crawlers.json"],
+  ["google-special", "https://developers.google.com/static/crawling/ipranges/special-crawlers.json"],
+  ["google-user-triggered", "https://developers.google.com/static/crawling/ipranges/user-triggered-fetchers.json"],
+  ["google-user-triggered-google", "https://developers.google.com/static/crawling/ipranges/user-triggered-fetchers-google.json"],
+  ["google-user-triggered-agents", "https://developers.google.com/static/crawling/ipranges/user-triggered-agents.json"],
   ["bing-bingbot", "https://www.bing.com/toolbox/bingbot.json"],
   ["apple-applebot", "https://search.developer.apple.com/applebot.json"],
   ["duckduckgo-duckduckbot", "https://duckduckgo.com/duckduckbot.json"],
@@ -14,9 +14,8 @@ export const ADDRESS_LISTS: ReadonlyMap<string, string> = new Map([
   ["openai-searchbot", "https://openai.com/searchbot.json"],
   ["openai-chatgpt-user", "https://openai.com/chatgpt-user.json"],
   ["anthropic-claudebot", "https://claude.com/crawling/bots.json"],
-  ["perplexity-bot", "https://www.perplexity.ai/perplexitybot.json"],
-  ["perplexity-user", "https://www.perplexity.ai/perplexity-user.json"],
+  ["perplexity-bot", "https://www.perplexity.com/perplexitybot.json"],
+  ["perplexity-user", "https://www.perplexity.com/perplexity-user.json"],
   ["commoncrawl-ccbot", "https://index.commoncrawl.org/ccbot.json"],
-  ["uptimerobot", "https://uptimerobot.com/inc/files/ips/IPv4andIPv6.txt"],
-  ["betterstack", "https://uptime.betterstack.com/ips.txt"],
+  ["uptimerobot", "https://cdn.uptimerobot.com/api/IPv4andIPv6.txt"],
 ]);

@@ -8,15 +8,34 @@ export interface AddressListState {
   readonly changedAt: Date;
 }
 
+/** What a list holds (CIDR). */
+export interface AddressList {
+  readonly ranges: readonly string[];
+  readonly checkedAt: Date;
+}
+
 /** Every list that was ever read, without what it holds. */
 export async function listAddressLists(sql: Sql): Promise<AddressListState[]> {
   return run(sql, tables.selectFrom('address_list').select(['name', 'checkedAt', 'changedAt']).orderBy('name'));
 }
 
-/** What the lists hold, by their names. */
-export async function findRanges(sql: Sql): Promise<ReadonlyMap<string, readonly string[]>> {
-  const rows = await run(sql, tables.selectFrom('address_list').select(['name', 'ranges']).orderBy('name'));
-  return new Map(rows.map(({ name, ranges }) => [name, ranges]));
+/** What the lists hold, and when each was read, by their names. */
+export async function findAddressLists(sql: Sql): Promise<ReadonlyMap<string, AddressList>> {
+  const rows = await run(sql, tables.selectFrom('address_list').select(['name', 'ranges', 'checkedAt']).orderBy('name'));
+  return new Map(rows.map(({ name, ...list }) => [name, list]));
+}
+
+/** Says of a list that its operator was last seen to publish it at a time; one that is older stays so. */
+export async function ageAddressList(sql: Sql, name: string, at: Date): Promise<void> {
+  await run(
+    sql,
+    tables
+      .updateTable('address_list')
+      .set({ checkedAt: at })
+      .where('name', '=', name)
+      .where('checkedAt', '>', at)
+      .returning('name'),
+  );
 }
 
 /** Keeps what a list held at a time, unless it was read later; true when it says something else than before. */

@@ -1,8 +1,8 @@
 import type { Database } from '../../../db/database.ts';
-import { readRanges } from '../../../platform/addressRanges.ts';
+import { keepsHalf, readRanges } from '../../../platform/addressRanges.ts';
 import type { Outbound } from '../../../platform/outbound/outbound.ts';
 import { ADDRESS_LISTS } from '../rules/addresses.generated.ts';
-import { findRanges, listAddressLists, storeAddressList } from '../store/addressLists.ts';
+import { ageAddressList, findAddressLists, listAddressLists, storeAddressList } from '../store/addressLists.ts';
 
 /** Addresses of robots, as their operators publish them. */
 export interface PublishedAddresses {
@@ -32,10 +32,18 @@ export interface AddressRefresh {
 
 const MAX_BYTES = 512 * 1_024;
 const TIMEOUT_MS = 10_000;
+/** Operators move their lists. */
+const MAX_REDIRECTS = 3;
+/**
+ * How old a list is made that no longer names half of what it named: no gate believes it about whom it does not name (`FRESH_MS` of the package). The
+ * new one counts when it has said so for as long again.
+ */
+const DOUBT_MS = 14 * 86_400_000;
 
 /**
  * Reads every list once, one after the other, and keeps what it holds. A list that cannot be fetched within ten seconds and 512 KiB, or whose
- * content cannot be right, keeps its last copy. Throws when `signal` aborts or the database is away; a second call reads all again.
+ * content cannot be right, keeps its last copy. One that lost more than half of its ranges does so, too, and counts as old until it has said
+ * so for 14 days. Throws when `signal` aborts or the database is away; a second call reads all again.
  */
 export async function refreshAddresses(
   deps: AddressDeps,
@@ -43,27 +51,49 @@ export async function refreshAddresses(
   lists: ReadonlyMap<string, string> = ADDRESS_LISTS,
 ): Promise<AddressRefresh> {
   const failed = new Map<string, string>();
+  const kept = await findAddressLists(deps.database);
   let [read, changed] = [0, 0];
   for (const [name, url] of lists) {
     signal?.throwIfAborted();
     const at = new Date(deps.clock());
-    const answer = await deps.outbound.send({
-      url,
-      maxBodyBytes: MAX_BYTES,
-      timeoutMs: TIMEOUT_MS,
-      ...(signal ? { signal } : {}),
-    });
-    const ranges = answer.ok && answer.status === 200 ? readRanges(new TextDecoder().decode(answer.body)) : null;
-    if (ranges === null) {
-      failed.set(name, !answer.ok ? answer.reason : answer.status === 200 ? 'no list of addresses' : `status ${answer.status}`);
+    const said = await readList(deps.outbound, url, signal);
+    if (typeof said === 'string') {
+      failed.set(name, said);
+      continue;
+    }
+    const before = kept.get(name);
+    const doubtfulMs = at.getTime() - DOUBT_MS;
+    if (before && !keepsHalf(before.ranges, said) && before.checkedAt.getTime() > doubtfulMs - DOUBT_MS) {
+      await ageAddressList(deps.database, name, new Date(doubtfulMs));
+      failed.set(name, 'lost more than half of its ranges');
       continue;
     }
     read += 1;
-    if (await storeAddressList(deps.database, name, ranges, at)) changed += 1;
+    if (await storeAddressList(deps.database, name, said, at)) changed += 1;
   }
   if (failed.size > 0)
     deps.warn('addresses of robots were not read; the last copies hold', { lists: Object.fromEntries(failed) });
   return { read, changed, failed: [...failed.keys()] };
+}
+
+/** What a list says; why it cannot be told, where it cannot. Every redirect passes the same door, and none gets more time. */
+async function readList(
+  outbound: Pick<Outbound, 'send'>,
+  first: string,
+  stopping?: AbortSignal,
+): Promise<readonly string[] | string> {
+  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(stopping ? [stopping] : [])]);
+  let url = first;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const answer = await outbound.send({ url, maxBodyBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, signal });
+    if (!answer.ok) return answer.reason;
+    if (answer.status === 200) return readRanges(new TextDecoder().decode(answer.body)) ?? 'no list of addresses';
+    const { location } = answer.headers;
+    const next = answer.status > 300 && answer.status < 400 && location ? URL.parse(location, url) : null;
+    if (!next) return `status ${answer.status}`;
+    url = next.href;
+  }
+  return 'redirected too often';
 }
 
 /** The lists as they were last read; what they hold is left out where `known` is their version. Throws database_unavailable. */
@@ -75,5 +105,6 @@ export async function publishedAddresses(
   const version = Math.max(0, ...lists.map(({ changedAt }) => changedAt.getTime()));
   const checkedAt = Object.fromEntries(lists.map((list) => [list.name, list.checkedAt.getTime()]));
   if (known === version) return { version, checkedAt };
-  return { version, checkedAt, ranges: Object.fromEntries(await findRanges(database)) };
+  const held = await findAddressLists(database);
+  return { version, checkedAt, ranges: Object.fromEntries([...held].map(([name, { ranges }]) => [name, ranges])) };
 }

@@ -2,29 +2,27 @@
 
 /** Names in lower case, the lists with the addresses of who may call himself so, and the hosts they belong to. */
 export const CLAIMS: readonly { readonly names: RegExp; readonly lists: readonly string[]; readonly hosts: RegExp | null }[] = [
-  { names: /googlebot|google-inspectiontool|storebot-google|googleother|google-cloudvertexbot|adsbot-google|mediapartners-google|apis-google/, lists: ["google-googlebot","google-special"], hosts: /\.googlebot\.com$|^rate-limited-proxy-[0-9-]+\.google\.com$/ },
-  { names: /google-read-aloud|google-site-verification/, lists: ["google-user-triggered","google-user-triggered-google"], hosts: /^google-proxy-[0-9-]+\.google\.com$|\.gae\.googleusercontent\.com$/ },
+  { names: /googlebot|google-inspectiontool|storebot-google|googleother|google-cloudvertexbot|adsbot-google|mediapartners-google|apis-google/, lists: ["google-googlebot","google-special"], hosts: /\.googlebot\.com$|^rate-limited-proxy-[0-9a-f-]+\.google\.com$/ },
+  { names: /google-read-aloud|google-site-verification/, lists: ["google-user-triggered","google-user-triggered-google"], hosts: /^google-proxy-[0-9a-f-]+\.google\.com$|\.gae\.googleusercontent\.com$/ },
   { names: /google-agent/, lists: ["google-user-triggered-agents"], hosts: null },
   { names: /bingbot/, lists: ["bing-bingbot"], hosts: /\.search\.msn\.com$/ },
-  { names: /msnbot|adidxbot/, lists: [], hosts: /\.search\.msn\.com$/ },
+  { names: /msnbot/, lists: [], hosts: /\.search\.msn\.com$/ },
   { names: /applebot/, lists: ["apple-applebot"], hosts: /\.applebot\.apple\.com$/ },
   { names: /duckduckbot/, lists: ["duckduckgo-duckduckbot"], hosts: null },
   { names: /gptbot/, lists: ["openai-gptbot"], hosts: null },
   { names: /oai-searchbot/, lists: ["openai-searchbot"], hosts: null },
   { names: /chatgpt-user/, lists: ["openai-chatgpt-user"], hosts: null },
-  { names: /claudebot/, lists: ["anthropic-claudebot"], hosts: null },
+  { names: /claudebot|claude-user|claude-searchbot/, lists: ["anthropic-claudebot"], hosts: null },
   { names: /perplexitybot/, lists: ["perplexity-bot"], hosts: null },
   { names: /perplexity-user/, lists: ["perplexity-user"], hosts: null },
-  { names: /ccbot/, lists: ["commoncrawl-ccbot"], hosts: null },
+  { names: /ccbot/, lists: ["commoncrawl-ccbot"], hosts: /\.crawl\.commoncrawl\.org$/ },
   { names: /amazonbot/, lists: [], hosts: /\.crawl\.amazonbot\.amazon$/ },
   { names: /yandexbot|yandex\.com\/bots/, lists: [], hosts: /\.yandex\.(?:ru|net|com)$/ },
   { names: /baiduspider/, lists: [], hosts: /\.baidu\.(?:com|jp)$/ },
-  { names: /seznambot/, lists: [], hosts: /\.seznam\.cz$/ },
-  { names: /yeti\//, lists: [], hosts: /\.naver\.com$/ },
-  { names: /yahoo! slurp/, lists: [], hosts: /\.crawl\.yahoo\.net$/ },
+  { names: /seznambot/, lists: [], hosts: /^fulltextrobot-[0-9a-z-]+\.seznam\.cz$/ },
+  { names: /yeti\//, lists: [], hosts: /\.web\.naver\.com$/ },
   { names: /pinterestbot/, lists: [], hosts: /\.pinterest\.com$/ },
   { names: /uptimerobot/, lists: ["uptimerobot"], hosts: null },
-  { names: /better uptime|better stack/, lists: ["betterstack"], hosts: null },
 ];
 /** Lists by their names: when they were last checked, epoch milliseconds, and their ranges between commas. */
 export const SHIPPED: Readonly<Record<string, { readonly checkedAt: number; readonly ranges: string }>> = {

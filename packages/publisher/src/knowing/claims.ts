@@ -41,8 +41,12 @@ interface List {
 
 const MAX_UA_CHARS = 512;
 const REMEMBERED = 5_000;
-/** A list that was looked at within as long says whom it does not name: operators move more slowly. */
-const FRESH_MS = 14 * 86_400_000;
+const DAY_MS = 86_400_000;
+/**
+ * How long after a list was read it says whom it does not name: where name servers tell as well, until it missed a reading or two; where
+ * they do not, as long as operators move more slowly. A clock that is wrong by more makes it old, too.
+ */
+const FRESH_MS = { besideNames: 2 * DAY_MS, alone: 14 * DAY_MS };
 
 /** Opens it with the lists of this release. */
 export function openClaims(deps: { readonly now: () => number; readonly reverse?: Reverse }): Claims {
@@ -71,9 +75,12 @@ export function openClaims(deps: { readonly now: () => number; readonly reverse?
     const own = claim.lists.map(listOf);
     const digits = digitsOf(address) ?? '';
     if (own.some((list) => list?.ranges.has(digits))) return true;
-    const isComplete = own.length > 0 && own.every((list) => list !== undefined && now() - list.checkedAt < FRESH_MS);
-    if (isComplete) return false;
-    return claim.hosts && reverse.belongs(address, claim.hosts);
+    // Whoever comes from an address that is newer than the list pays once: what name servers say of it wins as soon as it is known.
+    const byName = claim.hosts && reverse.belongs(address, claim.hosts);
+    if (byName === true) return true;
+    const freshMs = claim.hosts ? FRESH_MS.besideNames : FRESH_MS.alone;
+    const isComplete = own.length > 0 && own.every((list) => list !== undefined && Math.abs(now() - list.checkedAt) < freshMs);
+    return isComplete ? false : byName;
   };
   const judge = (claim: Claim, addresses: Whence): boolean | null => {
     const found = addresses.map((address) => isOf(claim, address));

@@ -11,7 +11,9 @@ final class Claims {
 	/** What name servers said, and what they are to be asked. */
 	const DNS   = Settings::PREFIX . 'reverse';
 	const EVENT = self::DNS . '_ask';
-	const FRESH = 14 * 86400;
+	/** Seconds after which a list no longer says whom it does not name: where name servers tell as well, and where they do not. */
+	const FRESH_BESIDE_NAMES = 2 * 86400;
+	const FRESH_ALONE        = 14 * 86400;
 	/** Addresses that are asked about in one run of cron, and answers that are kept. */
 	const MOST_ASKED = 10;
 	const MOST_KEPT  = 500;
@@ -59,24 +61,28 @@ final class Claims {
 	private static function is_of( array $claim, string $address, array $learnt, int $now, array $known, array &$wanted ): ?bool {
 		$bytes       = Ranges::bytes( $address );
 		$is_complete = array() !== $claim['lists'];
+		$fresh       = '' === $claim['hosts'] ? self::FRESH_ALONE : self::FRESH_BESIDE_NAMES;
 		foreach ( $claim['lists'] as $name ) {
 			list( $ranges, $checked_at ) = self::listed( $name, $learnt );
 			if ( Ranges::has( $ranges, $bytes ) ) {
 				return true;
 			}
-			$is_complete = $is_complete && $now - $checked_at < self::FRESH;
+			$is_complete = $is_complete && abs( $now - $checked_at ) < $fresh;
 		}
-		if ( $is_complete ) {
-			return false;
+		// Whoever comes from an address that is newer than the list pays until name servers have said that it is his.
+		$by_name = '' === $claim['hosts'] || '' === $bytes ? null : self::by_name( $bytes, $claim['hosts'], $now, $known, $wanted );
+		if ( true === $by_name ) {
+			return true;
 		}
-		if ( '' === $claim['hosts'] || '' === $bytes ) {
-			return null;
+		return $is_complete ? false : $by_name;
+	}
+
+	/** What name servers said of an address; null, and one to ask about, where nothing is known. */
+	private static function by_name( string $bytes, string $hosts, int $now, array $known, array &$wanted ): ?bool {
+		$key = bin2hex( substr( $bytes, 0, 8 ) ) . ' ' . md5( $hosts );
+		if ( ! isset( $known[ $key ] ) || $now >= $known[ $key ][1] ) {
+			$wanted[ $key ] = array( inet_ntop( $bytes ), $hosts );
 		}
-		$key = bin2hex( substr( $bytes, 0, 8 ) ) . ' ' . md5( $claim['hosts'] );
-		if ( isset( $known[ $key ] ) && $now < $known[ $key ][1] ) {
-			return $known[ $key ][0];
-		}
-		$wanted[ $key ] = array( inet_ntop( $bytes ), $claim['hosts'] );
 		return $known[ $key ][0] ?? null;
 	}
 
