@@ -1,6 +1,6 @@
 /** Lists of addresses in the shapes in which operators of robots publish them; addresses are examples, shapes as recorded. */
 import { expect, test } from 'vitest';
-import { MAX_RANGES, readRanges } from '../../platform/addressRanges.ts';
+import { keepsHalf, MAX_RANGES, readRanges } from '../../platform/addressRanges.ts';
 
 const both = ['66.249.64.0/26', '2001:4860:4801:10::/64'];
 test.each([
@@ -42,8 +42,18 @@ test.each([
   ['half of the internet', '0.0.0.0/1'],
   ['a wide range', '64.0.0.0/11'],
   ['a wide range of IPv6', '2600::/20'],
+  ['half of the internet in parts', Array.from({ length: 200 }, (_, at) => `${at + 11}.16.0.0/12`).join('\n')],
+  ['more of IPv6 than any network', Array.from({ length: 17 }, (_, at) => `2600:${(at + 1) * 2}::/32`).join('\n')],
   ['a name', 'crawl.example'],
   ['a longer list', Array.from({ length: MAX_RANGES + 1 }, (_, at) => `8.${at >> 8}.${at & 255}.1`).join('\n')],
 ])('takes no list that has %s', (_what, text) => {
   expect(readRanges(text)).toBeNull();
+});
+
+test('a list keeps half of another when half of its ranges are in it, in whatever pieces', () => {
+  const before = ['8.8.8.0/24', '9.9.9.0/25', '2001:4860:4801:10::/64', '2001:4860:4801:11::/64'];
+  expect(keepsHalf(before, before)).toBe(true);
+  expect(keepsHalf(before, ['8.8.0.0/16', '9.9.9.0/26', '9.9.9.64/26'])).toBe(true);
+  expect(keepsHalf(before, ['8.8.8.0/24', '9.9.9.0/26', '7.7.7.7'])).toBe(false);
+  expect(keepsHalf(before, ['7.7.7.7'])).toBe(false);
 });

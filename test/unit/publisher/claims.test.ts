@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, test } from 'vitest';
-import { SHIPPED } from '../../../packages/publisher/src/core/addresses.generated.ts';
 import { createRanges, digitsOf } from '../../../packages/publisher/src/core/ranges.ts';
 import { createWhence } from '../../../packages/publisher/src/core/whence.ts';
 import { contentSettlement } from '../../../packages/publisher/src/express.ts';
@@ -12,18 +11,12 @@ import { openReaders } from '../../../packages/publisher/src/knowing/readers.ts'
 import type { Names } from '../../../packages/publisher/src/knowing/reverse.ts';
 import { openReverse } from '../../../packages/publisher/src/knowing/reverse.ts';
 import { generatedAddresses } from '../../../tools/addresses.ts';
+import { CLAIM_ROWS, GOOGLE, NOW, OF_GOOGLE, OF_OTHERS, PAYS, READS } from '../../support/claims-rows.ts';
 import { CONFIG, serviceThat, told } from '../../support/lying-service.ts';
 
 const DAY_MS = 86_400_000;
-/** While the lists of this release are fresh. */
-const NOW = (SHIPPED['google-googlebot']?.checkedAt ?? 0) + DAY_MS;
-const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 const YANDEX = 'Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)';
 const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
-const OF_GOOGLE = '66.249.66.1';
-const OF_GOOGLE_V6 = '2001:4860:4801:10::1';
-const OF_OTHERS = '198.41.0.4';
-const PROXIES = ['10.0.0.0/8', '2a00:1450:1::/48'];
 
 /** Name servers that know some addresses; `asked` has what they were asked. */
 function namesOf(known: Readonly<Record<string, readonly string[]>>, back: Readonly<Record<string, readonly string[]>> = {}) {
@@ -51,35 +44,7 @@ function judgeOf(options: { trustedProxies?: readonly string[]; names?: Names | 
   return { ask, claims };
 }
 
-const [READS, PAYS] = ['search search_engine', 'agent masquerade'];
-test.each([
-  // nobody in front
-  ['Google', [], OF_GOOGLE, {}, READS],
-  ['Google over IPv6', [], OF_GOOGLE_V6, {}, READS],
-  ['Google over IPv4 inside IPv6', [], `::ffff:${OF_GOOGLE}`, {}, READS],
-  ['another', [], OF_OTHERS, {}, PAYS],
-  ['another over IPv6', [], '2a01:4f8::1', {}, PAYS],
-  ['another that writes an address of Google', [], OF_OTHERS, { 'x-forwarded-for': OF_GOOGLE }, PAYS],
-  ['another that writes one elsewhere', [], OF_OTHERS, { 'cf-connecting-ip': OF_GOOGLE, forwarded: `for=${OF_GOOGLE}` }, PAYS],
-  ['another of the site’s own network', [], '10.0.0.9', {}, PAYS],
-  // proxies by name
-  ['Google through a proxy', PROXIES, '10.1.2.3', { 'x-forwarded-for': OF_GOOGLE }, READS],
-  ['Google through two', PROXIES, '::ffff:10.1.2.3', { 'x-forwarded-for': `${OF_GOOGLE_V6}, 10.9.9.9` }, READS],
-  ['Google with a port', PROXIES, '2a00:1450:1::7', { 'x-forwarded-for': `${OF_GOOGLE}:4711` }, READS],
-  ['another through a proxy', PROXIES, '10.1.2.3', { 'x-forwarded-for': `${OF_GOOGLE}, ${OF_OTHERS}` }, PAYS],
-  ['another past the proxies', PROXIES, OF_OTHERS, { 'x-forwarded-for': OF_GOOGLE }, PAYS],
-  ['whom a proxy does not name', PROXIES, '10.1.2.3', {}, READS],
-  ['whom a proxy names unreadably', PROXIES, '10.1.2.3', { 'x-forwarded-for': 'unknown' }, READS],
-  // nobody said who is in front
-  ['Google itself', undefined, OF_GOOGLE, {}, READS],
-  ['another itself', undefined, OF_OTHERS, {}, PAYS],
-  ['Google through a CDN', undefined, OF_OTHERS, { 'x-forwarded-for': `${OF_GOOGLE}, 172.64.0.1` }, READS],
-  ['Google through a CDN with a header of its own', undefined, OF_OTHERS, { 'cf-connecting-ip': OF_GOOGLE }, READS],
-  ['another through a CDN', undefined, '172.64.0.1', { 'x-forwarded-for': OF_OTHERS }, PAYS],
-  ['whom a CDN does not name', undefined, '172.64.0.1', { via: '1.1 cdn' }, READS],
-  ['the site’s own machine', undefined, '127.0.0.1', {}, READS],
-  ['nobody knows who', undefined, undefined, {}, READS],
-] as const)('who calls himself Googlebot and is %s', (_who, trustedProxies, peer, headers, becomes) => {
+test.each(CLAIM_ROWS)('who calls himself Googlebot and is %s', (_who, trustedProxies, peer, headers, becomes) => {
   expect(judgeOf(trustedProxies ? { trustedProxies } : {}).ask(GOOGLE, peer, headers)).toBe(becomes);
 });
 
@@ -142,18 +107,34 @@ test('name servers are asked about few addresses at once and in a second, of IPv
   expect(asked).toBe(11);
 });
 
-test('a list that was not looked at for 14 days says no more whom it does not name', async () => {
+test('where name servers tell as well, a list is believed for two days about whom it does not name, and they correct it', async () => {
   const time = { ms: NOW };
   const { names } = namesOf(
-    { '192.0.3.7': ['crawl-192-0-3-7.googlebot.com'] },
-    { 'crawl-192-0-3-7.googlebot.com': ['192.0.3.7'] },
+    { '192.0.3.7': ['crawl-192-0-3-7.googlebot.com'], '2a01:4f8::7': ['rate-limited-proxy-2a01-4f8--7.google.com'] },
+    { 'crawl-192-0-3-7.googlebot.com': ['192.0.3.7'], 'rate-limited-proxy-2a01-4f8--7.google.com': ['2a01:4f8::7'] },
   );
   const { ask, claims } = judgeOf({ trustedProxies: [], names, now: () => time.ms });
-  expect([ask(GOOGLE, '192.0.3.7'), ask('DuckDuckBot/1.1', OF_OTHERS)]).toEqual([PAYS, PAYS]);
-  time.ms += 14 * DAY_MS;
-  for (const address of ['192.0.3.7', OF_OTHERS]) ask(GOOGLE, address);
+  const fromNew = () => ['192.0.3.7', '2a01:4f8::7', OF_OTHERS].map((address) => ask(GOOGLE, address));
+  expect(fromNew()).toEqual([PAYS, PAYS, PAYS]);
   await claims.settled();
-  expect([ask(GOOGLE, '192.0.3.7'), ask(GOOGLE, OF_OTHERS), ask('DuckDuckBot/1.1', OF_OTHERS)]).toEqual([READS, PAYS, READS]);
+  expect(fromNew()).toEqual([READS, READS, PAYS]);
+  time.ms += 2 * DAY_MS;
+  expect(ask(GOOGLE, '192.0.3.8')).toBe(READS);
+  await claims.settled();
+  expect(ask(GOOGLE, '192.0.3.8')).toBe(PAYS);
+});
+
+test('where only a list tells, it is believed for 14 days about whom it does not name, and never by a clock that is wrong by as much', () => {
+  const time = { ms: NOW };
+  const { ask } = judgeOf({ trustedProxies: [], now: () => time.ms });
+  const byList = () => ask('DuckDuckBot/1.1', OF_OTHERS);
+  expect(byList()).toBe(PAYS);
+  time.ms += 12 * DAY_MS;
+  expect(byList()).toBe(PAYS);
+  time.ms += 2 * DAY_MS;
+  expect(byList()).toBe(READS);
+  time.ms -= 40 * DAY_MS;
+  expect(byList()).toBe(READS);
 });
 
 test('the service’s lists win over those of the release; ones that cannot be read change nothing', () => {
