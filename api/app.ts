@@ -15,6 +15,7 @@ import { olpTokenRoute } from './olp/token.ts';
 import { describeApi, openApiRoute } from './openapi.ts';
 import { bodiesRoute } from './receipts/bodies.ts';
 import { didRoute } from './receipts/did.ts';
+import { heldRoute } from './receipts/held.ts';
 import { recordRoute } from './receipts/record.ts';
 import type { ApiDeps, ErrorShape, HandlerDeps, Route } from './route.ts';
 import type { Handler } from './router.ts';
@@ -125,6 +126,7 @@ export const DESCRIBED: readonly Route[] = [
   didRoute,
   recordRoute,
   bodiesRoute,
+  heldRoute,
 ];
 
 /** The paths of all routes, as they are written. */

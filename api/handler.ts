@@ -3,14 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AccountCaller } from '../modules/identity/use/accounts/authenticate.ts';
-import { authenticateAccount } from '../modules/identity/use/accounts/authenticate.ts';
 import { declareAtService } from '../modules/identity/use/accounts/declare.ts';
-import type { Caller } from '../modules/identity/use/keys/authenticate.ts';
-import { authenticate, authenticateHeld, authenticateProven } from '../modules/identity/use/keys/authenticate.ts';
+import type { Shown, Taken, Who } from '../modules/identity/use/authenticate.ts';
+import { authenticate } from '../modules/identity/use/authenticate.ts';
+import type { Caller, KeyAccess } from '../modules/identity/use/keys/authenticate.ts';
+import { authenticateHeld, authenticateProven } from '../modules/identity/use/keys/authenticate.ts';
 import { publisherHash } from '../modules/identity/use/keys/keys.ts';
 import type { KeyState } from '../modules/kernel/access/key.ts';
 import { ServiceError } from '../modules/kernel/errors.ts';
-import { COSTS } from '../modules/kernel/rate.ts';
+import { bodyPoints, COSTS } from '../modules/kernel/rate.ts';
 import { noteRefusal } from '../modules/settlement/use/answer/note.ts';
 import { goneOf } from '../platform/pacing/disconnected.ts';
 import { beginInTurn } from '../platform/pacing/eventLoop.ts';
@@ -87,7 +88,7 @@ function cacheFirst(
       const caller = keyHash && authenticateHeld(deps, keyHash, route.access.scope);
       const answered = caller && cached({ deps, caller, search: searchOf(request) });
       if (!answered) return answerAll(request, response);
-      deps.rates?.count(holderOfKey(caller.key), costOf(route));
+      deps.rates?.count(holderOfKey(caller.key), costOf(route, request));
       send(request, response, answered);
     } catch (error) {
       tellInTime(response, error, () => sendError(deps, { request, response }, error, route.errorShape ?? 'plain'));
@@ -97,12 +98,12 @@ function cacheFirst(
 
 async function answer(route: Route, deps: HandlerDeps, request: IncomingMessage, keyHashOf: KeyReader): Promise<Answer> {
   if (route.access === 'public') {
-    if (!route.isForProbes || isNamedByProxy(deps, request)) countAddress(deps, request, costOf(route));
+    if (!route.isForProbes || isNamedByProxy(deps, request)) countAddress(deps, request, costOf(route, request));
     return route.handle(await callOf(route, deps, request));
   }
   if (route.access === 'account if any') {
     const account = showsAccount(request) ? await letAccountIn(route, deps, request) : null;
-    if (account === null) countAddress(deps, request, costOf(route));
+    if (account === null) countAddress(deps, request, costOf(route, request));
     return route.handle({ ...(await callOf(route, deps, request)), account });
   }
   if (route.access === 'anybody') {
@@ -170,18 +171,15 @@ async function letAnybodyIn(
   request: IncomingMessage,
 ): Promise<{ readonly who: Somebody; readonly holder: Holder }> {
   if (!showsAccount(request)) {
-    countAddress(deps, request, costOf(route));
+    countAddress(deps, request, costOf(route, request));
     return { who: { kind: 'anyone' }, holder: [['address', deps.addressOf(request)]] };
   }
-  const bearer = bearerOf(request);
-  if (bearer === null || publisherHash(deps.pepper, bearer, deps.testKeysEnabled) === null) {
-    const { accountId } = await letAccountIn(route, deps, request);
-    return { who: { kind: 'account', accountId }, holder: calledFrom([['account', accountId]], deps.addressOf(request)) };
-  }
-  const letIn = (): Promise<Caller> => authenticate(deps, bearer, { scope: 'tenant.read', freshness: 'now' });
-  const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer, name));
-  const caller = await counted({ route, deps, request }, letIn, holderOf);
-  return { who: { kind: 'publisher', caller }, holder: holderOfKey(caller.key) };
+  const who = await letIn({ route, deps, request }, { account: true, publisher: { scope: 'tenant.read', freshness: 'now' } });
+  return { who, holder: calledFrom(holderOf(who), deps.addressOf(request)) };
+}
+
+function holderOf(who: Who<{ account: true; publisher: KeyAccess }>): Holder {
+  return who.kind === 'publisher' ? holderOfKey(who.caller.key) : [['account', who.account.accountId]];
 }
 
 /** A refused credential, with the address at which a client learns who grants one (RFC 9728 §5.1). */
@@ -192,24 +190,27 @@ function withResource(error: unknown, resourceMetadata: string): unknown {
 
 /** The call of a key. One above its rate is refused, unless its route lets it in for what it carries: then it is read whole first. */
 async function letKeyIn({ route, deps, keyHashOf }: KeyHandler, request: IncomingMessage): Promise<KeyCall> {
-  const bearer = bearerOf(request);
-  const letIn = (): Promise<Caller> => authenticate(deps, bearer, route.access, resourceOf(request));
-  const holderOf: HolderOf<Caller> = (known, name) => (known ? holderOfKey(known.key) : holderOfBearer(deps, bearer ?? '', name));
+  const enter = async (): Promise<Caller> => {
+    const shown = { bearer: bearerOf(request), resource: resourceOf(request) };
+    return (await authenticate(deps, shown, { publisher: route.access })).caller;
+  };
   let isCounted = false;
   const count = (key: KeyState): void => {
-    deps.rates?.count(holderOfKey(key), costOf(route));
+    deps.rates?.count(holderOfKey(key), costOf(route, request));
     isCounted = true;
   };
   try {
     const proven = await letProvenIn({ route, deps, keyHashOf }, request, count);
-    const caller = proven ?? (await (isCounted ? letIn() : counted({ route, deps, request }, letIn, holderOf)));
+    const holderOfCaller: HolderOf<Caller> = (known, name) =>
+      known ? holderOfKey(known.key) : holderOfBearer(deps, bearerOf(request) ?? '', name);
+    const caller = proven ?? (await (isCounted ? enter() : counted({ route, deps, request }, enter, holderOfCaller)));
     return { ...(await callOf(route, deps, request)), caller };
   } catch (error) {
     if (!route.letInAboveRate || !(error instanceof RateExceeded) || error.isUnproven) throw error;
     const read = await callOf(route, deps, request).catch(() => {
       throw error;
     });
-    const call = { ...read, caller: await letIn() };
+    const call = { ...read, caller: await enter() };
     if (!(await route.letInAboveRate(call))) throw error;
     return call;
   }
@@ -226,22 +227,36 @@ async function letProvenIn(
   return keyHash && authenticateProven(deps, keyHash, scope, count);
 }
 
-/** An account by its bearer; a signed challenge counts for its address, as a sign-in does. A refusal says what a wallet may sign instead. */
+/** An account, by its bearer or by a challenge that its wallet signed. */
 async function letAccountIn(
-  route: AccountRoute | AnybodyRoute | OptionalAccountRoute,
+  route: AccountRoute | OptionalAccountRoute,
   deps: HandlerDeps,
   request: IncomingMessage,
 ): Promise<AccountCaller> {
+  return (await letIn({ route, deps, request }, { account: true })).account;
+}
+
+/**
+ * Lets an account in, or the key of a site where the route takes any; a signed challenge counts for its address, as a sign-in does. What is no key
+ * and refused hears what a wallet may sign instead.
+ */
+async function letIn<T extends Pick<Taken, 'publisher'> & { readonly account: true }>(
+  { route, deps, request }: { readonly route: Route; readonly deps: HandlerDeps; readonly request: IncomingMessage },
+  taken: T,
+): Promise<Who<T>> {
+  const bearer = bearerOf(request);
   const from = deps.addressOf(request);
-  const credential = { bearer: bearerOf(request), signInWithX: headerOf(request, 'sign-in-with-x'), from };
-  if (credential.bearer === null && credential.signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
-  const letIn = (): Promise<AccountCaller> => authenticateAccount(deps, credential);
+  const signInWithX = headerOf(request, 'sign-in-with-x');
+  if (bearer === null && signInWithX !== null) deps.rates?.count([['address', from]], COSTS.heavy);
+  const shown: Shown = { bearer, wallet: { signInWithX, from } };
+  const enter = (): Promise<Who<T>> => authenticate(deps, shown, taken);
   try {
-    return await counted({ route, deps, request }, letIn, (account, name) => [
-      account ? ['account', account.accountId] : ['key', name],
-    ]);
+    return await counted({ route, deps, request }, enter, (who, name) =>
+      who ? holderOf(who as Parameters<typeof holderOf>[0]) : holderOfBearer(deps, bearer ?? '', name),
+    );
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'unauthenticated') throw error;
+    if (taken.publisher && bearer !== null && publisherHash(deps.pepper, bearer, deps.testKeysEnabled) !== null) throw error;
     // Fresh each time: a refusal may be an earlier one, remembered.
     throw new ServiceError(error.code, error.message, { ...error.details, signIn: declareAtService(deps) });
   }
@@ -256,14 +271,26 @@ function counted<T>(
   const token = bearerOf(request);
   if (!deps.rates) return letIn();
   if (token === null) {
-    countAddress(deps, request, COSTS.light);
+    countAddress(deps, request, COSTS.light + bodyCostOf(route, request));
     return letIn();
   }
-  return deps.rates.present({ token, address: deps.addressOf(request), cost: costOf(route) }, letIn, holderOf);
+  return deps.rates.present({ token, address: deps.addressOf(request), cost: costOf(route, request) }, letIn, holderOf);
 }
 
-function costOf({ cost = 'light' }: Route): number {
-  return COSTS[cost];
+/** What a call counts before anything of it is done. */
+function costOf(route: Route, request: IncomingMessage): number {
+  return COSTS[route.cost ?? 'light'] + bodyCostOf(route, request);
+}
+
+/**
+ * What a call's body counts before any of it is read: to take in and parse the longest that is allowed costs more than most calls. Those of keys count by
+ * what stands in them, where that can be long.
+ */
+function bodyCostOf(route: Route, { headers }: IncomingMessage): number {
+  if (isKeyRoute(route) || route.bodyLimitBytes === undefined) return 0;
+  const isUntold = headers['content-length'] === undefined && headers['transfer-encoding'] !== undefined;
+  const bytes = isUntold ? route.bodyLimitBytes : Number(headers['content-length'] ?? 0);
+  return bodyPoints(Math.min(bytes, MAX_DISCARDED_BYTES));
 }
 
 async function callOf(route: Route, deps: HandlerDeps, request: IncomingMessage): Promise<Call> {

@@ -3,9 +3,9 @@ import type { AgentDeps } from '../modules/gate/use/agents/verify.ts';
 import type { Observer } from '../modules/gate/use/observe.ts';
 import type { HostService } from '../modules/hosts/use/deps.ts';
 import type { AccountCaller } from '../modules/identity/use/accounts/authenticate.ts';
-import type { Caller, Freshness } from '../modules/identity/use/keys/authenticate.ts';
+import type { Who } from '../modules/identity/use/authenticate.ts';
+import type { Caller, KeyAccess } from '../modules/identity/use/keys/authenticate.ts';
 import type { OwnerDeps } from '../modules/identity/use/owners/authenticate.ts';
-import type { Scope } from '../modules/kernel/access/key.ts';
 import type { Log } from '../modules/kernel/log.ts';
 import type { Cost } from '../modules/kernel/rate.ts';
 import type { ReportDeps } from '../modules/reports/use/request.ts';
@@ -92,10 +92,7 @@ export interface OptionalAccountCall extends Call {
 }
 
 /** Who calls where everybody may: a buyer account, a site by its key, or somebody who shows no credential. */
-export type Somebody =
-  | { readonly kind: 'anyone' }
-  | { readonly kind: 'account'; readonly accountId: string }
-  | { readonly kind: 'publisher'; readonly caller: Caller };
+export type Somebody = { readonly kind: 'anyone' } | Who<{ account: true; publisher: KeyAccess }>;
 
 /** A call by anybody, with what the caller may do. */
 export interface AnybodyCall extends Call {
@@ -155,7 +152,7 @@ interface RouteBase {
 /** A route for holders of a publisher key. */
 export interface KeyRoute extends RouteBase {
   /** `orLost`: a key that lost the scope when its host was verified is let in too; the handler looks at what it has left. */
-  readonly access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true };
+  readonly access: KeyAccess;
   readonly handle: (call: KeyCall) => Promise<Answer>;
   /** Whether a call above its key's rate is let in all the same; absent: never. */
   readonly letInAboveRate?: (call: KeyCall) => Promise<boolean>;

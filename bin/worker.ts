@@ -56,6 +56,7 @@ import { createSettlementDeps } from '../process/settlement.ts';
 import { TASK_QUEUE } from '../process/taskQueue.ts';
 import type { Telemetry } from '../process/telemetry.ts';
 import { openTelemetry, withTelemetry } from '../process/telemetry.ts';
+import { temporalServerOf } from '../process/temporal.ts';
 import { processName } from '../process/version.ts';
 import { whenDatabaseAnswers, whileAway } from '../process/whileAway.ts';
 import { openWorkflowBundle } from '../process/workflowBundle.ts';
@@ -84,7 +85,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
   await checkRails(settlement);
   await whenDatabaseAnswers({ log }, () => ensureObservationPartitions(database));
 
-  const clientConnection = openTemporal(config.temporalAddress);
+  const clientConnection = openTemporal(temporalServerOf(config));
   const client = new Client({ connection: clientConnection, namespace: config.temporalNamespace, plugins });
   const warn = (message: string, fields: object): void => log.warn(fields, message);
   const { wake, notices, retries, listener } = listenToDeliveries(config, client);
@@ -167,14 +168,14 @@ interface Standing {
  * that it says ends the process, which sends payments all the same.
  */
 async function workForTemporal(
-  { temporalAddress: address }: WorkerConfig,
+  config: WorkerConfig,
   { log, stopping, standing }: Standing,
   options: Omit<WorkerOptions, 'connection'>,
 ): Promise<void> {
   const open = async () => {
     // Before this worker takes anything up: the first sweep is one by the schedule of this configuration.
     await standing();
-    const connection = await NativeConnection.connect({ address });
+    const connection = await NativeConnection.connect(temporalServerOf(config));
     try {
       return { connection, worker: await Worker.create({ ...options, connection }) };
     } catch (error) {

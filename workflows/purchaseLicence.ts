@@ -1,6 +1,7 @@
 import { continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
 import type { LicenceActivities } from '../activities/licences.ts';
 import { paymentAttributes } from '../modules/kernel/workflow/attributes.ts';
+import { LONGEST_WAIT_MS } from '../modules/licences/rules/purchaseNews.ts';
 import { keepStatus } from './status.ts';
 
 /** What a purchase is followed by: ids only (safety 20). The licence has the payment's id. */
@@ -18,7 +19,6 @@ const { followLicencePurchase } = proxyActivities<LicenceActivities>({
 });
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 60_000;
 const LOOKS = 100;
 
 /**

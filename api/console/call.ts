@@ -6,6 +6,7 @@ import { resumeSession } from '../../modules/identity/use/console/sessions.ts';
 import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import type { Log } from '../../modules/kernel/log.ts';
+import type { ConnectDeps } from '../../modules/operations/use/connectSite.ts';
 import type { ReportDeps } from '../../modules/reports/use/request.ts';
 import type { HeavyWork } from '../../platform/pacing/heavy.ts';
 import type { Rates } from '../../platform/pacing/rates.ts';
@@ -15,7 +16,9 @@ import type { Cookie } from './cookies.ts';
 import { requireCsrf, requireOwnChange } from './ownPage.ts';
 
 /** What the console runs with. */
-export interface ConsoleHandlerDeps extends SessionDeps {
+export interface ConsoleHandlerDeps
+  extends SessionDeps,
+    Pick<ConnectDeps, 'hosts' | 'networks' | 'secretBox' | 'testKeysEnabled'> {
   readonly log: Log;
   readonly rates: Rates;
   readonly addressOf: AddressReader;
@@ -31,8 +34,6 @@ export interface ConsoleHandlerDeps extends SessionDeps {
   readonly demoToken: string | null;
   /** Signs people in at the identity provider; null where we are no client of one. */
   readonly login: ProviderDeps['login'] | null;
-  /** Seals what a browser keeps while its owner is at the provider. */
-  readonly secretBox: ProviderDeps['secretBox'];
   /** Whether this owner may add a site by himself. */
   readonly mayCreateSite: (owner: Owner) => boolean;
   /** The GraphQL endpoint, for an owner whom a session let in. */

@@ -7,6 +7,7 @@ import { tellInTime } from '../held.ts';
 import { CONSOLE_PATH } from './assets.ts';
 import type { ConsoleCall, ConsoleHandlerDeps } from './call.ts';
 import { letChangeIn } from './call.ts';
+import { answerAuthorize, answerExchange, answerFinish } from './connectRoutes.ts';
 import { cookieOf } from './cookies.ts';
 import { answerDownload } from './downloads.ts';
 import { sendAsset, sendPage } from './page.ts';
@@ -19,6 +20,9 @@ const ROUTES: Readonly<Record<string, Readonly<Record<string, Answering>>>> = {
   '/session': { GET: answerSession, POST: answerSignIn, DELETE: (call) => answerSignOut(call, 'here') },
   '/sessions': { DELETE: (call) => answerSignOut(call, 'everywhere') },
   '/graphql': { POST: answerGraphql },
+  '/connect/authorize': { POST: answerAuthorize },
+  '/connect/token': { POST: answerExchange },
+  '/connect/finish': { POST: answerFinish },
   '/demo': { GET: answerDemo },
   '/download/earnings.csv': { GET: answerDownload },
   '/download/statement.pdf': { GET: answerDownload },

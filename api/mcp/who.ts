@@ -4,7 +4,7 @@ import type { Somebody } from '../route.ts';
 
 /** The account that calls a tool registered for accounts alone. Throws missing_credential for anybody else. */
 export function accountOf(who: Somebody): string {
-  if (who.kind === 'account') return who.accountId;
+  if (who.kind === 'account') return who.account.accountId;
   throw new ServiceError('missing_credential', 'a buyer account is needed: Authorization: Bearer <token>');
 }
 

@@ -108,14 +108,40 @@ function signedOf({ authorization: signed, domain }: PaymentRecord): string {
 </dl><details><summary>Signature</summary><pre>${text(signed.signature)}</pre></details></section>`;
 }
 
-function servedOf({ body, terms, host }: PaymentRecord): string {
+function servedOf({ body, answer, held, terms, host }: PaymentRecord): string {
   const served = body
     ? `<code>${text(body.sha256)}</code><br><small>SHA-256 of ${body.bytes} bytes, as ${text(host)} says</small>`
     : `${text(host)} did not say.`;
   return `<section><h2>What was sold</h2><dl>
-<dt>Served</dt><dd>${served}</dd>
+<dt>Served</dt><dd>${served}${answeredOf(answer)}</dd>
+<dt>Held</dt><dd>${heldOf(held)}</dd>
 <dt>Terms</dt><dd><code>${text(terms.sha256)}</code><br><small>SHA-256 of the text below</small></dd>
 </dl><details><summary>The terms</summary><pre>${text(terms.document)}</pre></details></section>`;
+}
+
+function answeredOf(answer: PaymentRecord['answer']): string {
+  if (answer === null) return '';
+  const { outcome, lostAt, servedAgain, bodyAgain } = answer;
+  const parts = [
+    ...(lostAt === null ? [] : ['an answer was lost on its way']),
+    ...(servedAgain === 0 ? [] : [`served again ${servedAgain === 1 ? 'once' : `${servedAgain} times`}`]),
+    ...(outcome === 'delivered' ? ['delivered in the end'] : []),
+    ...(bodyAgain === null ? [] : [`the page had changed by then: <code>${text(bodyAgain.sha256)}</code>`]),
+  ];
+  return parts.length === 0 ? '' : `<br><small>${parts.join('; ')}</small>`;
+}
+
+function heldOf(held: PaymentRecord['held']): string {
+  if (held === null) return 'The buyer did not say.';
+  const { sha256, message, signature, isAsSent } = held;
+  const compared =
+    isAsSent === null
+      ? 'the site did not say what it sent'
+      : isAsSent
+        ? 'the page that was sent'
+        : 'not the page that the site says it sent';
+  return `<code>${text(sha256)}</code><br><small>as the buyer signed; ${compared}</small>
+<details><summary>What the buyer signed about it</summary><pre>${text(message)}</pre><pre>${text(signature)}</pre></details>`;
 }
 
 function checkOf({ url }: PaymentRecord): string {

@@ -53,7 +53,7 @@ export async function benchTemporal(): Promise<{ readonly address: string; reado
   temporal ??= openTemporal();
   const { address } = await temporal;
   const namespace = `bench-${randomUUID()}`;
-  await registerNamespace(address, namespace);
+  await registerNamespace({ address }, namespace);
   return { address, namespace };
 }
 

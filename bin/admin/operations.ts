@@ -30,6 +30,7 @@ import type { readAdminConfig } from '../../process/config.ts';
 import { openRelayerKeys } from '../../process/relayerKeys.ts';
 import { createSettlementDeps } from '../../process/settlement.ts';
 import { TASK_QUEUE } from '../../process/taskQueue.ts';
+import { temporalServerOf } from '../../process/temporal.ts';
 import { VERSION } from '../../process/version.ts';
 import { parseId, parseWallet } from './options.ts';
 import { routerCommands } from './router.ts';
@@ -203,13 +204,12 @@ async function withSettlement<T>({ database, config }: Opened, work: (settlement
   }
 }
 
-function temporalOf({
-  temporalAddress: address,
-  temporalNamespace: namespace,
-}: AdminConfig): (() => Promise<TemporalFacts>) | null {
-  if (address === undefined) return null;
+function temporalOf(config: AdminConfig): (() => Promise<TemporalFacts>) | null {
+  const { temporalAddress, temporalNamespace: namespace } = config;
+  if (temporalAddress === undefined) return null;
   return async () => {
-    const connection = await Connection.connect({ address, connectTimeout: '3s' });
+    const server = temporalServerOf({ ...config, temporalAddress });
+    const connection = await Connection.connect({ ...server, connectTimeout: '3s' });
     try {
       const { workflowService } = connection;
       const { serverVersion } = await workflowService.getSystemInfo({});

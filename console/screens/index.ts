@@ -1,6 +1,7 @@
 import { Access } from './access/access.ts';
 import { Agents } from './agents/index.ts';
 import { AuditLog } from './auditLog/index.ts';
+import { Connect } from './connect/connect.ts';
 import { Earnings } from './earnings/index.ts';
 import { Hosts } from './hosts/hosts.ts';
 import { Licences } from './licences/index.ts';
@@ -28,6 +29,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/webhooks/:endpointId', title: 'Webhook endpoint', group: null, component: EndpointScreen },
   { path: '/settings', title: 'Settings', group: 'Site', icon: 'settings', component: Settings },
   { path: '/setup', title: 'Set up', group: 'Site', icon: 'setup', component: Setup },
+  { path: '/connect', title: 'Connect WordPress', group: null, component: Connect },
   { path: '/access', title: 'Keys and members', group: 'People', icon: 'access', component: Access },
   { path: '/audit-log', title: 'Audit log', group: 'People', icon: 'log', component: AuditLog },
 ];

@@ -82,7 +82,7 @@ function Frame({ screens, session }: { readonly screens: readonly Screen[]; read
     first.current = false;
   }, [route.path, site?.host]);
   const inside = screen ? html`<${screen.component} key=${`${tenantId} ${route.path}`} />` : html`<${Nowhere} />`;
-  const hasSite = session.sites.length > 0 || route.screen === '/setup';
+  const hasSite = session.sites.length > 0 || route.screen === '/setup' || route.screen === '/connect';
   return html`<div class=${isOpen ? 'shell open' : 'shell'}>
     <a class="skip" href="#main">Skip to the screen</a>
     <header class="bar">

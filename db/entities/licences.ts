@@ -39,14 +39,14 @@ export const AccountNotice = defineEntity({
   },
 });
 
-export const UnfollowedPurchase = defineEntity({
-  name: 'UnfollowedPurchase',
-  tableName: 'unfollowed_purchase',
+export const OpenPurchase = defineEntity({
+  name: 'OpenPurchase',
+  tableName: 'open_purchase',
   properties: {
     tenantId: p.uuid().primary(),
     paymentId: p.uuid().primary(),
     network: p.text(),
-    at: p.datetime(3).defaultRaw('now()'),
+    heldUntil: p.datetime(3).defaultRaw('now()'),
   },
 });
 

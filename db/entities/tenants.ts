@@ -129,6 +129,8 @@ export const Tenant = defineEntity({
     showcaseListed: p.boolean().default(false),
     proofPublic: p.boolean().default(false),
     receiptsPublic: p.boolean().default(true),
+    legalName: p.text().nullable(),
+    legalAddress: p.text().nullable(),
     networks: p.array().$type<readonly string[]>().nullable(),
     gateScope: p.json().$type<StoredScope>().nullable(),
     seoAllowlist: p.array().$type<readonly string[]>().nullable(),

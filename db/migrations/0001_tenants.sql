@@ -26,6 +26,9 @@ create table tenant (
   showcase_listed boolean not null default false,
   proof_public boolean not null default false,
   receipts_public boolean not null default true, -- whether everybody who knows the id of a payment may read its record
+  -- who publishes, for statements; null: the owner never said
+  legal_name text check (length(legal_name) between 1 and 200),
+  legal_address text check (length(legal_address) between 1 and 500),
   networks text[] check (networks is null or cardinality(networks) between 1 and 20), -- by CAIP-2 id; null: the first one configured
   -- what its own gate decides by, before it prices anything: no price, no chain, no secret; null: the usual
   gate_scope jsonb,

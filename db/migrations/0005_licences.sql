@@ -154,18 +154,19 @@ create constraint trigger names_payment after insert or update of tenant_id, pay
   for each row execute function names_payment();
 grant select, insert on account_notice to svc_app; -- what an account was told never changes
 
--- Purchases whose workflow has not begun: written with the payment, deleted by the workflow's first look.
-create table unfollowed_purchase (
+-- Purchases of which more may come: written with the payment, held by each look of their workflow, deleted by its last. One that nobody holds
+-- is given a workflow.
+create table open_purchase (
   tenant_id uuid not null,
   payment_id uuid not null,
   network text not null,
-  at timestamptz(3) not null default now(),
+  held_until timestamptz(3) not null default now(),
   primary key (tenant_id, payment_id)
 );
-create index unfollowed_purchase_oldest on unfollowed_purchase (network, at);
-create constraint trigger names_payment after insert or update of tenant_id, payment_id on unfollowed_purchase
+create index open_purchase_held on open_purchase (network, held_until);
+create constraint trigger names_payment after insert or update of tenant_id, payment_id on open_purchase
   for each row execute function names_payment();
-grant select, insert, delete on unfollowed_purchase to svc_app;
+grant select, insert, update, delete on open_purchase to svc_app;
 
 -- ── what a licence opens ───────────────────────────────────────────────────────────────────────────────────────────────
 

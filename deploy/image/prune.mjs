@@ -84,10 +84,17 @@ const DEAD_BUILDS = new RegExp(
 
 /**
  * Fonts: of each family one file a range of letters is read (platform/pdf/fontFiles.ts), upright, with the axes that statements use; the
- * others are other cuts of the same letters.
+ * others are other cuts of the same letters. Families of one script bring the letters of Noto Sans again.
  */
-const DEAD_FONTS =
-  /^@fontsource-variable\/(?:noto-sans\/files\/.*(?<!-standard-normal)|noto-sans-\w+\/files\/.*(?<!-wght-normal))\.woff2$/;
+const DEAD_FONTS = new RegExp(
+  [
+    /^@fontsource-variable\/noto-sans\/files\/.*(?<!-standard-normal)\.woff2$/,
+    /^@fontsource-variable\/noto-sans-\w+\/files\/.*(?<!-wght-normal)\.woff2$/,
+    /^@fontsource-variable\/noto-sans-(armenian|bengali|georgian|tamil|thai)\/files\/(?!noto-sans-\1-\1-).*\.woff2$/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
 
 const CORE_MACHINES = { x64: 'x86_64', arm64: 'aarch64' };
 const CORE_SYSTEMS = { linux: 'unknown-linux-gnu', darwin: 'apple-darwin', win32: 'pc-windows-msvc' };

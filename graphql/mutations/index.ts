@@ -6,6 +6,7 @@ import './endpoints.ts';
 import './gate.ts';
 import './hosts.ts';
 import './keys.ts';
+import './legal.ts';
 import './licences.ts';
 import './members.ts';
 import './networks.ts';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { authenticateBearer, isBuyerKey } from '../../modules/identity/use/accounts/authenticate.ts';
-import { findKey } from '../../modules/identity/use/keys/keys.ts';
+import { authenticate } from '../../modules/identity/use/authenticate.ts';
 import type { Owner } from '../../modules/identity/use/owners/authenticate.ts';
-import { authenticateOwner, isOwnerCredential, ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
+import { ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
 import { readBearer } from '../../modules/kernel/access/bearer.ts';
 import { isServiceError, ServiceError } from '../../modules/kernel/errors.ts';
 import { COSTS, queryPoints } from '../../modules/kernel/rate.ts';
@@ -117,20 +116,14 @@ async function inTurn(turn: Promise<() => void>, work: () => Promise<Answer>): P
   }
 }
 
-/** Who asks. Throws missing_credential and unknown_credential (401), database_unavailable, and what `authenticateOwner` throws. */
+/** Who asks. Throws as `authenticate`. */
 async function letIn(deps: GraphqlDeps, bearer: string | null): Promise<Pick<Visitor, 'key' | 'owner' | 'account'>> {
-  if (bearer === null) {
-    throw new ServiceError('missing_credential', 'an API key or an owner’s token is needed: Authorization: Bearer <key>');
-  }
-  if (isBuyerKey(bearer) || isOwnerCredential(bearer)) {
-    const account = await authenticateBearer(deps, bearer);
-    if (account) return { key: null, owner: null, account };
-  }
-  if (isOwnerCredential(bearer)) return { key: null, owner: await authenticateOwner(deps, bearer), account: null };
-  const key = await findKey(deps, bearer);
-  const isDead = key === null || key.revokedAtMs !== null || (key.expiresAtMs !== null && deps.clock() >= key.expiresAtMs);
-  if (isDead || key.status === 'closed') throw new ServiceError('unknown_credential', 'the API key is not recognised');
-  return { key, owner: null, account: null };
+  const who = await authenticate(deps, { bearer }, { key: true, account: true, owner: deps });
+  return {
+    key: who.kind === 'key' ? who.key : null,
+    owner: who.kind === 'owner' ? who.owner : null,
+    account: who.kind === 'account' ? who.account : null,
+  };
 }
 
 /** Tokens of identity providers are long. */

@@ -15,6 +15,7 @@ import '../types/authors.ts';
 import '../types/reports/reconciliation.ts';
 import '../types/reports/audit.ts';
 import '../types/observations.ts';
+import '../types/pageAnswers.ts';
 import '../types/payments.ts';
 import '../types/licences.ts';
 import '../types/usage.ts';

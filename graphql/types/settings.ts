@@ -8,6 +8,7 @@ import type { ImportedPage } from '../../modules/reports/use/lists/lists.ts';
 import { importedPages } from '../../modules/reports/use/lists/lists.ts';
 import type { LicenceRules } from '../../modules/reports/use/siteSettings.ts';
 import { readAlertAddress, readGate, readLicenceRules, readNetworks } from '../../modules/reports/use/siteSettings.ts';
+import { readLegalDetails } from '../../modules/tenants/use/legal.ts';
 import { choiceOf } from '../../modules/tenants/use/manageNetworks.ts';
 import { ROW_COST } from '../limits/limits.ts';
 import { requireReader } from '../request/access.ts';
@@ -182,6 +183,20 @@ builder.objectFields(Tenant, (t) => ({
     authScopes: { reads: 'tenant.read' },
     complexity: ROW_COST,
     resolve: (site, _args, { deps }) => readReceiptsPublic(deps, site.tenantId),
+  }),
+  legalName: t.string({
+    nullable: true,
+    description: 'Who publishes it, as statements say; null: never given. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: ROW_COST,
+    resolve: async (site, _args, { deps }) => (await readLegalDetails(deps, site.tenantId))?.legalName ?? null,
+  }),
+  legalAddress: t.string({
+    nullable: true,
+    description: 'The publisher’s address, as statements say; null: never given. Scope tenant.read.',
+    authScopes: { reads: 'tenant.read' },
+    complexity: ROW_COST,
+    resolve: async (site, _args, { deps }) => (await readLegalDetails(deps, site.tenantId))?.legalAddress ?? null,
   }),
   alertEmail: t.string({
     nullable: true,

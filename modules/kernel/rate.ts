@@ -41,6 +41,14 @@ export function pagePoints(bytes: number): number {
   return Math.ceil(bytes / PAGE_BYTES_OF_A_POINT);
 }
 
+/** Bytes of a request's body that are one point. */
+const BODY_BYTES_OF_A_POINT = 4_096;
+
+/** What a request's body costs besides, in points, by its bytes; one of less than 4 KiB nothing. */
+export function bodyPoints(bytes: number): number {
+  return Math.floor(bytes / BODY_BYTES_OF_A_POINT);
+}
+
 /** What a call costs, by its name. */
 export type Cost = keyof typeof COSTS;
 

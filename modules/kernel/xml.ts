@@ -77,6 +77,7 @@ function textOf(node: XmlData | string): string {
   return typeof node === 'string' ? escapeXml(node) : `<![CDATA[${node.data.replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
 }
 
-function escapeXml(text: string): string {
+/** Text as it stands in XML, between tags or in an attribute of double quotes. */
+export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -5,6 +5,8 @@ export interface StatementDocument {
   readonly subtitle: string;
   /** What the document comes to, beside the title. */
   readonly sum: { readonly label: string; readonly value: string };
+  /** At the foot of each page, after the title. */
+  readonly footer: string;
   readonly generatedAt: Date;
   readonly facts: readonly Fact[];
   readonly tables: readonly DocumentTable[];

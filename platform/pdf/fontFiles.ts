@@ -1,4 +1,4 @@
-/** The fonts that statements carry, and which file has which letters. All are Noto Sans (OFL 1.1), from npm in slices of letters. */
+/** The fonts that statements carry, and which file has which letters. All are Noto (OFL 1.1), from npm in slices of letters. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -17,6 +17,8 @@ export interface FontFile {
   readonly path: string;
   /** Whether its simple text can be shaped from pairs (shaped.ts). Fonts of Han letters change digits by what stands further away. */
   readonly hasPairs: boolean;
+  /** Whether a blank after its letters is its own. That of emoji is as wide as they are. */
+  readonly hasBlanks: boolean;
   font: Font | null;
 }
 
@@ -28,12 +30,19 @@ const EVERYWHERE = [
   family('noto-sans', require.resolve('@fontsource-variable/noto-sans/unicode.json'), 'standard'),
   family('noto-sans-arabic', require.resolve('@fontsource-variable/noto-sans-arabic/unicode.json'), 'wght'),
   family('noto-sans-hebrew', require.resolve('@fontsource-variable/noto-sans-hebrew/unicode.json'), 'wght'),
+  family('noto-sans-armenian', require.resolve('@fontsource-variable/noto-sans-armenian/unicode.json'), 'wght', 'armenian'),
+  family('noto-sans-bengali', require.resolve('@fontsource-variable/noto-sans-bengali/unicode.json'), 'wght', 'bengali'),
+  family('noto-sans-georgian', require.resolve('@fontsource-variable/noto-sans-georgian/unicode.json'), 'wght', 'georgian'),
+  family('noto-sans-tamil', require.resolve('@fontsource-variable/noto-sans-tamil/unicode.json'), 'wght', 'tamil'),
+  family('noto-sans-thai', require.resolve('@fontsource-variable/noto-sans-thai/unicode.json'), 'wght', 'thai'),
 ];
 const OF_LANGUAGE: Readonly<Record<Language, Family>> = {
   ja: family('noto-sans-jp', require.resolve('@fontsource-variable/noto-sans-jp/unicode.json'), 'wght'),
   ko: family('noto-sans-kr', require.resolve('@fontsource-variable/noto-sans-kr/unicode.json'), 'wght'),
   zh: family('noto-sans-sc', require.resolve('@fontsource-variable/noto-sans-sc/unicode.json'), 'wght'),
 };
+/** In one colour. It has digits and signs of its own, for what keys and marks are made of: any other font comes before it. */
+const EMOJI = family('noto-emoji', require.resolve('@fontsource-variable/noto-emoji/unicode.json'), 'wght');
 const ORDER: Readonly<Record<Language, readonly Language[]>> = {
   ja: ['ja', 'zh', 'ko'],
   ko: ['ko', 'ja', 'zh'],
@@ -43,7 +52,8 @@ const ORDER: Readonly<Record<Language, readonly Language[]>> = {
 /** Files that may have a letter, the best for a text of a language first. */
 export function filesOf(codePoint: number, language: Language): FontFile[] {
   const block = Math.floor(codePoint / BLOCK);
-  const ranges = [...EVERYWHERE, ...ORDER[language].map((name) => OF_LANGUAGE[name])].flatMap((one) => one.get(block) ?? []);
+  const families = [...EVERYWHERE, ...ORDER[language].map((name) => OF_LANGUAGE[name]), EMOJI];
+  const ranges = families.flatMap((one) => one.get(block) ?? []);
   return ranges.flatMap(({ first, last, file }) => (codePoint >= first && codePoint <= last ? [file] : []));
 }
 
@@ -53,12 +63,19 @@ export async function opened(file: FontFile): Promise<Font> {
   return file.font;
 }
 
-/** The files of a family, of one cut, by the index that its package brings. */
-function family(name: string, index: string, cut: 'standard' | 'wght'): Family {
+/** The files of a family, of one cut, by the index that its package brings; `only`: one slice, where the others are letters of Noto Sans again. */
+function family(name: string, index: string, cut: 'standard' | 'wght', only?: string): Family {
   const blocks = new Map<number, { first: number; last: number; file: FontFile }[]>();
   for (const [slice, ranges] of Object.entries(JSON.parse(readFileSync(index, 'utf8')) as Record<string, string>)) {
+    if (only !== undefined && slice !== only) continue;
     const title = `${name}-${slice.replace(/[[\]]/g, '')}-${cut}-normal`;
-    const file = { name: title, path: join(dirname(index), 'files', `${title}.woff2`), hasPairs: cut === 'standard', font: null };
+    const file = {
+      name: title,
+      path: join(dirname(index), 'files', `${title}.woff2`),
+      hasPairs: cut === 'standard',
+      hasBlanks: name !== 'noto-emoji',
+      font: null,
+    };
     for (const [first, last] of ranges.split(',').map(rangeOf)) {
       for (let block = Math.floor(first / BLOCK); block <= last / BLOCK; block++) {
         blocks.set(block, [...(blocks.get(block) ?? []), { first, last, file }]);

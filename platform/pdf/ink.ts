@@ -25,6 +25,9 @@ export interface LinePlace {
 export interface Ink {
   text(run: Run, place: TextPlace): void;
   line(place: LinePlace): void;
+  /** Begins marked content (ISO 32000-2 §14.6), which ends with `close` on the same page: `mark` is its tag and properties. */
+  open(mark: string): void;
+  close(): void;
   /** Puts on its page what was drawn; before pdfkit goes to another. */
   flush(): void;
   /** The same, after which nothing is drawn on this page. */
@@ -60,6 +63,8 @@ type Pdf = InstanceType<typeof PDFDocument> & {
 interface PageFont {
   readonly embedded: Embedded;
   readonly codes: Map<DrawnGlyph, string>;
+  /** Glyphs that stand for other letters, too, and were first written for those. */
+  readonly misread: Set<DrawnGlyph>;
 }
 
 /**
@@ -77,7 +82,7 @@ export function createInk(given: InstanceType<typeof PDFDocument>): Ink {
     if (before) return before;
     pdf.registerFont(name, font as never);
     pdf.font(name);
-    const made = { embedded: pdf._font, codes: new Map<DrawnGlyph, string>() };
+    const made = { embedded: pdf._font, codes: new Map<DrawnGlyph, string>(), misread: new Set<DrawnGlyph>() };
     fonts.set(name, made);
     return made;
   };
@@ -88,12 +93,15 @@ export function createInk(given: InstanceType<typeof PDFDocument>): Ink {
     [operators, fill, stroke] = [[], '', ''];
   };
   return {
-    text: ({ set, shaped }, place) => {
+    text: ({ text, isRightToLeft, set, shaped }, place) => {
       const font = fontOf(set);
       pdf.page.fonts[font.embedded.id] ??= font.embedded.ref();
       if (fill !== place.colour) operators.push(`${rgb(place.colour)} rg`);
       fill = place.colour;
-      operators.push(textOperators(font, shaped, { ...place, y: pdf.page.height - place.y }));
+      const drawn = textOperators(font, shaped, { ...place, y: pdf.page.height - place.y });
+      const isRead =
+        isRightToLeft || (shaped.isSpelt && (font.misread.size === 0 || !shaped.glyphs.some((one) => font.misread.has(one))));
+      operators.push(isRead ? drawn : `/Span <</ActualText <${utf16(text)}>>> BDC\n${drawn}\nEMC`);
     },
     line: ({ x, y, width, thickness, colour }) => {
       const height = points(pdf.page.height - y);
@@ -101,6 +109,8 @@ export function createInk(given: InstanceType<typeof PDFDocument>): Ink {
       stroke = colour;
       operators.push(`${thickness} w ${points(x)} ${height} m ${points(x + width)} ${height} l S`);
     },
+    open: (mark) => void operators.push(mark),
+    close: () => void operators.push('EMC'),
     flush,
     finishPage: () => {
       flush();
@@ -117,11 +127,8 @@ const LEVEL = 4;
 const IN_PLACE = [0, 0] as const;
 
 /** Glyphs of a run; `y` counts from the bottom of the page. A glyph that is moved has a place of its own, and so has the next. */
-function textOperators(
-  { embedded, codes }: PageFont,
-  { glyphs, advances, offsets }: Shaped,
-  place: Omit<TextPlace, 'colour'>,
-): string {
+function textOperators(font: PageFont, { glyphs, advances, offsets }: Shaped, place: Omit<TextPlace, 'colour'>): string {
+  const { embedded, codes } = font;
   const { x, y, size } = place;
   const scale = (embedded.scale * size) / 1000;
   let content = `BT\n1 0 0 1 ${points(x)} ${points(y)} Tm\n/${embedded.id} ${points(size)} Tf\n[<`;
@@ -136,7 +143,7 @@ function textOperators(
     }
     const advance = advances[n] as number;
     const closer = glyph.advanceWidth - advance;
-    content += codes.get(glyph) ?? include(embedded, codes, glyph);
+    content += codes.get(glyph) ?? include(font, glyph);
     if (closer !== 0) content += `> ${points(closer * embedded.scale)} <`;
     at += advance * scale;
   }
@@ -144,13 +151,20 @@ function textOperators(
 }
 
 /** Takes a glyph into the document; returns how it is written. */
-function include({ subset, widths, unicode, scale }: Embedded, codes: Map<DrawnGlyph, string>, glyph: DrawnGlyph): string {
+function include({ embedded, codes, misread }: PageFont, glyph: DrawnGlyph): string {
+  const { subset, widths, unicode, scale } = embedded;
   const place = subset.includeGlyph(glyph.id);
   widths[place] ??= glyph.advanceWidth * scale;
   unicode[place] ??= glyph.codePoints;
+  if (unicode[place]?.join() !== glyph.codePoints.join()) misread.add(glyph);
   const code = place.toString(16).padStart(4, '0');
   codes.set(glyph, code);
   return code;
+}
+
+/** A text as a PDF writes any letter: UTF-16 after its mark, in hex. */
+function utf16(text: string): string {
+  return Buffer.from(`\ufeff${text}`, 'utf16le').swap16().toString('hex');
 }
 
 /** Thousandths of a point are finer than any printer. */

@@ -16,6 +16,9 @@ export function mayRunLeft(text: string): boolean {
 
 /** A piece of text in one font and direction; pieces stand as they are drawn, from left to right. */
 export interface Run {
+  /** In the order in which it is read. */
+  readonly text: string;
+  readonly isRightToLeft: boolean;
   readonly set: SetFont;
   readonly shaped: Shaped;
   /** In units of the font's size. */
@@ -64,7 +67,8 @@ export function createSetter(fonts: Fonts): Setter {
       const last = pieces.at(-1);
       const isMark = GOES_WITH.test(letter);
       let shown = level % 2 === 1 ? (bidi.getMirroredCharacter(letter) ?? letter) : letter;
-      const stays = last && isMark && last.file.font?.hasGlyphForCodePoint(letter.codePointAt(0) as number);
+      const isOwn = last !== undefined && (last.file.hasBlanks || letter.trim() !== '');
+      const stays = isOwn && isMark && last.file.font?.hasGlyphForCodePoint(letter.codePointAt(0) as number);
       let file = stays ? last.file : (fonts.fileOf(shown, language) ?? fonts.fileOf(letter, language));
       if (!file) {
         lacked = true;
@@ -80,9 +84,10 @@ export function createSetter(fonts: Fonts): Setter {
   const set = (text: string, cut: Cut, direction: 'auto' | 'ltr'): Line => {
     const language = fonts.languageOf(text);
     const runs = (pieceOf(text, language) ?? piecesOf(text, language, direction)).map(({ file, level, text: piece }) => {
-      const setFont = fonts.setIn(file, cut, level % 2 === 1);
+      const isRightToLeft = level % 2 === 1;
+      const setFont = fonts.setIn(file, cut, isRightToLeft);
       const shaped = setFont.shape(piece);
-      return { set: setFont, shaped, width: shaped.width / setFont.unitsPerEm };
+      return { text: piece, isRightToLeft, set: setFont, shaped, width: shaped.width / setFont.unitsPerEm };
     });
     return { runs, width: runs.reduce((sum, { width }) => sum + width, 0) };
   };

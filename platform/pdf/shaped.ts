@@ -16,6 +16,11 @@ export interface Shaped {
   /** How far each glyph is moved from its place; null: none is. */
   readonly offsets: readonly (readonly [x: number, y: number])[] | null;
   readonly width: number;
+  /**
+   * Whether the letters of its glyphs, in their order, are its text. They are not where glyphs stand in another order than letters (Devanagari,
+   * Bengali, Tamil), or several are made of one letter. Text from right to left is said to be: who reads the file turns it round.
+   */
+  readonly isSpelt: boolean;
 }
 
 /** Any text as fontkit shapes it. */
@@ -26,6 +31,7 @@ export function shapedWhole(font: Font, text: string, direction: 'ltr' | 'rtl'):
     advances: positions.map(({ xAdvance }) => xAdvance),
     offsets: positions.some(isMoved) ? positions.map(({ xOffset, yOffset }) => [xOffset, yOffset] as const) : null,
     width: advanceWidth,
+    isSpelt: direction === 'rtl' || text === String.fromCodePoint(...glyphs.flatMap(({ codePoints }) => codePoints)),
   };
 }
 
@@ -76,7 +82,7 @@ export function createPairs(font: Font): Pairs {
       width += advance;
       code = next;
     }
-    return { glyphs, advances, offsets: null, width };
+    return { glyphs, advances, offsets: null, width, isSpelt: true };
   };
 }
 

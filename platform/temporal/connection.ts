@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from '@temporalio/client';
+import type { ConnectionOptions, TLSConfig } from '@temporalio/client';
 import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
@@ -14,15 +14,25 @@ const LOOK_MS = 3_000;
 /** How often a call is sent that Temporal refuses: ten times last as long as it may take; four times last a second, where somebody waits. */
 const TRIES = { patient: 10, brief: 4 } as const;
 
+/** Where Temporal is and how it is reached, as the SDK's client and worker take it. */
+export interface TemporalServer {
+  /** host:port of the frontend. */
+  readonly address: string;
+  /** TLS, and a client's certificate where the server wants one; absent: plain text. */
+  readonly tls?: TLSConfig;
+  /** Sent as a bearer token with every call, over TLS alone. */
+  readonly apiKey?: string;
+}
+
 /**
  * A connection to Temporal that is opened by its first call, and again after each loss: a process starts, and stays up, while Temporal is
  * away. Calls then reject, within 20 s unless `withDeadline` said otherwise; `brief` ones within seconds where it refuses them. The caller closes it.
  */
-export function openTemporal(address: string, tries: keyof typeof TRIES = 'patient'): Connection {
+export function openTemporal(server: TemporalServer, tries: keyof typeof TRIES = 'patient'): Connection {
   const withinLimit: Interceptor = (options, next) =>
     next({ ...options, deadline: options.deadline ?? Date.now() + LIMIT_MS }) as ReturnType<Interceptor>;
   return Connection.lazy({
-    address,
+    ...server,
     channelArgs: { 'grpc.max_reconnect_backoff_ms': LONGEST_PAUSE_MS },
     interceptors: [withinLimit, makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: TRIES[tries] }))],
   });

@@ -39,6 +39,7 @@ import { compareNetworks } from '../networks.ts';
 import { createSettlementDeps } from '../settlement.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { openTelemetry, withTelemetry } from '../telemetry.ts';
+import { temporalServerOf } from '../temporal.ts';
 import { processName, VERSION } from '../version.ts';
 import type { Part } from '../whileAway.ts';
 import { whenDatabaseAnswers } from '../whileAway.ts';
@@ -97,7 +98,7 @@ async function open(
   const { server, url, calls, waiting, answerWith } = await openDoor(config, log, closers);
   const { database, reading } = await openPools(config, telemetry, closers, waiting);
   await adoptOwners({ database, log }, config.oidcIssuer);
-  const connection = openTemporal(config.temporalAddress, 'brief');
+  const connection = openTemporal(temporalServerOf(config), 'brief');
   closers.push(() => connection.close());
   const parts = await openChains(withTelemetry(createSettlementDeps(config, database, log), telemetry), closers);
   const { networks, rpcOf } = parts;
@@ -155,7 +156,7 @@ async function open(
   const others = { hosts, agents, readiness, networkChecks, receivers: { outbound, secretBox }, version: VERSION };
   const { oidc } = graphql;
   const rest = createApi({ ...deps, ...buyers, ...callers, ...others, oidc, reports, log, settle, outbound });
-  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, outbound, secretBox, reports });
+  const owners = openConsole(config, { ...deps, ...callers, ...graphql, log, hosts, outbound, secretBox, reports });
   const names = createRouteNames([GRAPHQL_PATH, ...ROUTE_PATHS, ...CONSOLE_PATHS]);
   answerWith(telemetry.watchRequests(owners.before(graphql.before(rest)), names));
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { urlsOfHosts } from '../../db/primary.ts';
@@ -27,6 +28,23 @@ export const priceFloor = wholeNumber(1, 1_000_000_000).transform(BigInt);
 
 /** `true` or `false`, nothing else: a flag that opens something must not be opened by a typing error. */
 export const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
+
+/** A file in PEM, read when the process starts. */
+export const pemFile = text.transform((path, context): Buffer => {
+  const content = readOrNull(path);
+  const problem = content === null ? 'names a file that cannot be read' : 'names a file that is not PEM';
+  if (content?.includes('-----BEGIN ')) return content;
+  context.addIssue(problem);
+  return z.NEVER;
+});
+
+function readOrNull(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch {
+    return null;
+  }
+}
 
 /** A URL with one of the schemes; returned as written, without a trailing slash. */
 export function url(...schemes: readonly string[]): z.ZodType<string, string> {

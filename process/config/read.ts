@@ -95,6 +95,14 @@ function findContradictions(config: Config): Problem[] {
       refuse('secretsKeyPrevious', 'is the same as SECRETS_KEY');
     }
   }
+  const { temporalTlsClientCert, temporalTlsClientKey } = config;
+  if (temporalTlsClientCert !== undefined && temporalTlsClientKey === undefined)
+    refuse('temporalTlsClientKey', 'is not set, but TEMPORAL_TLS_CLIENT_CERT_PATH is');
+  if (temporalTlsClientKey !== undefined && temporalTlsClientCert === undefined)
+    refuse('temporalTlsClientCert', 'is not set, but TEMPORAL_TLS_CLIENT_KEY_PATH is');
+  const needsTls = config.temporalApiKey ?? temporalTlsClientCert ?? config.temporalTlsServerCa ?? config.temporalTlsServerName;
+  if (config.temporalTls === false && needsTls !== undefined)
+    refuse('temporalTls', 'must not be false while an API key, a certificate, an authority or a server name of Temporal is set');
   const known = config.networks?.map((network) => network.id);
   const unknown = Object.keys(config.relayerPrivateKeys ?? {}).filter((id) => known && !known.includes(id));
   if (unknown.length > 0) refuse('relayerPrivateKeys', 'names a network that NETWORKS does not hold');

@@ -76,7 +76,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   const address = `127.0.0.1:${ports.frontend}`;
   try {
     await untilReady(process, () => checkServer(address, TEMPORAL_SERVER_VERSION), 180_000);
-    await ensureNamespace(address, namespace);
+    await ensureNamespace({ address }, namespace);
   } catch (error) {
     await process.stop();
     throw error;

@@ -138,7 +138,7 @@ function flags(folder: string, namespace: string, port: number, uiPort: number |
 /** Waits for nothing: throws when the server does not answer, is of another version or lacks the namespace. */
 async function prepareNamespace(address: string, namespace: string): Promise<void> {
   await checkServer(address);
-  await prepare(address, namespace);
+  await prepare({ address }, namespace);
 }
 
 /** Waits for nothing: throws when the server does not answer or is of another version; that of development unless told. */

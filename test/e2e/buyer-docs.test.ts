@@ -55,7 +55,7 @@ test.each(PAGES)('each block of docs/%s.md says what language it is in', (page) 
 });
 
 test('receipts.md: a page is bought, and its record checked by the script of the page, hash of the body and all', async () => {
-  const [script, stock] = blocksOf(pathOf('receipts')).filter(({ language }) => language === 'js');
+  const [script, , stock] = blocksOf(pathOf('receipts')).filter(({ language }) => language === 'js');
   writeFileSync(join(folder, 'check-receipt.mjs'), script?.text ?? '');
   const [said = ''] = await paste('receipts');
   expect([said.includes('NO '), said.includes('yes  the page is the one that the site served')]).toEqual([false, true]);

@@ -1,8 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
+import { createPublicClient, http } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { saveHistory } from '../support/histories.ts';
 import { checkService } from '../support/invariants.ts';
 import { call, signInWith } from '../support/licences.ts';
+import { createNamespace } from '../support/namespace.ts';
 import { scaled } from '../support/patience.ts';
 import { startProxy } from '../support/proxy.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -142,7 +144,7 @@ test('a purchase at an API that dies right behind its row, or that reaches no Te
   const cutOff = await service.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}`, SETTLE_WAIT_MS: '500' });
   proxy.cut();
   const doomed = await service.startApi({ CRASH_AT: 'after_intake' });
-  const unfollowed = () => service.database.query('select from unfollowed_purchase');
+  const unfollowed = () => service.database.query('select from open_purchase where held_until <= now()');
   const before = (await unfollowed()).length; // what a worker that was killed before left
   const buyers = [];
   for (const api of [doomed, cutOff]) {
@@ -163,3 +165,44 @@ test('a purchase at an API that dies right behind its row, or that reaches no Te
   await cutOff.stop();
   await proxy.close();
 });
+
+test('a purchase whose workflow is lost with the data of Temporal has another one there, which tells its account and ends with it', async () => {
+  const { token, url, body, headers } = await newPurchase();
+  await rpc('evm_setAutomine', false);
+  await rpc('evm_setIntervalMining', 0);
+  await call(url, { token, body, headers });
+  const sql = 'select payment_id from payment order by accepted_at desc limit 1';
+  const jti = (await service.database.query<{ payment_id: string }>(sql))[0]?.payment_id ?? '';
+  const slow = { timeout: scaled(180_000), interval: 100 };
+  const first = await service.startWorker();
+  const held = () => service.database.query('select from open_purchase where payment_id = $1 and held_until > now()', [jti]);
+  await expect.poll(held, slow).toHaveLength(1); // its workflow has looked at it
+  await first.kill();
+
+  const { namespace } = await createNamespace();
+  // As the time goes by in which nobody looks.
+  await service.database.query("update open_purchase set held_until = now() - interval '1 minute'");
+  await service.database.query('update settlement_batch set held_until = now() where final_at is null');
+  const worker = await service.startWorker({ TEMPORAL_NAMESPACE: namespace });
+  const connection = await Connection.connect({ address: service.temporal.address });
+  const workflow = new Client({ connection, namespace }).workflow.getHandle(`licence:${jti}`);
+  const stateOf = () =>
+    workflow.describe().then(
+      ({ status }) => status.name,
+      () => 'none',
+    );
+  await expect.poll(stateOf, slow).toBe('RUNNING');
+  await rpc('evm_setAutomine', true);
+  await rpc('evm_setIntervalMining', 1);
+  expect(await workflow.result()).toMatch(/settled|final/);
+  await connection.close();
+  const { notices } = (await call(`${service.baseUrl}/_svc/accounts/notices`, { token })).body;
+  expect(notices).toMatchObject([{ kind: 'licence_granted', jti }]);
+  expect(await service.database.query('select from open_purchase where payment_id = $1', [jti])).toEqual([]);
+  await checkService(service);
+  await worker.stop();
+});
+
+async function rpc(method: string, ...params: readonly unknown[]): Promise<void> {
+  await createPublicClient({ transport: http(service.chain.rpcUrl) }).request({ method, params } as never);
+}

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listKeys } from '../../modules/identity/store/keys.ts';
-import { authenticate } from '../../modules/identity/use/keys/authenticate.ts';
+import { authenticate } from '../../modules/identity/use/authenticate.ts';
 import { mintKey, revokeKey } from '../../modules/identity/use/keys/keys.ts';
 import { openKeyUse } from '../../modules/identity/use/keys/keyUse.ts';
 import { setTenantPlan, setTenantStatus } from '../../modules/tenants/use/tenants.ts';
@@ -240,24 +240,22 @@ test('when a key was last let in is kept to the minute, and a refused call leave
   const { key, tenantId } = await api.site();
   const { database, clock, log } = api.deps;
   const keyUse = openKeyUse({ database, clock, log });
-  const deps = { ...api.deps, keyUse };
+  const enter = (bearer: string, freshness: 'now' | 'snapshot') =>
+    authenticate({ ...api.deps, keyUse }, { bearer }, { publisher: { scope: 'tenant.read', freshness } });
   const lastUsed = async () => {
     await keyUse.flush();
     return (await listKeys(database, tenantId))[0]?.lastUsedAt?.getTime() ?? null;
   };
-  const refused = authenticate(deps, `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`, {
-    scope: 'tenant.read',
-    freshness: 'now',
-  });
+  const refused = enter(`${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`, 'now');
   await expect(refused).rejects.toMatchObject({ code: 'unknown_credential' });
   expect(await lastUsed()).toBeNull();
-  await authenticate(deps, key, { scope: 'tenant.read', freshness: 'now' });
+  await enter(key, 'now');
   const first = await lastUsed();
   expect(Math.abs((first ?? 0) - clock())).toBeLessThan(60_000);
-  await authenticate(deps, key, { scope: 'tenant.read', freshness: 'snapshot' });
+  await enter(key, 'snapshot');
   expect(await lastUsed()).toBe(first);
   api.time.offsetMs += 61_000;
-  await authenticate(deps, key, { scope: 'tenant.read', freshness: 'now' });
+  await enter(key, 'now');
   expect((await lastUsed()) ?? 0).toBeGreaterThan((first ?? 0) + 60_000);
   api.time.offsetMs = 0;
   await keyUse.close();

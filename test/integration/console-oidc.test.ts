@@ -139,7 +139,7 @@ test('the screen to come back to is one of the console and nothing else', () => 
     '/a\r\nset-cookie: x=y',
     '/a#b',
     'javascript:alert(1)',
-    `/${'a'.repeat(600)}`,
+    `/${'a'.repeat(1_100)}`,
     '/a?b=<script>',
     '/a//b',
     '/./x',

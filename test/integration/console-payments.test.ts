@@ -35,5 +35,33 @@ test('a sale that was taken back stays among the payments of its window, and say
   expect(Math.abs(Date.now() - reversed)).toBeLessThan(600_000); // today, not with the sale
   const { payment } = await ask(PAYMENT_DOCUMENT, { paymentId: ids[1] });
   expect(payment.crossings.map(({ micro }: { micro: string }) => micro).toSorted()).toEqual(['-1000', '1000']);
-  expect(reversedAt(payment.crossings)).toBe(reversed);
+  expect([reversedAt(payment.crossings), payment.answer]).toEqual([reversed, null]);
+});
+
+test('the owner sees of a payment whether its page was lost, served again, and that its buyer holds another one than was sent', async () => {
+  const site = await graph.api.site();
+  const legs = [{ toAddress: `0x${'a1'.repeat(20)}`, amountMicro: 1_000, authorId: 'ann' }];
+  const sale = {
+    tenantId: site.tenantId,
+    host: site.host,
+    slug: 'solo',
+    kind: 'read',
+    legs,
+    steps: 1,
+    atMs: Date.now() - 60_000,
+  } as const;
+  const { database } = graph.api.deps;
+  const [paymentId = ''] = await insertPurchases(database, [sale]);
+  await database.query(
+    `insert into page_answer (tenant_id, payment_id, sha256, bytes, answered_at, outcome, lost_at, again_count, held_sha256, held_signature, held_at)
+     values ($1, $2, $3, 10, now(), 'delivered', now(), 1, $4, $3, now())`,
+    [site.tenantId, paymentId, Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
+  );
+  const ofOwner = await graph.ask(site.key, PAYMENT_DOCUMENT, { tenantId: null, paymentId });
+  expect([ofOwner.errors, ofOwner.data.tenant.payment.answer]).toEqual([
+    [],
+    { outcome: 'DELIVERED', lostAt: expect.any(Number), servedAgain: 1, heldSha256: '02'.repeat(32), isHeldAsSent: false },
+  ]);
+  const other = await graph.api.site();
+  expect((await graph.ask(other.key, PAYMENT_DOCUMENT, { tenantId: null, paymentId })).data.tenant.payment).toBeNull();
 });

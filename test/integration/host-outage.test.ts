@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOST_TIMES } from '../../modules/hosts/rules/challengeSchedule.ts';
+import { listOverdueHosts } from '../../modules/hosts/use/check.ts';
 import type { CheckOutcome, HostService } from '../../modules/hosts/use/deps.ts';
 import { ServiceError } from '../../modules/kernel/errors.ts';
 import { startTestApi } from '../support/api.ts';
@@ -56,4 +57,25 @@ test('an unproven token is replaced after 30 days, and only then', async () => {
   expect((await api.post('/_svc/verify-host/check', key, { host })).body).toEqual({ verified: false, reason: 'no_challenge' });
   expect(await tokenOf()).not.toBe(first);
   api.time.offsetMs = 0;
+});
+
+test('however many hosts are only late, a host that lost its workflow has its turn within a few sweeps', async () => {
+  const { tenantId, key } = await api.site();
+  const { database, clock } = api.deps;
+  isAway = false;
+  await api.post('/_svc/verify-host', key, { host: 'late.sandbox.example' });
+  await database.query(
+    `insert into host_challenge select copy.* from host_challenge as one, generate_series(1, 250) as number,
+       jsonb_populate_record(one, jsonb_build_object('host', 'late' || number || '.sandbox.example', 'next_check_at', now() - interval '1 hour')) as copy
+      where one.tenant_id = $1`,
+    [tenantId],
+  );
+  const seen = new Set<string>();
+  let most = 0;
+  for (let sweep = 0; sweep < 60 && seen.size < 250; sweep += 1) {
+    const overdue = await listOverdueHosts({ database, clock });
+    most = Math.max(most, overdue.length);
+    for (const found of overdue) if (found.tenantId === tenantId) seen.add(found.host);
+  }
+  expect([seen.size, most]).toEqual([250, 100]);
 });

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/database.ts';
 import { findOauthClient } from '../../modules/identity/store/accounts.ts';
 import { countHashesUnder } from '../../modules/identity/store/pepper.ts';
-import { authenticateAccount } from '../../modules/identity/use/accounts/authenticate.ts';
 import {
   createAccountClient,
   createBuyerAccount,
@@ -11,7 +10,8 @@ import {
   revokeBuyerKey,
 } from '../../modules/identity/use/accounts/clients.ts';
 import { grantClientToken } from '../../modules/identity/use/accounts/oauth.ts';
-import { authenticate, authenticateHeld } from '../../modules/identity/use/keys/authenticate.ts';
+import { authenticate } from '../../modules/identity/use/authenticate.ts';
+import { authenticateHeld, authenticateKey } from '../../modules/identity/use/keys/authenticate.ts';
 import { mintKey, revokeKey } from '../../modules/identity/use/keys/keys.ts';
 import type { Rehash } from '../../modules/identity/use/keys/rehash.ts';
 import { openRehash } from '../../modules/identity/use/keys/rehash.ts';
@@ -46,7 +46,7 @@ afterAll(() => api.stop());
 /** What a process with these peppers runs with. */
 const process = (pepper: Pepper, mover: Rehash = rehash) => ({ ...api.deps, oidc: null, pepper, rehash: mover });
 const useKey = async (pepper: Pepper, token: string, mover?: Rehash): Promise<string> => {
-  const { key } = await authenticate(process(pepper, mover), token, { scope: 'tenant.read', freshness: 'now' });
+  const { key } = await authenticateKey(process(pepper, mover), token, { scope: 'tenant.read', freshness: 'now' }, null);
   return key.keyId;
 };
 const newKey = async (pepper = before) => {
@@ -117,7 +117,7 @@ test('a key in memory stays known while it is moved, and is moved by a quote too
   const snapshots = await openSnapshots({ ...common, pollMs: 20 });
   try {
     const deps = { ...process(during), snapshots };
-    await authenticate(deps, token, { scope: 'tenant.read', freshness: 'snapshot' });
+    await authenticateKey(deps, token, { scope: 'tenant.read', freshness: 'snapshot' }, null);
     await rehash.settled();
     const hash = hashCredential(during, token);
     expect(snapshots.heldKey(hash)?.keyId).toBe(keyId);
@@ -154,7 +154,7 @@ test('buyer keys, client secrets and owner tokens are moved when they are used, 
 
   const enter = async (pepper: Pepper): Promise<unknown[]> => {
     const attempts = [
-      authenticateAccount(process(pepper), { bearer: buyerKey, signInWithX: null, from: '' }),
+      authenticate(process(pepper), { bearer: buyerKey }, { account: true }),
       authenticateOwner(process(pepper), ownerToken),
       grantClientToken(process(pepper), { authorization, form }).then(({ kind }) => (kind === 'token' ? kind : Promise.reject())),
     ];
@@ -168,7 +168,7 @@ test('buyer keys, client secrets and owner tokens are moved when they are used, 
   expect((await findOauthClient(api.deps.database, clientId))?.secretHash).toEqual(
     hashCredential(after, String(clientSecret)).current,
   );
-  const again = authenticateAccount(process(during), { bearer: revoked, signInWithX: null, from: '' });
+  const again = authenticate(process(during), { bearer: revoked }, { account: true });
   await expect(again).rejects.toMatchObject(unknown);
 });
 

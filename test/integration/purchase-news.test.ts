@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBuyerAccount } from '../../modules/identity/use/accounts/clients.ts';
+import { LONGEST_WAIT_MS } from '../../modules/licences/rules/purchaseNews.ts';
+import { listUnfollowed } from '../../modules/licences/store/notices.ts';
 import { applyEvents } from '../../modules/settlement/store/applyEvents.ts';
 import { followPurchase } from '../../modules/storefront/use/licences/followPurchase.ts';
 import { startTestApi } from '../support/api.ts';
@@ -69,7 +71,50 @@ test('a licence that the chain took back is told, and told again when it is gran
   expect(await follow()).toEqual({ state: 'settled', isOpen: true });
   const kinds = (await notices()).map(({ kind }: { kind: string }) => kind);
   expect(kinds).toEqual(['licence_granted', 'licence_taken_back', 'licence_granted']);
-  expect(await database.query('select from unfollowed_purchase where payment_id = $1', [ref.paymentId])).toEqual([]);
+});
+
+test('a purchase is somebody’s to follow from its commit until nothing more comes of it, and nobody else’s while its workflow looks at it', async () => {
+  const { ref, follow } = await newPurchase();
+  const { database } = api.deps;
+  const [{ network }] = (await database.query('select network from open_purchase where payment_id = $1', [ref.paymentId])) as [
+    { network: string },
+  ];
+  const unfollowed = async (olderThanMs: number) => {
+    const found = await listUnfollowed(database, network, { olderThanMs, limit: 1_000 });
+    return found.filter(({ paymentId }) => paymentId === ref.paymentId);
+  };
+  expect([await unfollowed(-1_000), await unfollowed(60_000)]).toEqual([[ref], []]);
+  await follow();
+  const looksAgainWithin = -(LONGEST_WAIT_MS + 60_000);
+  expect(await unfollowed(looksAgainWithin)).toEqual([]);
+  await database.query('update open_purchase set held_until = now() where payment_id = $1', [ref.paymentId]); // its workflow is lost
+  expect(await unfollowed(-1_000)).toEqual([ref]);
+  await settlePurchase(database, ref);
+  expect((await follow()).isOpen).toBe(true);
+  expect(await unfollowed(looksAgainWithin)).toEqual([]);
+  await api.deps.database.query("update test.payment set state = 'final' where payment_id = $1", [ref.paymentId]);
+  expect(await follow()).toEqual({ state: 'final', isOpen: false });
+  expect(await database.query('select from open_purchase where payment_id = $1', [ref.paymentId])).toEqual([]);
+});
+
+test('purchases whose workflow is stuck keep no other without one', async () => {
+  const { ref } = await newPurchase();
+  const others = [await newPurchase(), await newPurchase(), await newPurchase()];
+  const { database } = api.deps;
+  const [{ network }] = (await database.query('select network from open_purchase where payment_id = $1', [ref.paymentId])) as [
+    { network: string },
+  ];
+  await database.query('update open_purchase set held_until = now() + $2 where payment_id <> all($1)', [
+    [ref, ...others.map((other) => other.ref)].map(({ paymentId }) => paymentId),
+    '1 hour',
+  ]);
+  await database.query("update open_purchase set held_until = now() - interval '1 hour' where payment_id = any($1)", [
+    others.map((other) => other.ref.paymentId),
+  ]);
+  const seen = new Set<string>();
+  for (let look = 0; look < 200 && !seen.has(ref.paymentId); look += 1)
+    for (const { paymentId } of await listUnfollowed(database, network, { olderThanMs: -1_000, limit: 2 })) seen.add(paymentId);
+  expect(seen).toContain(ref.paymentId);
 });
 
 test('a failure is told when no late evidence can make a licence of it, and not before', async () => {

@@ -192,6 +192,30 @@ test('who guesses the secret of a client for licence tokens is 429 after two gue
   expect(asked).toBeLessThan(10);
 });
 
+test.each([
+  ['its length told', (body: string) => body],
+  ['its length not told', (body: string) => new Blob([body]).stream()],
+])('a long body of an address counts by its bytes before it is read, with %s', async (_, sent) => {
+  const headers = { ...somewhere(), 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const call = (body: BodyInit, from = headers) =>
+    api.request('/_svc/mcp', { method: 'POST', headers: from, body, duplex: 'half' } as RequestInit);
+  const [short, long] = ['[]', JSON.stringify(['x'.repeat(61_000)])];
+  expect((await call(sent(long))).status).toBe(400);
+  // Of twenty points seventeen are taken at the most.
+  for (let point = 0; point < 3; point++) expect((await call(short)).status).toBe(400);
+  const statuses = [await call(sent(long)), await call(sent(long))].map(({ status }) => status);
+  expect(statuses).toContain(429);
+  // Another address has its own.
+  expect((await call(short, { ...headers, ...somewhere() })).status).toBe(400);
+});
+
+test('a body that is too long to be read counts for what is taken in of it', async () => {
+  const headers = { ...somewhere(), 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const call = (body: string) => api.request('/_svc/mcp', { method: 'POST', headers, body });
+  expect((await call('x'.repeat(131_072))).status).toBe(400);
+  expect((await call('[]')).status).toBe(429);
+});
+
 test('an address registers a few clients at once and then one a second, whatever it sends', async () => {
   const headers = { ...somewhere(), 'content-type': 'application/json' };
   const register = () => api.request('/_svc/oauth/register', { method: 'POST', body: '{}', headers });

@@ -9,7 +9,7 @@ import { startDrawing } from '../../modules/reports/use/statement/drawing.ts';
 import { openHeavyWork } from '../../platform/pacing/heavy.ts';
 import { startTestApi } from '../support/api.ts';
 import { PATIENT_MS } from '../support/parts.ts';
-import { linesOf, textOf, textsOf } from '../support/pdf.ts';
+import { structureOf, textOf, textsOf } from '../support/pdf.ts';
 import type { Purchase } from '../support/reports.ts';
 import { insertPurchases } from '../support/reports.ts';
 
@@ -17,7 +17,7 @@ const DAY = 86_400_000;
 const HOUR = 3_600_000;
 const walletOf = (n: number): string => `0x${(n + 0xa1).toString(16).repeat(20)}`;
 const FEE = `0x${'f3'.repeat(20)}`;
-const AMOUNT = /^-?\d+\.\d{6}$/;
+const AMOUNT = /^-?\d{1,3}(?:,\d{3})*\.\d{6}$/;
 
 let api: Awaited<ReturnType<typeof startTestApi>>;
 beforeAll(async () => {
@@ -72,20 +72,33 @@ async function nameTitles(site: Site, titles: Readonly<Record<string, string>>):
   );
 }
 
-/** What a document says of one table, cell by cell; dense tables stand in two blocks beside each other. */
+/** What a document says of one table, cell by cell, as a screen reader is told it; empty cells and the head are left out. */
 function rowsOf(bytes: Buffer, heading: string): string[][] {
-  const lines = linesOf(bytes).filter((line) => !/^(?:Earnings statement|Title {2}|Author {2}|Day|Time)/.test(line));
-  const from = lines.indexOf(heading);
-  const to = lines.findIndex((line, n) => n > from && line.startsWith('Total  '));
-  return lines.slice(from + 1, to + 1).map((line) => line.split('  '));
+  const elements = structureOf(bytes);
+  const from = elements.findIndex(({ tag, text }) => tag === 'H2' && text === heading);
+  const table = elements.slice(from + 1).find(({ tag }) => tag === 'Table');
+  return (table?.kids ?? []).slice(1).map(({ kids }) => kids.map(({ text }) => text).filter((text) => text !== ''));
+}
+
+function headingsOf(bytes: Buffer): string[] {
+  return structureOf(bytes).flatMap(({ tag, text }) => (tag === 'H2' ? [text] : []));
+}
+
+/** The value of a fact; undefined: the document does not say it. */
+function factOf(bytes: Buffer, label: string): string | undefined {
+  const facts = structureOf(bytes).find(({ tag }) => tag === 'L')?.kids ?? [];
+  return facts.find(({ kids }) => kids[0]?.text === label)?.kids[1]?.text;
 }
 
 function sumOf(amounts: readonly (string | undefined)[]): bigint {
-  return amounts.reduce((sum, amount) => sum + BigInt((amount ?? '').replace('.', '')), 0n);
+  return amounts.reduce((sum, amount) => {
+    const [whole = '', decimals = ''] = (amount ?? '').replaceAll(',', '').split('.');
+    return sum + BigInt(whole + decimals.padEnd(6, '0'));
+  }, 0n);
 }
 
 function amountsOfTransactions(bytes: Buffer): string[] {
-  return rowsOf(bytes, 'Transactions')
+  return rowsOf(bytes, 'Annex: transactions')
     .slice(0, -1)
     .flatMap((row) => row.filter((cell) => AMOUNT.test(cell)));
 }
@@ -113,12 +126,12 @@ test('the PDF of a site names the digest of the CSV of its window, its fees, and
   expect(text).not.toContain('undone');
 });
 
-test('135 sales of nine pages and forty-five authors are two pages, with titles, every transaction whole, and totals', async () => {
+test('117 sales of nine pages and forty-five authors are two pages, with titles, every transaction whole, and totals', async () => {
   const site = await api.site();
   const titles = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`page-${n}`, n === 0 ? '' : `Заголовок ${n} 題名`]));
   await nameTitles(site, titles);
   const many = Array.from({ length: 45 }, (_, n) => ({ toAddress: walletOf(n), amountMicro: 10 + n, authorId: `author ${n}` }));
-  const sales = Array.from({ length: 135 }, (_, n) =>
+  const sales = Array.from({ length: 117 }, (_, n) =>
     buy(site, { slug: `page-${n % 9}`, atMs: Date.now() - n * HOUR, legs: many }),
   );
   await insertPurchases(api.deps.database, sales);
@@ -126,7 +139,8 @@ test('135 sales of nine pages and forty-five authors are two pages, with titles,
   expect(Math.max(...textsOf(bytes).map(({ page }) => page))).toBe(1);
   expect(text).toContain('Page 2 of 2');
   expect(rowsOf(bytes, 'Pages')).toHaveLength(10);
-  expect(text).toContain('Заголовок 8 題名  page-8  15  0  0.021600');
+  expect(headingsOf(bytes)).toEqual(['Summary', 'Authors', 'Pages', 'Annex: transactions']);
+  expect(text).toContain('Заголовок 8 題名  page-8  13  0  0.018720');
   const hashes = await api.deps.database.query<{ tx_hash: string }>('select tx_hash from payment_state where tenant_id = $1', [
     site.tenantId,
   ]);
@@ -165,6 +179,55 @@ test('the statement of an author has his part alone: no other author, wallet, pa
   ]);
   expect(rowsOf(bytes, 'Wallets').map((row) => row.at(-1))).toEqual(['0.000200', '0.000080', '0.000280']);
   expect(amountsOfTransactions(bytes).sort()).toEqual(['-0.000100', '0.000040', '0.000100', '0.000100', '0.000140']);
+});
+
+test('a statement has a number, its period in words by the calendar of its reader, and amounts with commas', async () => {
+  const site = await api.site();
+  const legs = [{ toAddress: walletOf(0), amountMicro: 1_234_567_890, authorId: 'ann' }];
+  await insertPurchases(api.deps.database, [buy(site, { legs, atMs: Date.UTC(2026, 9, 5, 12) })]);
+  const drawnOf = async (from: string, to: string, query = {}) => {
+    const { bytes } = await statement(site, { from: Date.parse(from), to: Date.parse(to), ...query });
+    return { bytes, period: factOf(bytes, 'Period'), number: factOf(bytes, 'Number') };
+  };
+  const berlin = { timeZone: 'Europe/Berlin' };
+  const month = await drawnOf('2026-10-01T00:00+02:00', '2026-11-01T00:00+01:00', berlin);
+  expect(month.period).toBe('October 2026 (Europe/Berlin)');
+  expect(structureOf(month.bytes)[2]?.text).toBe('1,234.56789USDC earned');
+  expect(rowsOf(month.bytes, 'Summary').at(-1)).toEqual(['Total', '1', '1,234.567890']);
+  const periods = [
+    await drawnOf('2026-10-05T00:00Z', '2026-10-06T00:00Z'),
+    await drawnOf('2026-10-05T00:00Z', '2026-11-03T00:00Z'),
+    await drawnOf('2026-10-05T08:30Z', '2026-10-06T00:00Z'),
+    await drawnOf('2026-10-01T00:00+02:00', '2026-11-01T00:00+01:00'),
+  ];
+  expect(periods.map(({ period }) => period)).toEqual([
+    '5 October 2026 (UTC)',
+    '5 October 2026 to 2 November 2026 (UTC)',
+    '5 October 2026, 08:30 to 6 October 2026, 00:00 (UTC)',
+    '30 September 2026, 22:00 to 31 October 2026, 23:00 (UTC)',
+  ]);
+  // The number is of what the statement is of, not of when or how it is drawn.
+  expect(month.number).toMatch(/^(?:[0-9A-Z]{4}-){2}[0-9A-Z]{4}$/);
+  expect(periods[3]?.number).toBe(month.number);
+  const ofAuthor = await drawnOf('2026-10-01T00:00+02:00', '2026-11-01T00:00+01:00', { author: 'ann' });
+  expect(new Set([month, ...periods, ofAuthor].map(({ number }) => number)).size).toBe(5);
+});
+
+test('what was taken back stands in the summary of the window in which it was recorded, of the site and of its author', async () => {
+  const site = await api.site();
+  await insertPurchases(api.deps.database, [buy(site), buy(site, { steps: 2 }), buy(site, { steps: 3 })]);
+  for (const [query, amounts] of [
+    [{}, ['0.004000', '-0.002000', '0.002000']],
+    [{ author: 'ann' }, ['0.002800', '-0.001400', '0.001400']],
+  ] as const) {
+    // biome-ignore format: one line
+    const { bytes } = await statement(site, query);
+    expect(rowsOf(bytes, 'Summary')).toEqual([
+      ['Sold', '4', amounts[0]],
+      ['Taken back: corrections recorded in this window', '-2', amounts[1]],
+      ['Total', '2', amounts[2]],
+    ]);
+  }
 });
 
 test('an author nobody knows is 404, one of another site too; one without a sale in the window has an empty statement', async () => {
@@ -235,13 +298,16 @@ async function expectSums(bytes: Buffer, gross: number, toAuthors: number): Prom
   const shown = textOf(bytes).split('\n')[0]?.split('  ').at(-1);
   expect(sumOf([shown])).toBe(BigInt(gross));
   if (gross === 0) return;
+  const summary = rowsOf(bytes, 'Summary');
+  expect(sumOf(summary.slice(0, -1).map((row) => row.at(-1)))).toBe(BigInt(gross));
+  expect(sumOf([summary.at(-1)?.at(-1)])).toBe(BigInt(gross));
   const pages = rowsOf(bytes, 'Pages');
   expect([sumOf(pages.slice(0, -1).map((row) => row.at(-1))), sumOf([pages.at(-1)?.at(-1)])]).toEqual([
     BigInt(gross),
     BigInt(gross),
   ]);
   const wallets = rowsOf(bytes, 'Authors');
-  if (linesOf(bytes).includes('Authors')) expect(sumOf(wallets.slice(0, -1).map((row) => row.at(-1)))).toBe(BigInt(toAuthors));
+  if (headingsOf(bytes).includes('Authors')) expect(sumOf(wallets.slice(0, -1).map((row) => row.at(-1)))).toBe(BigInt(toAuthors));
   expect(sumOf(amountsOfTransactions(bytes))).toBe(BigInt(gross));
 }
 
@@ -270,6 +336,7 @@ test('the PDF of more authors than it has lines says in one line what the others
   // A busy machine may need more than the minute that the product gives a statement.
   const bytes = await drawn(site, { limitMs: PATIENT_MS });
   const text = textOf(bytes);
+  // Those who were paid most, in the order of their names.
   expect([...text.matchAll(/writer-\d+/g)].map(([name]) => Number(name.slice(7)))).toEqual(
     Array.from({ length: 5_000 }, (_, n) => n),
   );
@@ -282,5 +349,5 @@ test('the PDF of more authors than it has lines says in one line what the others
 async function drawn(site: Site, options: DrawingOptions = {}): Promise<Buffer> {
   const asker = { tenantId: site.tenantId, keyId: 'k', hosts: [site.host], plan: null };
   const deps = { ...api.deps.reports, heavy, startDrawing: () => startDrawing(options) };
-  return Buffer.from((await exportPdf(deps, asker, { fromMs: 0, toMs: null, authorId: null })).bytes);
+  return Buffer.from((await exportPdf(deps, asker, { fromMs: 0, toMs: null, authorId: null, timeZone: 'UTC' })).bytes);
 }

@@ -73,7 +73,7 @@ async function rowsOfStatement(site: Awaited<ReturnType<typeof siteOf>>): Promis
   };
   try {
     const frame = { generatedAtMs: Date.now(), window: { ...WINDOW, clampedToMs: null } };
-    await readStatement(watched, { site, authorId: null, frame });
+    await readStatement(watched, { site, authorId: null, frame, timeZone: 'UTC' });
     for await (const _ of newestLegs(watched, site.tenantId, WINDOW)) break;
   } finally {
     await snapshot.close();

@@ -291,7 +291,7 @@ test('the archive of a month has a PDF of each author the credits name, and a ta
   expect(answer.headers.get('content-disposition')).toContain('-2026-10-01-2026-10-31.zip');
   expect([...files.keys()]).toEqual(['statements.csv', '1-Ann _ Ä.pdf', '2-bob.pdf']);
   const pdf = await fetch(
-    `${graph.api.url}/_svc/earnings/export.pdf?${new URLSearchParams({ from: String(OCTOBER.from), to: String(OCTOBER.to), author: 'bob' })}`,
+    `${graph.api.url}/_svc/earnings/export.pdf?${new URLSearchParams({ from: String(OCTOBER.from), to: String(OCTOBER.to), author: 'bob', timeZone: 'Europe/Berlin' })}`,
     {
       headers: { authorization: `Bearer ${site.key}` },
     },
@@ -367,7 +367,7 @@ test('an archive whose turn does not come in time goes on when it comes, and end
   const of = { tenantId: site.tenantId, hosts: [site.host], plan: 'studio', keyId: 'k' } as const;
   const begin = async () => {
     const gone = new AbortController();
-    const file = await exportZip({ ...graph.api.deps.reports, heavy }, of, { fromMs: OCTOBER.from, toMs: OCTOBER.to, part: 1 }, gone.signal); // biome-ignore format: one line
+    const file = await exportZip({ ...graph.api.deps.reports, heavy }, of, { fromMs: OCTOBER.from, toMs: OCTOBER.to, part: 1, timeZone: 'UTC' }, gone.signal); // biome-ignore format: one line
     const endTurn = await heavy.enter({ kind: 'reports', who: 'another', of: siteName(site.tenantId) });
     return { gone, file, endTurn };
   };

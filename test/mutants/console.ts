@@ -4,6 +4,7 @@ const attacks = 'test/integration/console-attacks.test.ts';
 const sessions = 'test/integration/console-sessions.test.ts';
 const provider = 'test/integration/console-oidc.test.ts';
 const downloads = 'test/integration/console-downloads.test.ts';
+const connect = 'test/integration/console-connect.test.ts';
 
 /** Bugs of the console: who is let in by a cookie, and who may use it. */
 export const CONSOLE_MUTANTS: readonly Mutant[] = [
@@ -181,5 +182,96 @@ export const CONSOLE_MUTANTS: readonly Mutant[] = [
       },
     ],
     test: { file: 'test/integration/report-api.test.ts', name: 'the CSV has one row a leg with every column' },
+  },
+  {
+    id: 'connection-code-is-good-twice',
+    rule: 24,
+    bug: 'a code of a connection is exchanged again',
+    edits: [
+      {
+        file: 'modules/operations/use/connectSite.ts',
+        search: 'if (!(await isFirst(deps.database, CODE, permission))) {',
+        replace: 'if (permission === undefined) {',
+      },
+    ],
+    test: { file: connect, name: 'a code is good once' },
+  },
+  {
+    id: 'connection-code-without-its-verifier',
+    rule: 24,
+    bug: 'whoever has a code of a connection exchanges it',
+    edits: [
+      {
+        file: 'modules/operations/use/connectSite.ts',
+        search: 'permission === null || proven !== permission.codeChallenge',
+        replace: "permission === null || proven === ''",
+      },
+    ],
+    test: { file: connect, name: 'a code is nothing without its verifier' },
+  },
+  {
+    id: 'connection-finishes-twice',
+    rule: 24,
+    bug: 'what a code was exchanged for makes keys again and again',
+    edits: [
+      {
+        file: 'modules/operations/use/connectSite.ts',
+        search: 'if (!(await isFirst(sql, GRANT, permission))) refuse();',
+        replace: '',
+      },
+    ],
+    test: { file: connect, name: 'what a code was exchanged for finishes once' },
+  },
+  {
+    id: 'connection-of-a-former-owner',
+    rule: 24,
+    bug: 'an owner whose credential was revoked connects a WordPress to the site',
+    edits: [
+      {
+        file: 'modules/operations/use/connectSite.ts',
+        search: 'const call = callOf(await ownerStill(deps, permission), permission.tenantId);',
+        replace: "const call = callOf({ userId: permission.origin.userId, via: 'token', tenantIds: [] }, permission.tenantId);",
+      },
+    ],
+    test: { file: connect, name: 'an owner whose credential was revoked' },
+  },
+  {
+    id: 'connection-answers-any-page-of-the-host',
+    rule: 24,
+    bug: 'a code goes to a page of the host that sends it on to a stranger',
+    edits: [
+      {
+        file: 'modules/operations/rules/connection.ts',
+        search: "if (folder === undefined || redirect.search !== '?page=content-settlement') {",
+        replace: "if (folder === undefined && redirect.pathname === '') {",
+      },
+    ],
+    test: { file: 'test/unit/connection-rules.test.ts', name: 'no code goes to' },
+  },
+  {
+    id: 'connection-names-a-stranger-as-source-of-authors',
+    rule: 24,
+    bug: 'the authors of a site are asked for at a host that was not connected',
+    edits: [
+      {
+        file: 'modules/operations/rules/connection.ts',
+        search: "credits.protocol === 'https:' && credits.host === host &&",
+        replace: "credits.protocol === 'https:' &&",
+      },
+    ],
+    test: { file: 'test/unit/connection-rules.test.ts', name: 'authors are asked for at the host that is connected' },
+  },
+  {
+    id: 'connection-takes-over-a-site-unasked',
+    rule: 24,
+    bug: 'one press after a link of a stranger has him name who is paid for a site that sells another host',
+    edits: [
+      {
+        file: 'console/screens/connect/choice.ts',
+        search: 'sites.find((site) => site.host === null)',
+        replace: 'sites[0]',
+      },
+    ],
+    test: { file: 'test/unit/connection-rules.test.ts', name: 'the site that is chosen for an owner' },
   },
 ];

@@ -280,8 +280,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'api/handler.ts',
-        search: "calledFrom([['account', accountId]], deps.addressOf(request))",
-        replace: "[['account', accountId]]",
+        search: 'calledFrom(holderOf(who), deps.addressOf(request))',
+        replace: 'holderOf(who)',
       },
     ],
     test: { file, name: 'many accounts of one address' },

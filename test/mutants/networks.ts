@@ -91,19 +91,8 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/store/intake.ts',
-        search: '$7::uuid[])\n            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)',
-        replace:
-          '$7::uuid[], $8::text[])\n            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by, network)',
-      },
-      {
-        file: 'modules/settlement/store/intake.ts',
         search: 'join payment_intake as i using (tenant_id, kind, mode, purpose)',
         replace: 'join payment_intake as i using (tenant_id, kind, mode, purpose, network)',
-      },
-      {
-        file: 'modules/settlement/store/intake.ts',
-        search: 'column((p) => p.purpose),\n      column((p) => p.paymentId),',
-        replace: 'column((p) => p.purpose),\n      column((p) => p.paymentId),\n      column((p) => p.network),',
       },
     ],
     test: { file: several, name: guarded },

@@ -28,6 +28,19 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/unit/caller-address.test.ts', name: 'behind our proxies the caller is the last address of the chain' },
   },
   {
+    id: 'long-bodies-for-a-point',
+    rule: 10,
+    bug: 'a body of 64 KiB counts no more than an empty one, so that addresses keep a process busy with what it parses',
+    edits: [
+      {
+        file: 'api/handler.ts',
+        search: 'return bodyPoints(Math.min(bytes, MAX_DISCARDED_BYTES));',
+        replace: 'return 0;',
+      },
+    ],
+    test: { file: integration, name: 'a long body of an address counts by its bytes before it is read, with its length told' },
+  },
+  {
     id: 'refused-calls-cost',
     rule: 10,
     bug: 'what a key was refused is taken from what its site may do, so that one key locks out all of a site',
@@ -204,7 +217,11 @@ export const RATE_MUTANTS: readonly Mutant[] = [
     rule: 10,
     bug: 'what is answered from memory is not counted',
     edits: [
-      { file: 'api/handler.ts', search: '      deps.rates?.count(holderOfKey(caller.key), costOf(route));\n', replace: '' },
+      {
+        file: 'api/handler.ts',
+        search: '      deps.rates?.count(holderOfKey(caller.key), costOf(route, request));\n',
+        replace: '',
+      },
     ],
     test: { file: integration, name: 'a quote from memory counts like any other' },
   },

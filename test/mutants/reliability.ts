@@ -298,6 +298,19 @@ export const RELIABILITY_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/workflow/replay.test.ts', name: 'settlePayments.json replays with the code of today' },
   },
   {
+    id: 'purchase-followed-once',
+    rule: 20,
+    bug: 'a licence purchase whose workflow is lost after its first look has none any more',
+    edits: [
+      {
+        file: 'modules/storefront/use/licences/followPurchase.ts',
+        search: 'if (isOpen) await holdPurchase',
+        replace: "if (isOpen && state === 'review') await holdPurchase",
+      },
+    ],
+    test: { file: 'test/integration/purchase-news.test.ts', name: 'a purchase is somebody’s to follow' },
+  },
+  {
     id: 'failed-batches-look-done',
     rule: 20,
     bug: 'the workflow of a batch in which nobody paid ends as if all was well',

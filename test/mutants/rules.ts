@@ -132,7 +132,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/rules/guard.ts',
-        search: "if (same.some(isLeading)) return { state: 'held' };",
+        search: "if (!owed && same.some(isLeading)) return { state: 'held' };",
         replace: '',
       },
     ],

@@ -231,6 +231,19 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     test: { file: integration, name: SUMS },
   },
   {
+    id: 'taken-back-in-no-line',
+    rule: 23,
+    bug: 'a summary says that was sold what is left after corrections, and takes them off once more',
+    edits: [
+      {
+        file: 'modules/reports/use/statement/document.ts',
+        search: 'totals.grossMicro + corrections.micro',
+        replace: 'totals.grossMicro',
+      },
+    ],
+    test: { file: integration, name: 'what was taken back stands in the summary' },
+  },
+  {
     id: 'what-is-cut-is-lost',
     rule: 23,
     bug: 'lines that a table has no room for are in its total and in no line',

@@ -36,7 +36,7 @@ export interface PageAnswer {
 }
 
 /** What a test changes about the console. */
-export type ConsoleChanges = Partial<Pick<ConsoleHandlerDeps, 'mayCreateSite' | 'oidc'>> & {
+export type ConsoleChanges = Partial<Pick<ConsoleHandlerDeps, 'mayCreateSite' | 'oidc' | 'hosts'>> & {
   readonly rates?: RateLimits;
   /** Signs in at the provider of this issuer, as the client of this id. */
   readonly provider?: { readonly issuer: string; readonly clientId: string; readonly clientSecret: string | null };
@@ -83,6 +83,9 @@ export async function startTestConsole({ rates, demoOf, provider, moreNetworks =
     oidc,
     login,
     secretBox,
+    hosts: api.deps.hosts,
+    networks,
+    testKeysEnabled: false,
     demoToken,
     files: () => files,
     log: { ...log, info: keep, warn: keep, error: keep } as never,

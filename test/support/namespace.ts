@@ -7,6 +7,6 @@ import { useTemporal } from './parts.ts';
 export async function createNamespace(): Promise<ReturnType<typeof useTemporal>> {
   const temporal = useTemporal();
   const namespace = `test-${randomUUID()}`;
-  await registerNamespace(temporal.address, namespace);
+  await registerNamespace(temporal, namespace);
   return { ...temporal, namespace };
 }

@@ -9,6 +9,8 @@ export interface PdfText {
   readonly width: number;
   readonly size: number;
   readonly text: string;
+  /** The number of its marked content on its page; null: it is an artifact. */
+  readonly mark: number | null;
 }
 
 interface PdfFont {
@@ -16,32 +18,87 @@ interface PdfFont {
   readonly widths: readonly number[];
 }
 
-/** Every piece of text, page by page, in the order in which it was drawn. */
+/** What a content stream is made of here: marked content begins, ends, and text. */
+const PIECES =
+  /\/\w+ <<\/MCID (\d+)>> BDC|(\/Artifact) BMC|\/Span <<\/ActualText <feff([0-9a-f]*)>>> BDC|\b(EMC)\b|BT\n1 0 0 1 ([-\d.]+) ([-\d.]+) Tm\n\/(F\d+) ([\d.]+) Tf\n([^B]*?)\nET/g;
+
+/** Every piece of text, page by page, in the order in which it was drawn. Throws for text that is neither tagged nor an artifact. */
 export function textsOf(pdf: Buffer): PdfText[] {
   const objects = objectsOf(pdf);
   const fonts = fontsOf(objects);
-  const pages = [...objects.values()].filter(({ head }) => /\/Type \/Page\b/.test(head));
-  return pages.flatMap(({ head }, page) => {
+  return pagesOf(objects).flatMap(({ head }, page) => {
     const content = objects.get(reference(head, 'Contents') ?? '')?.stream() ?? '';
     const height = Number(/\/MediaBox \[0 0 [\d.]+ ([\d.]+)\]/.exec(head)?.[1]);
-    return [...content.matchAll(/1 0 0 1 ([-\d.]+) ([-\d.]+) Tm\n\/(F\d+) ([\d.]+) Tf[^[]*\[([^\]]*)\] TJ/g)].map(
-      ([, x, y, name, points, list]) => {
+    const open: { readonly mark: number | null; readonly actual: string | null }[] = [];
+    const texts: PdfText[] = [];
+    for (const [, mark, artifact, actual, end, x, y, name, points, shown] of content.matchAll(PIECES)) {
+      const within = open.at(-1);
+      if (mark !== undefined) open.push({ mark: Number(mark), actual: null });
+      else if (artifact !== undefined) open.push({ mark: null, actual: null });
+      else if (actual !== undefined) open.push({ mark: within?.mark ?? null, actual: lettersOf(actual) });
+      else if (end !== undefined) open.pop();
+      else {
+        if (!within) throw new Error(`a text of page ${page} is neither tagged nor an artifact`);
         const font = fonts.get(name ?? '');
         const size = Number(points);
-        const glyphs = [...(list ?? '').matchAll(/<([0-9a-f]*)>/g)].flatMap(([, hex]) => (hex ?? '').match(/.{4}/g) ?? []);
+        const glyphs = [...(shown ?? '').matchAll(/<([0-9a-f]*)>/g)].flatMap(([, hex]) => (hex ?? '').match(/.{4}/g) ?? []);
         const ids = glyphs.map((glyph) => Number.parseInt(glyph, 16));
-        const width = (ids.reduce((sum, id) => sum + (font?.widths[id] ?? 0), 0) * size) / 1000;
-        return {
+        texts.push({
           page,
           x: Number(x),
           y: height - Number(y),
-          width,
+          width: (ids.reduce((sum, id) => sum + (font?.widths[id] ?? 0), 0) * size) / 1000,
           size,
-          text: ids.map((id) => font?.letters.get(id) ?? '').join(''),
-        };
-      },
-    );
+          text: within.actual ?? ids.map((id) => font?.letters.get(id) ?? '').join(''),
+          mark: within.mark,
+        });
+      }
+    }
+    if (open.length > 0) throw new Error(`marked content of page ${page} does not end`);
+    return texts;
   });
+}
+
+/** An element of a PDF's structure, with its text where it holds no other. */
+export interface PdfElement {
+  readonly tag: string;
+  readonly text: string;
+  /** What the head of a row or column says of itself. */
+  readonly scope: string | null;
+  readonly kids: readonly PdfElement[];
+}
+
+/** What a screen reader is told: the elements under the document, in their order. Throws where an element is not where its content says it is. */
+export function structureOf(pdf: Buffer): PdfElement[] {
+  const objects = objectsOf(pdf);
+  const texts = Map.groupBy(textsOf(pdf), ({ page, mark }) => `${page} ${mark}`);
+  const ids = new Map([...objects].map(([id, object]) => [object, id]));
+  const pages = new Map(pagesOf(objects).map((page, n) => [ids.get(page), n]));
+  const root = objects.get(
+    reference([...objects.values()].find(({ head }) => /\/Type \/Catalog/.test(head))?.head ?? '', 'StructTreeRoot') ?? '',
+  );
+  const parents = [...(/\/Nums\[([^\]]*)\]/.exec(root?.head ?? '')?.[1] ?? '').matchAll(/(\d+) (\d+) 0 R/g)].map(
+    ([, key, id]) => {
+      return [Number(key), objects.get(id ?? '')?.head.match(/\d+(?= 0 R)/g) ?? []] as const;
+    },
+  );
+  const parentsOf = new Map(parents);
+  const read = (id: string, parent: string | undefined): PdfElement => {
+    const head = objects.get(id)?.head ?? '';
+    if (reference(head, 'P') !== parent) throw new Error(`element ${id} names another parent`);
+    const kids = /\/K\[([^\]]*)\]/.exec(head)?.[1]?.match(/\d+(?= 0 R)/g) ?? [];
+    const page = pages.get(reference(head, 'Pg'));
+    const mark = Number(/\/K (\d+)>>/.exec(head)?.[1] ?? Number.NaN);
+    if (page !== undefined && parentsOf.get(page)?.[mark] !== id) throw new Error(`the content of element ${id} names another`);
+    return {
+      tag: /\/S\/(\w+)/.exec(head)?.[1] ?? '',
+      text: (texts.get(`${page} ${mark}`) ?? []).map(({ text }) => text).join(''),
+      scope: /\/Scope\/(\w+)/.exec(head)?.[1] ?? null,
+      kids: kids.map((kid) => read(kid, id)),
+    };
+  };
+  const whole = reference(root?.head ?? '', 'K') ?? '';
+  return [...read(whole, root && ids.get(root)).kids];
 }
 
 /** The lines of a PDF, cells of a line two blanks apart. */
@@ -69,6 +126,11 @@ interface PdfObject {
   stream(): string;
 }
 
+function pagesOf(objects: ReadonlyMap<string, PdfObject>): PdfObject[] {
+  return [...objects.values()].filter(({ head }) => /\/Type \/Page\b/.test(head));
+}
+
+/** Every object, those of compressed streams, too. */
 function objectsOf(pdf: Buffer): Map<string, PdfObject> {
   const raw = pdf.toString('latin1');
   const objects = new Map<string, PdfObject>();
@@ -83,7 +145,22 @@ function objectsOf(pdf: Buffer): Map<string, PdfObject> {
     };
     objects.set(match[1] ?? '', { head: at < 0 ? body : body.slice(0, at), stream: at < 0 ? () => '' : stream });
   }
+  for (const { head, stream } of [...objects.values()]) {
+    if (!/\/Type \/ObjStm/.test(head)) continue;
+    const text = stream();
+    const first = Number(/\/First (\d+)/.exec(head)?.[1]);
+    const index = text.slice(0, first).trim().split(/\s+/).map(Number);
+    for (let n = 0; n < index.length; n += 2) {
+      const end = index[n + 3] === undefined ? text.length : first + (index[n + 3] as number);
+      objects.set(String(index[n]), { head: text.slice(first + (index[n + 1] as number), end), stream: () => '' });
+    }
+  }
   return objects;
+}
+
+/** UTF-16 in hex. */
+function lettersOf(hex: string): string {
+  return String.fromCharCode(...(hex.match(/.{4}/g) ?? []).map((code) => Number.parseInt(code, 16)));
 }
 
 function fontsOf(objects: ReadonlyMap<string, PdfObject>): Map<string, PdfFont> {

@@ -8,6 +8,7 @@ import type { Environment } from '../../process/config/read.ts';
 import { readConfig } from '../../process/config/read.ts';
 import { ConfigError } from '../../process/config/variable.ts';
 import { readApiConfig, readWorkerConfig } from '../../process/config.ts';
+import { temporalServerOf } from '../../process/temporal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,6 +41,36 @@ function problemsOf(environment: Environment, needs: Parameters<typeof readConfi
 
 /** The problem of one variable set to one text. */
 const problemOf = (name: string, value: string): string | undefined => problemsOf({ [name]: value })[name];
+
+describe('TLS to Temporal', () => {
+  const written = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test('a certificate needs its key, and a key its certificate', () => {
+    const path = written('some.pem', '-----BEGIN CERTIFICATE-----');
+    expect(problemsOf({ TEMPORAL_TLS_CLIENT_CERT_PATH: path })).toHaveProperty('TEMPORAL_TLS_CLIENT_KEY_PATH');
+    expect(problemsOf({ TEMPORAL_TLS_CLIENT_KEY_PATH: path })).toHaveProperty('TEMPORAL_TLS_CLIENT_CERT_PATH');
+  });
+
+  test('a file that is missing, and one that is not PEM, are named without their content', () => {
+    expect(problemOf('TEMPORAL_TLS_SERVER_CA_CERT_PATH', join(folder, 'none.pem'))).toBe('names a file that cannot be read');
+    expect(problemOf('TEMPORAL_TLS_SERVER_CA_CERT_PATH', written('der', '\x30\x82'))).toBe('names a file that is not PEM');
+  });
+
+  test('a key never crosses the network in plain text', () => {
+    expect(problemsOf({ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'key' })).toHaveProperty('TEMPORAL_TLS');
+    const config = { ...COMPLETE, TEMPORAL_API_KEY: 'key' };
+    expect(temporalServerOf(readWorkerConfig(config))).toEqual({ address: '127.0.0.1:7233', tls: {}, apiKey: 'key' });
+  });
+
+  test('without any of its variables Temporal is asked in plain text', () => {
+    expect(temporalServerOf(readWorkerConfig(COMPLETE))).toEqual({ address: '127.0.0.1:7233' });
+    expect(temporalServerOf(readWorkerConfig({ ...COMPLETE, TEMPORAL_TLS: 'true' })).tls).toEqual({});
+  });
+});
 
 describe('defaults', () => {
   test('an empty environment is production on a loopback port with every dangerous switch off', () => {

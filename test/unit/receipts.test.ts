@@ -28,7 +28,15 @@ const facts: RecordFacts = {
   sold,
   transfers: [],
   domain: null,
-  body: null,
+  answer: {
+    body: null,
+    bodyAgain: { sha256: HOSTILE, bytes: 1 },
+    isTold: true,
+    outcome: 'lost',
+    lostAtMs: 1,
+    servedAgain: 2,
+    held: { sha256: HOSTILE, signature: HOSTILE, atMs: 1 },
+  },
   authorization: { from: A, to: B, value: 1_000n, validAfter: 0n, validBefore: 2n ** 256n - 1n, nonce: '0x2', signature: '0x3' },
 };
 

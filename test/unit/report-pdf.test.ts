@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import { cleaned, cleanedAddress } from '../../platform/pdf/cleaned.ts';
 import type { DocumentTable, StatementDocument } from '../../platform/pdf/document.ts';
 import { drawStatement } from '../../platform/pdf/draw.ts';
-import { linesOf, textOf, textsOf } from '../support/pdf.ts';
+import type { PdfElement } from '../support/pdf.ts';
+import { linesOf, structureOf, textOf, textsOf } from '../support/pdf.ts';
 
 const EMPTY: StatementDocument = {
   title: 'Statement',
   subtitle: 'h.example',
+  footer: 'h.example',
   generatedAt: new Date(0),
   sum: { label: 'USDC earned', value: '0.000000' },
   facts: [],
@@ -32,6 +34,63 @@ test('names in Latin, Cyrillic, Greek, Han, kana, hangul and Devanagari are lett
   expect(lines.join()).not.toContain('lacking');
 });
 
+test('names of Armenia, Georgia, Thailand, Bengal, Tamil Nadu and India are drawn, and copied as they are written', async () => {
+  const names = ['Արամ Խաչատրյան', 'შოთა რუსთაველი', 'สมชาย ใจดี น้ำ', 'রবীন্দ্রনাথ ঠাকুর', 'சுப்பிரமணிய பாரதி', 'प्रेमचन्द क्षत्रिय हिन्दी'];
+  const pdf = await drawStatement(tableOf(names.map((name) => [name, 'p', '1'])));
+  const cells = structureOf(pdf).flatMap(function texts({ kids, text }: PdfElement): string[] {
+    return [text, ...kids.flatMap(texts)];
+  });
+  for (const name of names) expect(cells).toContain(name);
+  expect(textOf(pdf)).not.toContain('lacking');
+  // Signs that stand before the letter they are spoken after, or around it, leave the order in which they are drawn in no text.
+  const joined = textsOf(await drawStatement(tableOf([['क्ष', 'p', '1'], ['क', 'p', '2']]))); // biome-ignore format: one line
+  const widthOf = (text: string): number => joined.find((piece) => piece.text === text)?.width ?? Number.NaN;
+  expect(widthOf('क्ष')).toBeLessThan(1.9 * widthOf('क'));
+});
+
+test('emoji are drawn, alone, joined and in a skin tone, and copied with what joins them', async () => {
+  const names = ['Zoë 😀', '👩‍🚀 in space', '👋🏽', '🇰🇪'];
+  const lines = linesOf(await drawStatement(tableOf(names.map((name) => [name, 'p', '1']))));
+  for (const name of names) expect(lines.map((line) => line.split('  ')[0])).toContain(name);
+  expect(lines.join()).not.toContain('□');
+});
+
+test('a screen reader is told headings, facts and tables in their order, each table with one head and each row with all its cells', async () => {
+  const rows = Array.from({ length: 200 }, (_, n) => [`row ${n}`, n % 2 === 0 ? '' : 'p', '1']);
+  const total = ['Total', '', '200'];
+  const [facts, notes] = [[{ label: 'Hosts', value: 'h.example' }], ['A note.']];
+  for (const isDense of [false, true]) {
+    const elements = structureOf(await drawStatement({ ...tableOf(rows, { isDense, total }), facts, notes }));
+    expect(elements.map(({ tag }) => tag)).toEqual(['H1', 'P', 'P', 'L', 'H2', 'Table', 'P']);
+    const [h1, subtitle, sum, list, h2, table, note] = elements;
+    expect([h1, subtitle, sum, h2, note].map((one) => one?.text)).toEqual([
+      'Statement',
+      'h.example',
+      '0.000000USDC earned',
+      'Lines',
+      'A note.',
+    ]);
+    expect(list?.kids.map(({ tag, kids }) => [tag, ...kids.map((one) => `${one.tag} ${one.text}`)])).toEqual([
+      ['LI', 'Lbl Hosts', 'LBody h.example'],
+    ]);
+    const cells = table?.kids.map(({ kids }) => kids.map(({ text }) => text));
+    expect(cells).toEqual([['Name', 'Page', 'Amount'], ...rows, total]);
+    const [head, ...others] = table?.kids ?? [];
+    expect(head?.kids.map(({ tag, scope }) => `${tag} ${scope}`)).toEqual(['TH Column', 'TH Column', 'TH Column']);
+    expect(others.at(-1)?.kids.map(({ tag, scope }) => `${tag} ${scope}`)).toEqual(['TH Row', 'TD null', 'TD null']);
+    expect(new Set(others.slice(0, -1).flatMap(({ kids }) => kids.map(({ tag }) => tag)))).toEqual(new Set(['TD']));
+  }
+});
+
+test('a file says that it is tagged, in which language, and its title, whatever letters a title has', async () => {
+  const raw = (await drawStatement({ ...EMPTY, subtitle: '</rdf:li>&"<山>' })).toString('latin1');
+  expect(raw).toContain('/Marked true');
+  expect(raw).toContain('/Lang (en)');
+  expect(raw).toContain('/DisplayDocTitle true');
+  expect(raw).toContain('<pdfuaid:part>1</pdfuaid:part>');
+  expect(Buffer.from(raw, 'latin1').toString()).toContain('Statement: &lt;/rdf:li&gt;&amp;&quot;&lt;山&gt;</rdf:li>');
+});
+
 test('Arabic and Hebrew run from right to left, their numbers from left to right, and Arabic letters are joined', async () => {
   const pdf = await drawStatement(tableOf([['محمد ١٢', 'p', '1'], ['שרה (ann) 12', 'p', '2'], ['Ann שרה', 'p', '3']])); // biome-ignore format: one line
   const lines = linesOf(pdf).map((line) => line.replaceAll('  ', ' '));
@@ -54,8 +113,8 @@ test('controls, overrides of direction and towers of marks are taken out of text
 });
 
 test('a letter that no font has is a box, which the document says; in an address it is percent-encoded', async () => {
-  const text = textOf(await drawStatement(tableOf([['Zoë 😀', 'a/😀', '1']])));
-  expect(text).toContain('Zoë □  a/%F0%9F%98%80  1');
+  const text = textOf(await drawStatement(tableOf([['Zoë 𒀀', 'a/𒀀', '1']])));
+  expect(text).toContain('Zoë □  a/%F0%92%80%80  1');
   expect(text).toContain('Letters are lacking.');
 });
 
@@ -83,7 +142,7 @@ test('text too long for its column loses its middle, since pages differ at their
 
 test('a table without a row has no head, and a long name leaves the page number its place', async () => {
   const empty = textOf(
-    await drawStatement({ ...tableOf([], { total: ['Total', '', '0'] }), subtitle: `${'long-'.repeat(50)}.example` }),
+    await drawStatement({ ...tableOf([], { total: ['Total', '', '0'] }), footer: `${'long-'.repeat(50)}.example` }),
   );
   expect(empty).toContain('Lines');
   expect(empty).not.toContain('Amount');

@@ -57,7 +57,7 @@ async function keep(): Promise<void> {
     wordpress = await startWordPress(folder, { host, isForPeople: true });
     await wordpress.php(POSTS);
     await answerFor(Number(new URL(wordpress.url).port));
-    console.log(wordsOf({ host, baseUrl, url: wordpress.url, ...(await openSite(host)) }));
+    console.log(wordsOf({ host, baseUrl, url: wordpress.url, ownerToken: await openSite(host) }));
     await ended;
     await answerFor(null).catch(() => undefined); // the sandbox may be gone
   } finally {
@@ -66,32 +66,29 @@ async function keep(): Promise<void> {
   }
 }
 
-/** A site at the sandbox that asks this WordPress who wrote what, and the connection key for it. */
-async function openSite(host: string): Promise<{ readonly tenantId: string; readonly key: string }> {
+/** A site at the sandbox for this WordPress to be connected to, and the token that its owner signs in with. */
+async function openSite(host: string): Promise<string> {
   const admin = async (...args: string[]) =>
     JSON.parse((await promisify(execFile)(process.execPath, ['bin/admin.ts', ...args], { cwd: ROOT })).stdout);
-  const credits = `https://${host}/wp-json/content-settlement/v1`;
-  const pricing = ['--price', '0.003', '--prefix', '/stories/', '--credits-url', credits];
+  const pricing = ['--price', '0.003', '--prefix', '/stories/'];
   const { tenantId } = await admin('site', 'add', '--host', `home-${host}`, '--plan', 'studio', ...pricing);
-  const { token } = await admin('key', 'mint', tenantId, '--name', 'wordpress', '--preset', 'wordpress');
-  return { tenantId, key: token };
+  const { token } = await admin('owner', 'token', tenantId, '--user', 'wordpress');
+  return token;
 }
 
 interface Told {
   readonly host: string;
   readonly url: string;
   readonly baseUrl: string;
-  readonly tenantId: string;
-  readonly key: string;
+  readonly ownerToken: string;
 }
 
-function wordsOf({ host, url, baseUrl, tenantId, key }: Told): string {
+function wordsOf({ host, url, baseUrl, ownerToken }: Told): string {
   return `
 WordPress   ${url}/stories/two/ (public name: ${host})
 Log in      ${url}/wp-login.php as ${ADMIN.user}, password: ${ADMIN.password}
 Settings    ${url}/wp-admin/options-general.php?page=content-settlement
-Step 1      address ${baseUrl}, key ${key}
-Step 3      the token that the page has shown: npm run admin -- site credits-token ${tenantId} <token>
+Connect     enter ${baseUrl}, press Connect, sign in with ${ownerToken}, choose home-${host}, and say yes here
 An agent    curl -i -A GPTBot/1.3 ${url}/stories/two/
 Buy         BUYER_PRIVATE_KEY=$(node -p "require('./.sandbox/sandbox.json').buyer.privateKey") npx node examples/buyer/buyer.ts ${url}/stories/two/
 

@@ -101,6 +101,10 @@ export const SLOW: readonly SlowFiles[] = [
     files: ['test/e2e/networks.test.ts', 'test/e2e/stock-buyers.test.ts'],
   },
   {
+    protects: /^(packages\/(python|publisher\/src)\/|test\/support\/(aside|publisher)-rows\.ts$)/,
+    files: ['test/e2e/python-gate.test.ts', 'test/unit/python-package.test.ts'],
+  },
+  {
     protects: /^(modules\/(storefront|discovery)|platform\/outbound)\//,
     files: ['test/integration/relay.test.ts'],
   },
@@ -109,8 +113,13 @@ export const SLOW: readonly SlowFiles[] = [
     files: ['test/e2e/openapi-schemathesis.test.ts'],
   },
   {
-    protects: /^(bin\/api\.ts|process|api\/(app|handler|router|everyAnswer)\.ts|platform\/(telemetry|pacing))\b/,
-    files: ['test/e2e/drain.test.ts', 'test/e2e/telemetry.test.ts', 'test/integration/api-process.test.ts'],
+    protects: /^(bin\/(api|worker)\.ts|process|api\/(app|handler|router|everyAnswer)\.ts|platform\/(telemetry|pacing))\b/,
+    files: [
+      'test/e2e/drain.test.ts',
+      'test/e2e/telemetry.test.ts',
+      'test/fault/absent-at-start.test.ts',
+      'test/integration/api-process.test.ts',
+    ],
   },
   {
     protects: /^(modules\/reports|platform\/(pdf|csv))\b/,

@@ -24,7 +24,7 @@ export const buyPageTool = defineTool({
     const { deps, header, who, address } = call;
     const { kind } = ask;
     const ua = header('user-agent');
-    const by = who.kind === 'account' ? { accountId: who.accountId } : {};
+    const by = who.kind === 'account' ? { accountId: who.account.accountId } : {};
     try {
       const page = await buyPage(deps, { ...ask, ...by, address, payments: paymentsOf(call), agent: ua === null ? {} : { ua } });
       const { url } = page;

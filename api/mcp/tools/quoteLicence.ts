@@ -12,7 +12,7 @@ export const quoteLicenceTool = defineTool({
   cost: 'heavy',
   run: async ({ deps, who, address }, asked) => {
     const request = await understandRequest(deps, asked, null);
-    const quote = await quoteScope(deps, request, who.kind === 'account' ? who.accountId : address);
+    const quote = await quoteScope(deps, request, who.kind === 'account' ? who.account.accountId : address);
     return dataResult({ ...quoteBody({ ...request, ...quote, resourceCount: quote.pages.length }) });
   },
 });

@@ -14,7 +14,8 @@ export const quotePageTool = defineTool({
   cost: 'light',
   run: async ({ deps, who, address }, ask) => {
     const { url, kind } = ask;
-    const heldUntil = who.kind === 'account' ? await findHeldUntil(deps, { url, kind, accountId: who.accountId, address }) : null;
+    const heldUntil =
+      who.kind === 'account' ? await findHeldUntil(deps, { url, kind, accountId: who.account.accountId, address }) : null;
     if (heldUntil !== null) return dataResult({ url, kind, state: 'held', expiresAt: heldUntil });
     const page = await offerPage(deps, { ...ask, address });
     if (page.kind === 'free') return dataResult(unpricedBody(page, kind));

@@ -15,7 +15,7 @@ export const readHeldTool = defineTool({
   cost: 'heavy',
   run: async (call, { url, kind, license }) => {
     const { deps, who, address } = call;
-    const account = who.kind === 'account' ? { accountId: who.accountId, address } : null;
+    const account = who.kind === 'account' ? { accountId: who.account.accountId, address } : null;
     const by = license === undefined ? account : { licence: license, address };
     if (!by) throw new ServiceError('missing_credential', 'send the licence of the page, or call with the token of an account');
     const held = await readHeld(deps, { url, kind, by });

@@ -21,7 +21,7 @@ export const exportPdfRoute: KeyRoute = {
     tags: ['Earnings'],
     summary: 'Statement of a window as PDF',
     description:
-      'Totals by page, by wallet and by transaction, with page titles; all of one snapshot, and each table adds up to its total. With ' +
+      'A summary, totals by author, page and transaction, with page titles; all of one snapshot, and each table adds up to its total. Tagged (PDF/UA-1). With ' +
       '`author` it is the statement of that one author: what their own sales paid them, and nothing about others. A sale in which ' +
       'several authors share a wallet names none of them. Of the other parameters only the window has an effect; they are validated and ' +
       'ignored. A filter of the CSV is refused with 400. A table has at most 2,000 pages, 5,000 wallets, the transactions of 3,000 sales; what it leaves out is one line.',
@@ -46,7 +46,7 @@ export async function answerPdf(
   const { query, given } = parseReport(PdfParams, params);
   const zone = fileZone(given.timeZone);
   const authorId = given.author ?? null;
-  const asked = { ...query, authorId };
+  const asked = { ...query, authorId, timeZone: zone };
   const { bytes, ...frame } = await exportPdf({ ...deps.reports, heavy: deps.heavy }, site, asked, gone);
   const name = exportFileName('pdf', site.hosts[0] ?? null, frame, zone);
   const ofAuthor = authorId === null ? '' : `; filename*=UTF-8''${encodeURIComponent(`${authorId.toWellFormed()}-${name}`)}`;

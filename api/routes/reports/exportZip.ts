@@ -49,7 +49,7 @@ export async function answerZip(
   const { query, given } = parseReport(ZipParams, params);
   const zone = fileZone(given.timeZone);
   const part = Number(given.part ?? 1);
-  const file = await exportZip({ ...deps.reports, heavy: deps.heavy }, site, { ...query, part }, gone);
+  const file = await exportZip({ ...deps.reports, heavy: deps.heavy }, site, { ...query, part, timeZone: zone }, gone);
   const extension = file.parts === 1 ? 'zip' : `part-${part}-of-${file.parts}.zip`;
   const headers = {
     ...REPORT_HEADERS,

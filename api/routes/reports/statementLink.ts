@@ -56,7 +56,7 @@ export const statementLinkRoute: PublicRoute = {
     const { tenantId, authorId, fromMs, toMs, timeZone } = link;
     const { hosts, plan } = await siteOfLink(deps, link, statementLinkEnded());
     const site = { tenantId, hosts, plan: plan as Plan | null, keyId: `links of ${tenantId}` };
-    const asked = { fromMs, toMs, authorId, isGranted: true };
+    const asked = { fromMs, toMs, authorId, timeZone, isGranted: true };
     const { bytes, ...frame } = await exportPdf({ ...deps.reports, heavy: deps.heavy }, site, asked, gone());
     const headers = {
       ...REPORT_HEADERS,

@@ -51,6 +51,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'gate.set_seo_allowlist': 'Search engines were set',
   'gate.set_scope': 'What the gate looks at was set',
   'networks.set': 'Networks were set',
+  'legal.set': 'The publisher’s legal name and address were set',
   'receipts.set': 'Who sees records of payments was set',
   'key.mint': 'A key was minted',
   'key.mint_connect': 'A connect key was minted',

@@ -9,6 +9,7 @@ export const PAYMENT_DOCUMENT = `query payment($tenantId: ID, $paymentId: ID!) {
       crossings { crossingId sequence micro at recordedAt agent legs { toAddress authorId role share micro } }
       licence { jti until revokedAt pages }
       successor { paymentId state }
+      answer { outcome lostAt servedAgain heldSha256 isHeldAsSent }
       observations { observationId verdict agent verified sigInvalid at reason }
     }
   }
@@ -75,6 +76,13 @@ export interface Payment {
     readonly pages: number;
   } | null;
   readonly successor: { readonly paymentId: string; readonly state: string } | null;
+  readonly answer: {
+    readonly outcome: 'DELIVERED' | 'LOST' | null;
+    readonly lostAt: number | null;
+    readonly servedAgain: number;
+    readonly heldSha256: string | null;
+    readonly isHeldAsSent: boolean | null;
+  } | null;
   readonly observations:
     | readonly {
         readonly observationId: string;

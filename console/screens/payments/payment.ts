@@ -108,8 +108,31 @@ function Bought({ payment }: { readonly payment: Row }): View {
           ? html`${licence.pages} ${licence.pages === 1 ? 'page' : 'pages'}, until <${Time} at=${licence.until} />${licence.revokedAt ? html` <${Badge} tone="bad">Revoked<//>` : null}`
           : null,
       ],
+      ['Page sent', answered(payment.answer)],
     ]} />
   <//>`;
+}
+
+/** What became of the page, in a line; null where nobody said. */
+function answered(answer: Row['answer']): View | null {
+  if (answer === null) return null;
+  const { outcome, lostAt, servedAgain, heldSha256, isHeldAsSent } = answer;
+  const said = [
+    ...(lostAt === null ? [] : [html`lost <${Time} at=${lostAt} />`]),
+    ...(outcome === 'DELIVERED' ? [lostAt === null ? 'delivered' : 'delivered in the end'] : []),
+    ...(servedAgain === 0 ? [] : [`served again ${servedAgain === 1 ? 'once' : `${servedAgain} times`}`]),
+    ...(heldSha256 === null
+      ? []
+      : [
+          isHeldAsSent === null
+            ? 'the buyer holds a page; the site did not say which one it sent'
+            : isHeldAsSent
+              ? 'the buyer holds it'
+              : html`<${Badge} tone="bad">The buyer holds another page<//>`,
+        ]),
+  ];
+  if (said.length === 0) return null;
+  return html`${said.map((part, at) => html`${at === 0 ? '' : ', '}${part}`)}`;
 }
 
 function Proof({ payment }: { readonly payment: Row }): View {

@@ -4,7 +4,7 @@ import { mutation } from '../../core/mutate.ts';
 export const SETTINGS_DOCUMENT = `query settings($tenantId: ID) {
   tenant(tenantId: $tenantId) {
     tenantId version status plan defaultHost originUrl licenseIssuer createdAt creditsApiUrl defaultPayee { authorId wallet }
-    networks { taken configured } discovery { summary tags relay } receiptsPublic readAgainHours alertEmail isAlertEmailConfirmed
+    networks { taken configured } discovery { summary tags relay } receiptsPublic legalName legalAddress readAgainHours alertEmail isAlertEmailConfirmed
     anomalyRules(first: 20) { nodes { ruleId metric range threshold host enabled phase firedAt } }
   }
 }`;
@@ -12,6 +12,7 @@ export const SETTINGS_DOCUMENT = `query settings($tenantId: ID) {
 export const SET_NETWORKS_DOCUMENT = mutation('setNetworks', 'networks { taken }');
 export const SET_DISCOVERY_DOCUMENT = mutation('setDiscovery', 'discovery { summary tags relay }');
 export const SET_RECEIPTS_DOCUMENT = mutation('setReceipts', 'isPublic');
+export const SET_LEGAL_DETAILS_DOCUMENT = mutation('setLegalDetails', 'legalName legalAddress');
 export const SET_READ_AGAIN_DOCUMENT = mutation('setReadAgain', 'version');
 export const SET_PAYEE_DOCUMENT = mutation('setPrices', 'version');
 export const SET_CREDITS_TOKEN_DOCUMENT = mutation('setCreditsToken', 'origin');
@@ -48,6 +49,8 @@ export interface SiteSettings {
   readonly networks: { readonly taken: readonly string[]; readonly configured: readonly string[] };
   readonly discovery: { readonly summary: string | null; readonly tags: readonly string[]; readonly relay: boolean };
   readonly receiptsPublic: boolean | null;
+  readonly legalName: string | null;
+  readonly legalAddress: string | null;
   /** Null: for as long as the licence of the page. */
   readonly readAgainHours: number | null;
   readonly alertEmail: string | null;

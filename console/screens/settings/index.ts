@@ -11,6 +11,7 @@ import { Rules } from './anomalyRules.ts';
 import { Discovery } from './discovery.ts';
 import type { SiteSettings } from './documents.ts';
 import { SETTINGS_DOCUMENT } from './documents.ts';
+import { Legal } from './legal.ts';
 import { Networks } from './networks.ts';
 import { CreditsApi, DefaultPayee } from './payees.ts';
 import { ReadAgain } from './readAgain.ts';
@@ -37,7 +38,9 @@ export function Settings(): View {
 function Forms({ site, done }: { readonly site: SiteSettings; readonly done: () => void }): View {
   const of = { site, done };
   return html`<div class="sections">
-    <${Section} id="site" title="Site"><${Site} site=${site} /><//>
+    <${Section} id="site" title="Site">
+      <div class="columns two-wide"><${Site} site=${site} /><${Legal} ...${of} /></div>
+    <//>
     <${Section} id="selling" title="Selling">
       <div class="columns two-wide"><${Networks} ...${of} /><${ReadAgain} ...${of} /><${DefaultPayee} ...${of} /><${CreditsApi} ...${of} /></div>
     <//>

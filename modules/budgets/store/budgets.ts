@@ -185,16 +185,16 @@ export function writeBudget(
       sql,
       tables
         .updateTable('buyer_account')
-        .set((column) => ({
+        .set({
           budgetPeriod: period,
           budgetTotalMicro: totalMicro.toString(),
           budgetHostMicro: hostMicro?.toString() ?? null,
           budgetPageMicro: pageMicro?.toString() ?? null,
           budgetApproveAboveMicro: approveAboveMicro?.toString() ?? null,
           budgetIsStopped: isStopped,
-          budgetVersion: column('budgetVersion', '+', 1),
+          budgetVersion: (column) => column('budgetVersion', '+', 1),
           budgetUpdatedAt: text<Date>`now()`,
-        }))
+        })
         .where('accountId', '=', accountId),
     );
     if (before?.budget?.period !== period) await countAnew(sql, { accountId, period, at: before?.at ?? new Date(0) });

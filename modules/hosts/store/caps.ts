@@ -41,7 +41,7 @@ export async function admitCheck(database: Database, check: CountedCheck, caps: 
           .insertInto('host_caution')
           .values({ host, checks: 1 })
           .onConflict((conflict) =>
-            conflict.column('host').doUpdateSet((column) => ({ checks: column('host_caution.checks', '+', 1) })),
+            conflict.column('host').doUpdateSet({ checks: (column) => column('host_caution.checks', '+', 1) }),
           )
           .returning('checks'),
       );

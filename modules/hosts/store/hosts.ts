@@ -166,7 +166,7 @@ export async function recordMiss(
     .where('token', '=', challenge.token)
     .where('state', '=', 'open');
   const scheduled = missed
-    .set((column) => ({ scheduledChecks: column('scheduledChecks', '+', 1), nextCheckAt: miss.nextCheckAt }))
+    .set({ scheduledChecks: (column) => column('scheduledChecks', '+', 1), nextCheckAt: miss.nextCheckAt })
     .where('scheduledChecks', '=', challenge.scheduledChecks);
   await run(sql, miss.isScheduled ? scheduled : missed);
 }
@@ -212,15 +212,15 @@ export async function stampOwnership(
       sql,
       tables
         .insertInto('tenant_host')
-        .values((column) => ({
+        .values({
           tenantId,
           host,
-          position: column
-            .selectFrom('tenant_host')
-            .select((last) => last.fn.coalesce(last(last.fn.max('position'), '+', 1), last.val(0)).as('position'))
-            .where('tenantId', '=', tenantId),
+          position: ({ selectFrom }) =>
+            selectFrom('tenant_host')
+              .select((last) => last.fn.coalesce(last(last.fn.max('position'), '+', 1), last.val(0)).as('position'))
+              .where('tenantId', '=', tenantId),
           verifiedAt: stamp.at,
-        }))
+        })
         .onConflict((conflict) =>
           conflict.columns(['tenantId', 'host']).doUpdateSet((column) => ({ verifiedAt: column.ref('excluded.verifiedAt') })),
         ),

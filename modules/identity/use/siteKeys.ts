@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../../../db/database.ts';
+import type { Sql, Transactional } from '../../../db/database.ts';
 import type { Pepper } from '../../../platform/tokens/pepper.ts';
 import type { MintableScope } from '../../kernel/access/key.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -10,7 +10,7 @@ import { mintConnectKey, mintKey, revokeKey } from './keys/keys.ts';
 
 /** What managing a site's keys needs. */
 export interface SiteKeyDeps {
-  readonly database: Database;
+  readonly database: Transactional;
   readonly pepper: Pepper;
   /** Epoch milliseconds. */
   readonly clock: () => number;

@@ -34,6 +34,9 @@ export function newsOf({ state, watched, told, isTakenBack }: PurchaseFacts): Pu
   return { notice: null, isOpen: state !== 'superseded' };
 }
 
+/** The longest pause between two looks of a purchase's workflow. */
+export const LONGEST_WAIT_MS = 60_000;
+
 /** What Temporal's UI says of the workflow of a purchase. */
 const PURCHASE_SUMMARY = 'follows the purchase of a licence and tells its account';
 

@@ -72,12 +72,21 @@ export async function recordNotice(sql: Sql, { tenantId, paymentId }: Purchase, 
   );
 }
 
-/** Notes that a purchase has its workflow: nobody else needs to start one. */
-export async function forgetUnfollowed(sql: Sql, { tenantId, paymentId }: Purchase): Promise<void> {
-  await run(sql, tables.deleteFrom('unfollowed_purchase').where('tenantId', '=', tenantId).where('paymentId', '=', paymentId));
+/** Notes that the workflow of a purchase has looked at it: nobody else starts one for `forMs`. */
+export async function holdPurchase(sql: Sql, { tenantId, paymentId }: Purchase, forMs: number): Promise<void> {
+  const purchase = tables.updateTable('open_purchase').where('tenantId', '=', tenantId).where('paymentId', '=', paymentId);
+  await run(sql, purchase.set({ heldUntil: text<Date>`now() + ${forMs}::double precision * interval '1 millisecond'` }));
 }
 
-/** Purchases of a network whose workflow nobody started within `olderThanMs` of their commit, oldest first. */
+/** Notes that nothing more comes of a purchase: nobody needs to follow it. */
+export async function closePurchase(sql: Sql, { tenantId, paymentId }: Purchase): Promise<void> {
+  await run(sql, tables.deleteFrom('open_purchase').where('tenantId', '=', tenantId).where('paymentId', '=', paymentId));
+}
+
+/**
+ * Purchases of a network whose hold ended more than `olderThanMs` ago: no workflow was started for them, or theirs is gone. Any `limit` of them, others
+ * with each call, so that one whose workflow is stuck keeps none from its turn.
+ */
 export async function listUnfollowed(
   sql: Sql,
   network: string,
@@ -87,11 +96,11 @@ export async function listUnfollowed(
   return run(
     sql,
     acrossSites('a worker')
-      .selectFrom('unfollowed_purchase')
+      .selectFrom('open_purchase')
       .select(['tenantId', 'paymentId'])
       .where('network', '=', network)
-      .where('at', '<', before)
-      .orderBy('at')
+      .where('heldUntil', '<', before)
+      .orderBy(text`random()`)
       .limit(limit),
   );
 }

@@ -24,14 +24,15 @@ export async function addVerifiedHost(database: Transactional, tenantId: string,
       sql,
       tables
         .insertInto('tenant_host')
-        .values(({ selectFrom }) => ({
+        .values({
           tenantId,
           host,
-          position: selectFrom('tenant_host')
-            .select(text<number>`coalesce(max(position) + 1, 0)`.as('position'))
-            .where('tenantId', '=', tenantId),
+          position: ({ selectFrom }) =>
+            selectFrom('tenant_host')
+              .select(text<number>`coalesce(max(position) + 1, 0)`.as('position'))
+              .where('tenantId', '=', tenantId),
           verifiedAt: at,
-        }))
+        })
         .onConflict((known) =>
           known
             .columns(['tenantId', 'host'])

@@ -71,7 +71,9 @@ export async function examineSystem(parts: DoctorParts): Promise<Finding[]> {
     look('releases', 'See the database.', () => examineReleases(settlement, parts.version)),
     look('backlog', 'See the database.', () => examineBacklog(settlement)),
     look('night', 'See the database.', () => examineNight(settlement)),
-    ...(temporal ? [look('temporal', 'Start Temporal, or correct TEMPORAL_ADDRESS.', () => examineTemporal(temporal))] : []),
+    ...(temporal
+      ? [look('temporal', 'Start Temporal, or correct TEMPORAL_ADDRESS and how it is reached.', () => examineTemporal(temporal))]
+      : []),
     ...(licenceKeys ? [look('licence keys', 'See the database.', () => examineKeys(licenceKeys))] : []),
     ...(previousId === null ? [] : [look('pepper', 'See the database.', () => examinePepper(settlement, previousId))]),
     ...(secretBox === null ? [] : [look('secrets key', 'See the database.', () => examineSecrets(settlement, secretBox.keyId))]),

@@ -1,4 +1,4 @@
-import type { Database } from '../../../db/database.ts';
+import type { Transactional } from '../../../db/database.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { ReadingDeps } from '../../paging/use/deps.ts';
 import { inOrder } from '../../pricing/rules/order.ts';
@@ -12,7 +12,7 @@ import { setPricing } from '../../tenants/use/tenants.ts';
 
 /** What managing a site's prices needs. */
 export interface SitePriceDeps extends PricingLimits {
-  readonly database: Database;
+  readonly database: Transactional;
 }
 
 /** The version of the tenant after the change; quotes are made from it from then on. */

@@ -4,6 +4,8 @@ import { microToJson } from '../../kernel/money/money.ts';
 import type { ReceiptPayload } from '../../kernel/receipt.ts';
 import type { CrossingKind } from '../../kernel/terms.ts';
 import type { TokenDomain } from '../../pricing/rules/quote.ts';
+import type { PageAnswer } from './answer.ts';
+import { heldMessage, isAsSent } from './answer.ts';
 
 /** A licence that was sold; times in epoch milliseconds. */
 export interface SoldLicence {
@@ -89,8 +91,8 @@ export interface RecordFacts {
   readonly authorization: SignedAuthorization;
   /** Null once the network is not configured any more: the token itself says it. */
   readonly domain: TokenDomain | null;
-  /** What the site said that it served; null: it said nothing. */
-  readonly body: { readonly sha256: string; readonly bytes: number } | null;
+  /** How the answer with the page went, as the site and the buyer say. */
+  readonly answer: PageAnswer;
 }
 
 /**
@@ -98,7 +100,7 @@ export interface RecordFacts {
  * in lower-case hex. The same facts give the same record, member for member.
  */
 export function recordOf(facts: RecordFacts, sha256: (text: string) => string) {
-  const { receipt, id, url, isFinal, sold, authorization, domain, body } = facts;
+  const { receipt, id, url, isFinal, sold, authorization, domain, answer } = facts;
   const document = termsText(sold);
   const { value, validAfter, validBefore } = authorization;
   return {
@@ -123,12 +125,26 @@ export function recordOf(facts: RecordFacts, sha256: (text: string) => string) {
     },
     domain: domain && { ...domain, chainId: chainIdOf(receipt.network), verifyingContract: sold.asset },
     terms: { sha256: sha256(document), document },
-    body,
+    body: answer.body,
+    answer: answerToJson(answer),
+    held: heldToJson(id, answer),
   };
 }
 
 /** The record as it is told. */
 export type PaymentRecord = ReturnType<typeof recordOf>;
+
+/** Null where the site said nothing of how its answers ended. */
+function answerToJson({ isTold, outcome, lostAtMs: lostAt, servedAgain, bodyAgain }: PageAnswer) {
+  return isTold ? { outcome, lostAt, servedAgain, bodyAgain } : null;
+}
+
+/** What was signed stands beside its signature, so that a stranger needs no rule of ours to check it. */
+function heldToJson(id: string, answer: PageAnswer) {
+  if (answer.held === null) return null;
+  const { sha256, signature, atMs: heldAt } = answer.held;
+  return { sha256, message: heldMessage(id, sha256), signature, heldAt, isAsSent: isAsSent(answer, sha256) };
+}
 
 function legsToJson(legs: SoldFacts['legs']) {
   return legs.map(({ toAddress, amountMicro }) => ({ toAddress, amountMicro: microToJson(amountMicro) }));

@@ -14,7 +14,10 @@ import type { Payment, PaymentRow } from '../../settlement/store/payment.ts';
 import { PAYMENT_COLUMNS, paymentFromRow } from '../../settlement/store/payment.ts';
 import { endsAround } from '../../settlement/store/returning.ts';
 import { changeTenant } from '../../tenants/store/tenants.ts';
+import type { PageAnswer } from '../rules/answer.ts';
 import type { SoldLicence } from '../rules/record.ts';
+import type { AnswerRow } from './answers.ts';
+import { ANSWER_COLUMNS, answerFromRow } from './answers.ts';
 
 /** A settled payment whose site shows its receipts. */
 export interface PublicPayment {
@@ -24,19 +27,17 @@ export interface PublicPayment {
   /** What each author got, as the ledger has it now. */
   readonly legs: readonly { readonly toAddress: Address; readonly amountMicro: bigint }[];
   readonly licence: SoldLicence | null;
-  /** Of the body that was served; `sha256` in hex. */
-  readonly body: { readonly sha256: string; readonly bytes: number } | null;
+  /** How the answer with the page went. */
+  readonly answer: PageAnswer;
 }
 
 const BESIDE = both(
-  both(
-    columnsOfAny('licence licence', ['patterns', 'terms', 'periodFrom', 'periodUntil']),
-    columnsOf('payment_state s', ['blockTime']),
-  ),
-  columnsOfAny('receipt_body body', ['sha256', 'bytes']),
+  columnsOfAny('licence licence', ['patterns', 'terms', 'periodFrom', 'periodUntil']),
+  columnsOf('payment_state s', ['blockTime']),
 );
 type Row = PaymentRow &
-  RowOf<typeof BESIDE> & {
+  RowOf<typeof BESIDE> &
+  AnswerRow & {
     readonly ledgerLegs: readonly { readonly toAddress: Address; readonly amountMicro: string }[] | null;
   };
 
@@ -53,7 +54,7 @@ export async function findPublicPayment(sql: Sql, paymentId: string): Promise<Pu
     blockTime: row.blockTime,
     legs: row.ledgerLegs?.map((leg) => ({ ...leg, amountMicro: BigInt(leg.amountMicro) })) ?? payment.legs,
     licence: licenceOf(row),
-    body: row.sha256 && { sha256: row.sha256.toString('hex'), bytes: Number(row.bytes) },
+    answer: answerFromRow(row),
   };
 }
 
@@ -93,7 +94,7 @@ async function findClosedRow(sql: Sql, paymentId: string): Promise<Row | undefin
 
 /** What is read of a public payment ($1), of one schema; `near` limits the times of its rows. */
 function rowOf(schema: 'public' | 'ledger', near: (column: string) => string = () => ''): string {
-  return `select ${PAYMENT_COLUMNS}, ${BESIDE.text},
+  return `select ${PAYMENT_COLUMNS}, ${BESIDE.text}, ${ANSWER_COLUMNS},
        (select crossing.legs from ${schema}.crossing where crossing.tenant_id = i.tenant_id and crossing.payment_id = i.payment_id
          ${near('crossing.at')} order by crossing.sequence desc limit 1) as "ledgerLegs"
      from (select asked.tenant_id, case when told.state = 'superseded' then told.successor_id else asked.payment_id end as payment_id
@@ -104,7 +105,7 @@ function rowOf(schema: 'public' | 'ledger', near: (column: string) => string = (
        join ${schema}.payment_state as s on s.tenant_id = i.tenant_id and s.payment_id = i.payment_id ${near('s.accepted_at')}
        join tenant on tenant.tenant_id = i.tenant_id and tenant.receipts_public
        left join licence on licence.tenant_id = i.tenant_id and licence.payment_id = i.payment_id
-       left join receipt_body as body on body.tenant_id = i.tenant_id and body.payment_id = i.payment_id
+       left join page_answer as told on told.tenant_id = i.tenant_id and told.payment_id = i.payment_id
      where i.mode = 'live' and s.state in (${sqlStates(SETTLED_STATES)})`;
 }
 

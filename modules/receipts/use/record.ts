@@ -26,8 +26,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * Throws database_unavailable.
  */
 export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentRecord> {
-  const found = UUID.test(id) ? await findPublicPayment(deps.database, id) : null;
-  if (!found) throw new ServiceError('not_found', 'there is no receipt with this id');
+  const found = await findShownPayment(deps.database, id);
   const { payment } = found;
   const evidence = transactionOf(payment);
   const transfers = evidence ? await transfersOf(deps, found, evidence) : [];
@@ -51,10 +50,17 @@ export async function readRecord(deps: RecordDeps, id: string): Promise<PaymentR
       transfers,
       authorization: { from, to, value, validAfter, validBefore, nonce, signature },
       domain: network && { name: network.assetName, version: network.assetVersion },
-      body: found.body,
+      answer: found.answer,
     },
     (text) => createHash('sha256').update(text).digest('hex'),
   );
+}
+
+/** The payment of a record; throws as `readRecord`. */
+export async function findShownPayment(sql: Sql, id: string): Promise<PublicPayment> {
+  const found = UUID.test(id) ? await findPublicPayment(sql, id) : null;
+  if (!found) throw new ServiceError('not_found', 'there is no receipt with this id');
+  return found;
 }
 
 /** Where a payment is on chain; null where its rail names a transfer of its own in place of a transaction. */

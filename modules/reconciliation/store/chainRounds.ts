@@ -123,13 +123,13 @@ export async function moveCursor(sql: Sql, { network, nextBlock, safeBlock, late
       .insertInto('chain_cursor')
       .values({ network, ...marks, readAt })
       .onConflict((known) =>
-        known.column('network').doUpdateSet(({ fn, ref }) => ({
+        known.column('network').doUpdateSet({
           readAt,
-          safeBlock: ref('excluded.safeBlock'),
-          comparedBlock: fn.coalesce('chain_cursor.comparedBlock', 'excluded.comparedBlock'),
+          safeBlock: ({ ref }) => ref('excluded.safeBlock'),
+          comparedBlock: ({ fn }) => fn.coalesce('chain_cursor.comparedBlock', 'excluded.comparedBlock'),
           nextBlock: text<string>`case when chain_cursor.next_block > ${latest.toString()}::bigint + 1 then excluded.next_block
             else greatest(chain_cursor.next_block, excluded.next_block) end`,
-        })),
+        }),
       ),
   );
 }

@@ -18,18 +18,18 @@ const PIECE_BYTES = 65_536;
 export async function exportPdf(
   deps: ReportDeps & { readonly heavy: HeavyWork; readonly startDrawing?: () => Drawing },
   site: ReportSite & { readonly keyId: string },
-  asked: AskedWindow & { readonly authorId: string | null },
+  asked: AskedWindow & { readonly authorId: string | null; readonly timeZone: string },
   gone?: AbortSignal,
 ): Promise<ReportFrame & { readonly bytes: Uint8Array }> {
   const { giveBack } = await deps.heavy.beginFile(site, gone);
   let drawing: Drawing | null = null;
   try {
     const frame = frameOf(deps, site, asked);
-    const { authorId } = asked;
+    const { authorId, timeZone } = asked;
     const snapshot = await openReadSnapshot(deps.database);
     let found: Awaited<ReturnType<typeof readStatement>>;
     try {
-      found = await readStatement(snapshot, { site, authorId, frame });
+      found = await readStatement(snapshot, { site, authorId, frame, timeZone });
       drawing = (deps.startDrawing ?? startDrawing)();
       if (authorId === null) {
         const rows = newestLegs(snapshot, site.tenantId, frame.window);

@@ -53,7 +53,7 @@ type Site = ReportSite & { readonly keyId: string };
 export async function exportZip(
   deps: ReportDeps & { readonly heavy: HeavyWork },
   site: Site,
-  asked: AskedWindow & { readonly part: number },
+  asked: AskedWindow & { readonly part: number; readonly timeZone: string },
   gone?: AbortSignal,
 ): Promise<ZipExport> {
   const place = await deps.heavy.beginFile(site, gone);
@@ -70,7 +70,7 @@ export async function exportZip(
     const these = authors.slice((asked.part - 1) * MAX_ZIP_STATEMENTS, asked.part * MAX_ZIP_STATEMENTS);
     place.endTurn();
     const over = AbortSignal.any([place.cut, ...(gone ? [gone] : [])]);
-    const documents = drawEach(deps, site, { frame, authors: these }, over);
+    const documents = drawEach(deps, site, { frame, authors: these, timeZone: asked.timeZone }, over);
     const close = async (): Promise<void> => place.giveBack();
     return {
       ...frame,
@@ -132,12 +132,12 @@ function indexOf(sums: readonly GroupTotals[], authors: readonly Author[]): stri
 async function* drawEach(
   deps: ReportDeps & { readonly heavy: HeavyWork },
   site: Site,
-  { frame, authors }: { readonly frame: ReportFrame; readonly authors: readonly Author[] },
+  { frame, authors, timeZone }: Pick<StatementOf, 'frame' | 'timeZone'> & { readonly authors: readonly Author[] },
   over: AbortSignal,
 ): AsyncGenerator<{ readonly name: string; readonly bytes: Uint8Array }> {
   for (const { authorId, file } of authors) {
     const endTurn = await waitForTurn(deps.heavy, { kind: 'reports', who: site.keyId, of: siteName(site.tenantId) }, over);
-    const bytes = await drawOne(deps, { site, authorId, frame }).finally(endTurn);
+    const bytes = await drawOne(deps, { site, authorId, frame, timeZone }).finally(endTurn);
     yield { name: file, bytes };
   }
 }

@@ -11,6 +11,8 @@ export interface Sibling {
   readonly settledAtMs: number | null;
   /** End of the licence it was answered with, epoch seconds; null while no success was answered. */
   readonly licenceExpiresAtSeconds: number | null;
+  /** True where its page is owed to its payer (`owed.ts`); false unless told. */
+  readonly isOwed?: boolean;
 }
 
 /** What a new authorization of a payer becomes (safety 14). */
@@ -18,8 +20,8 @@ export type GuardDecision =
   | { readonly state: 'accepted' }
   /** An open purchase is undecided: stored, not sent. */
   | { readonly state: 'held' }
-  /** Nothing will move: `successorId`'s receipt answers, or with `repeatsLicence` a fresh licence under it. */
-  | { readonly state: 'superseded'; readonly successorId: string; readonly repeatsLicence: boolean };
+  /** Nothing will move: `successorId`'s receipt answers, or with `repeatsLicence` a fresh licence under it; `isOwed`: which its wallet is owed. */
+  | { readonly state: 'superseded'; readonly successorId: string; readonly repeatsLicence: boolean; readonly isOwed?: true };
 
 /** How long after its settlement a citation still answers for another authorization of the same purchase. */
 export const CITATION_GUARD_MS = 10_000;
@@ -27,7 +29,7 @@ export const CITATION_GUARD_MS = 10_000;
 /**
  * The open-purchase guard (safety 14): the same payer, resource, kind and amount pay once while a purchase is undecided;
  * a live re-read licence repeats itself; a citation answers for ten seconds. Any undecided payment that is not itself
- * held guards, one that a reorg took back included.
+ * held guards, one that a reorg took back included. A sale whose page is owed gives it for nothing, whatever the page costs now.
  */
 export function guardPurchase(
   purchase: { readonly kind: CrossingKind; readonly amountMicro: bigint },
@@ -35,7 +37,8 @@ export function guardPurchase(
   now: { readonly ms: number; readonly licenceLifeSeconds: number },
 ): GuardDecision {
   const same = siblings.filter((sibling) => sibling.amountMicro === purchase.amountMicro);
-  if (same.some(isLeading)) return { state: 'held' };
+  const owed = siblings.find(({ state, isOwed }) => isSettled(state) && isOwed === true);
+  if (!owed && same.some(isLeading)) return { state: 'held' };
   if (purchase.kind === 'read') {
     const live = siblings.find((sibling) => isSettled(sibling.state) && licenceEndMs(sibling, now.licenceLifeSeconds) > now.ms);
     if (live) return { state: 'superseded', successorId: live.paymentId, repeatsLicence: true };
@@ -43,7 +46,7 @@ export function guardPurchase(
     const recent = same.find((sibling) => isSettled(sibling.state) && (sibling.settledAtMs ?? 0) > now.ms - CITATION_GUARD_MS);
     if (recent) return { state: 'superseded', successorId: recent.paymentId, repeatsLicence: false };
   }
-  return { state: 'accepted' };
+  return owed ? { state: 'superseded', successorId: owed.paymentId, repeatsLicence: true, isOwed: true } : { state: 'accepted' };
 }
 
 /**

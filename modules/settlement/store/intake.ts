@@ -14,6 +14,7 @@ import { LEADING_STATES, newPayment, SETTLED_STATES } from '../../kernel/payment
 import type { GuardDecision, Sibling } from '../rules/guard.ts';
 import { ACCEPTED_CHANNEL } from './announce.ts';
 import { buyerOf, lockPurchases } from './lock.ts';
+import { countOwed, IS_OWED } from './owed.ts';
 import type { AwaitedLicence, Payment, PaymentRef, PaymentRow } from './payment.ts';
 import { legsToRows, PAYMENT_COLUMNS, paymentFromRow, stateOf } from './payment.ts';
 import { returnPayments } from './returning.ts';
@@ -132,6 +133,7 @@ export async function insertPayments(database: Database, all: readonly IntakeIte
         insertRows(sql, decided, trace),
         rememberSplits(sql, decided),
         rememberPurchases(sql, decided),
+        countOwed(sql, decided.flatMap(owedTo)),
         writeRequestKeys(sql, keysOf(items.filter(({ payment }) => madeIds.has(payment.paymentId)))),
         write(madeIds),
       ]);
@@ -148,6 +150,11 @@ export async function insertPayments(database: Database, all: readonly IntakeIte
       });
     };
   });
+}
+
+/** The payment whose page is given once more, since it is owed. */
+function owedTo({ payment: { tenantId }, decision }: Decided): readonly PaymentRef[] {
+  return decision.state === 'superseded' && decision.isOwed ? [{ tenantId, paymentId: decision.successorId }] : [];
 }
 
 /** What payments would become if they were stored now, in the order given. No lock is held: what stands is decided when they are stored. */
@@ -266,13 +273,15 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
   if (payments.length === 0) return new Map();
   const column = <T>(read: (payment: NewPayment) => T): T[] => payments.map(read);
   const byWallet = sql.query<SiblingRow>(
-    `select asked_by as "askedBy", ${SIBLING.text}, coalesce(s.settled_at, s.decided_at) as "settledAt"
-       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
-            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by)
+    `select asked_by as "askedBy", ${SIBLING.text}, coalesce(s.settled_at, s.decided_at) as "settledAt",
+            i.network = own.network and ${IS_OWED} as "isOwed"
+       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[])
+            as own (tenant_id, payer, resource_key, kind, mode, purpose, asked_by, network)
        join payment_intake as i using (tenant_id, kind, mode, purpose) cross join lateral ${stateOf('i')} as s
       where ${sameText('i.payer', 'own.payer')} and ${sameText('i.resource_key', 'own.resource_key')}
         and (s.state in (${sqlStates(LEADING_STATES)})
-         or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours'))
+         or (s.state in (${sqlStates(SETTLED_STATES)}) and coalesce(s.settled_at, s.decided_at) > now() - interval '2 hours')
+         or (i.network = own.network and ${IS_OWED}))
       order by i.accepted_at desc`,
     [
       column((p) => p.tenantId),
@@ -282,6 +291,7 @@ async function listSiblings(sql: Sql, payments: readonly NewPayment[]): Promise<
       column((p) => p.mode),
       column((p) => p.purpose),
       column((p) => p.paymentId),
+      column((p) => p.network),
     ],
   );
   const rows = (await Promise.all([byWallet, listOfAccounts(sql, payments)])).flat();
@@ -298,7 +308,7 @@ async function listOfAccounts(sql: Sql, payments: readonly NewPayment[]): Promis
   if (licences.length === 0) return [];
   const column = <T>(read: (payment: NewPayment) => T): T[] => licences.map(read);
   return sql.query<SiblingRow>(
-    `select asked_by as "askedBy", ${SIBLING.text}, null::timestamptz as "settledAt"
+    `select asked_by as "askedBy", ${SIBLING.text}, null::timestamptz as "settledAt", false as "isOwed"
        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[])
             as own (tenant_id, account_id, resource_key, kind, payer, asked_by)
        join account_spending as spent using (tenant_id, account_id, resource_key, kind)
@@ -320,15 +330,16 @@ const SIBLING = both(
   columnsOf('payment_intake i', ['paymentId', 'amountMicro']),
   columnsOf('payment_state s', ['state', 'licenceExpiresAt']),
 );
-type SiblingRow = RowOf<typeof SIBLING> & { readonly askedBy: string; readonly settledAt: Date | null };
+type SiblingRow = RowOf<typeof SIBLING> & { readonly askedBy: string; readonly settledAt: Date | null; readonly isOwed: boolean };
 
-function siblingFromRow({ paymentId, state, amountMicro, settledAt, licenceExpiresAt }: SiblingRow): Sibling {
+function siblingFromRow({ paymentId, state, amountMicro, settledAt, licenceExpiresAt, isOwed }: SiblingRow): Sibling {
   return {
     paymentId,
     state,
     amountMicro: BigInt(amountMicro),
     settledAtMs: settledAt?.getTime() ?? null,
     licenceExpiresAtSeconds: licenceExpiresAt === null ? null : Number(licenceExpiresAt),
+    isOwed,
   };
 }
 
@@ -419,7 +430,7 @@ async function rememberPurchases(sql: Sql, decided: readonly Decided[]): Promise
   const bought = decided.filter(({ payment, decision }) => payment.purpose === 'licence' && decision.state !== 'superseded');
   if (bought.length === 0) return;
   await sql.query(
-    `insert into unfollowed_purchase (tenant_id, payment_id, network)
+    `insert into open_purchase (tenant_id, payment_id, network)
      select * from unnest($1::uuid[], $2::uuid[], $3::text[])`,
     [
       bought.map(({ payment }) => payment.tenantId),

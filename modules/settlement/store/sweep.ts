@@ -14,7 +14,8 @@ type Row = PaymentRow & Record<string, unknown>;
 
 /**
  * True while the sweeper may find something to do on a network: payments that are not through, batches that a reorganisation may take or that nobody
- * holds, what is watched, blocked recipients, a count of a relayer key in doubt. One statement of a few index entries, however much there is.
+ * holds, purchases that nobody follows, what is watched, blocked recipients, a count of a relayer key in doubt. One statement of a few index entries,
+ * however much there is.
  */
 export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   const all = acrossSites('a worker');
@@ -22,7 +23,7 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
   const payment = all.selectFrom('payment_state').select('paymentId').where('network', '=', network);
   const blocked = all.selectFrom('blocked_payee').select('payTo').where('network', '=', network);
   const relayer = all.selectFrom('relayer').select('address').where('network', '=', network);
-  const unfollowed = all.selectFrom('unfollowed_purchase').select('network').where('network', '=', network);
+  const purchase = all.selectFrom('open_purchase').select('network').where('network', '=', network);
   const isBusy = all.selectNoFrom(({ or, exists }) =>
     or([
       exists(batch.where('state', '<>', text.lit('safe'))),
@@ -35,7 +36,7 @@ export async function hasWork(sql: Sql, network: string): Promise<boolean> {
       exists(payment.where('watchSide', 'is not', null)),
       exists(blocked),
       exists(relayer.where('seenNonce', 'is not', null)),
-      exists(unfollowed),
+      exists(purchase.where('heldUntil', '<=', text<Date>`now()`)),
     ]).as('busy'),
   );
   const [row] = await run(sql, isBusy);

@@ -202,7 +202,7 @@ export async function markOwnerTokenRevoked(sql: Sql, tenantId: string, tokenId:
     sql,
     tables
       .updateTable('owner_token')
-      .set(({ fn, val }) => ({ revokedAt: fn.coalesce('revokedAt', val(at)) }))
+      .set({ revokedAt: ({ fn, val }) => fn.coalesce('revokedAt', val(at)) })
       .where('tenantId', '=', tenantId)
       .where('tokenId', '=', tokenId)
       .returning('tokenId'),

@@ -49,7 +49,7 @@ export async function changeTenant(sql: Sql, tenantId: string, change: TenantCha
     sql,
     tables
       .updateTable('tenant')
-      .set((column) => ({ ...change, version: column('version', '+', 1), updatedAt: at ?? text`now()` }))
+      .set({ ...change, version: (column) => column('version', '+', 1), updatedAt: at ?? text`now()` })
       .where('tenantId', '=', tenantId)
       .returning('tenantId'),
   );

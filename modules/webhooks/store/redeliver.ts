@@ -96,11 +96,14 @@ export async function reviveExhausted(
           .forUpdate()
           .as('up'),
       )
-      .set(({ ref }) => ({
-        ...{ state: 'pending' as const, reason: null, retrying: false, decidedAt: null },
+      .set({
+        state: 'pending',
+        reason: null,
+        retrying: false,
+        decidedAt: null,
         dueAt: text<Date>`clock_timestamp()`,
-        scheduleFrom: ref('d.attempts'),
-      }))
+        scheduleFrom: ({ ref }) => ref('d.attempts'),
+      })
       .where('d.tenantId', '=', tenantId)
       .whereRef('d.deliveryId', '=', 'up.deliveryId')
       .returning('d.deliveryId'),

@@ -102,11 +102,17 @@ export interface Receipt {
   readonly receiptId?: string;
 }
 
-/** What was sent for a payment: SHA-256 in lower-case hex, and how many bytes. */
+/** How an answer ended: all of it was handed to the connection, or its reader was gone before that. */
+export type Outcome = 'delivered' | 'lost';
+
+/** What was sent for a payment: SHA-256 in lower-case hex, and how many bytes; and how the answer that was given at `at` ended. */
 export interface ServedBody {
   readonly receiptId: string;
-  readonly sha256: string;
-  readonly bytes: number;
+  readonly sha256?: string;
+  readonly bytes?: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly outcome?: Outcome;
 }
 
 /** Who enforces on a host, and whether somebody must act. */
@@ -259,7 +265,7 @@ export interface Client {
   ): Promise<Result<{ readonly entitled: boolean; readonly license?: string; readonly error?: string }>>;
   /** Sends 1 to 50 reports: all are written, or none. */
   observe(reports: readonly Report[]): Promise<Result<{ readonly accepted: number }>>;
-  /** Says what was sent for 1 to 50 payments; the first word about each stands. */
+  /** Says what was sent for 1 to 50 payments, and how that ended; the first word about each page stands. */
   noteBodies(bodies: readonly ServedBody[]): Promise<Result<{ readonly noted: number }>>;
   /** Which agent signed a request; `headers` by names in lower case, with all that the signature covers. */
   verifyAgent(request: {

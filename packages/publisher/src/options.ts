@@ -62,7 +62,8 @@ export interface PublisherOptions<Request = unknown> {
   readonly wellKnown?: readonly WellKnownRow[];
   /**
    * Receipts of what is sold. `name: 'host'`: they are signed in the site's own name, for sites where everybody gets this package's
-   * `/.well-known/did.json`; else in the service's. `bodies: false`: the hash of a page that was sold is not told to its record.
+   * `/.well-known/did.json`; else in the service's. `bodies: false`: neither the hash of a page that was sold nor how its
+   * answer ended is told, and a sale whose answer was lost is not served again after its licence.
    * `offers: true`: offers are signed, too, which takes the service a signature for each quote.
    */
   readonly receipts?: { readonly name?: 'host' | 'service'; readonly bodies?: boolean; readonly offers?: boolean };

@@ -14,11 +14,8 @@ foreach ( array( 'lifecycle', 'settings', 'reports', 'gate-config', 'claims', 'c
 }
 
 if ( is_multisite() ) {
-	foreach ( get_sites( array( 'fields' => 'ids', 'number' => 0 ) ) as $site_id ) {
-		switch_to_blog( $site_id );
-		ContentSettlement\Lifecycle::erase_site();
-		restore_current_blog();
-	}
+	ContentSettlement\Lifecycle::on_each_site( array( ContentSettlement\Lifecycle::class, 'erase_site' ) );
+	ContentSettlement\Lifecycle::erase_network();
 } else {
 	ContentSettlement\Lifecycle::erase_site();
 }

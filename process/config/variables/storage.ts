@@ -1,4 +1,4 @@
-import { flag, postgresUrl, text, url, wholeNumber } from '../parsers.ts';
+import { flag, pemFile, postgresUrl, text, url, wholeNumber } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
 /** Where rows and workflows live. */
@@ -64,6 +64,44 @@ export const storage = {
     about: 'The Temporal namespace; its retention must be at least 30 days.',
     example: 'default',
     fallback: 'default',
+    schema: text,
+  }),
+  temporalTls: optional({
+    name: 'TEMPORAL_TLS',
+    about: 'true: Temporal is reached by TLS. Not set: by TLS if any of the next five is set.',
+    example: 'true',
+    schema: flag,
+  }),
+  temporalApiKey: optional({
+    name: 'TEMPORAL_API_KEY',
+    about: 'Shown to Temporal with every call, as Temporal Cloud wants it. A new one takes a restart.',
+    example: '<key>',
+    fromFile: true,
+    schema: text,
+  }),
+  temporalTlsClientCert: optional({
+    name: 'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    about: 'File (PEM) with the certificate that this process shows to Temporal (mTLS).',
+    example: '/run/secrets/temporal_client.pem',
+    schema: pemFile,
+  }),
+  temporalTlsClientKey: optional({
+    name: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
+    about: 'File (PEM) with the private key of that certificate.',
+    example: '/run/secrets/temporal_client.key',
+    schema: pemFile,
+  }),
+  temporalTlsServerCa: optional({
+    name: 'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+    about:
+      'File (PEM) with the authority that signed the certificate of Temporal. Not set: those of Node for clients, those of the operating system for workers.',
+    example: '/run/secrets/temporal_ca.pem',
+    schema: pemFile,
+  }),
+  temporalTlsServerName: optional({
+    name: 'TEMPORAL_TLS_SERVER_NAME',
+    about: 'The name that the certificate of Temporal carries, where it is not the host of TEMPORAL_ADDRESS.',
+    example: 'temporal.example',
     schema: text,
   }),
   temporalUiUrl: optional({

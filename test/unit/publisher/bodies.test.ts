@@ -17,19 +17,30 @@ function queueFor(...answers: ('noted' | 'refused' | 'away')[]) {
       return { ok: true, status: 200, body: { noted: bodies.length }, headers: new Headers() } as const;
     },
   };
-  return { told, bodies: openBodies({ client, breaker: new Breaker(() => 0) }) };
+  return { told, bodies: openBodies({ client, breaker: new Breaker(() => 0), now: () => 1_000 }) };
 }
 
 const PAGE = [Buffer.from('<p>'), Buffer.from('trio</p>')];
 
-test('a page that was sold is told by the hash of all its bytes, and by nothing of what it says', async () => {
+test('a page that was sold is told by the hash of all its bytes and by how its answer ended, once, and by nothing of what it says', async () => {
   const { told, bodies } = queueFor();
-  bodies.add('a', PAGE);
-  bodies.add('b', []); // the buyer left, and the page with it
+  const ended = bodies.add('a', PAGE);
+  const late = bodies.add('b', []); // the buyer left, and the page with it
+  ended('delivered');
+  ended('lost');
   expect(bodies.isDue()).toBe(true);
   await bodies.flush();
+  late('lost');
+  await bodies.flush();
   const sha256 = createHash('sha256').update('<p>trio</p>').digest('hex');
-  expect([told, bodies.isDue()]).toEqual([[[{ receiptId: 'a', sha256, bytes: 11 }]], false]);
+  expect(told.map((words) => words.toSorted((one, other) => one.at - other.at))).toEqual([
+    [
+      { receiptId: 'a', at: 1_000, sha256, bytes: 11, outcome: 'delivered' },
+      { receiptId: 'b', at: 1_001 },
+    ],
+    [{ receiptId: 'b', at: 1_001, outcome: 'lost' }],
+  ]);
+  expect(bodies.isDue()).toBe(false);
 });
 
 test('words leave fifty at a time, 500 wait at most, and none goes again to a service that refused it', async () => {
@@ -58,7 +69,8 @@ test('of pages that are sold at once sixteen MiB wait for their hash and no more
   await bodies.flush();
   bodies.add('e', page);
   await bodies.flush();
-  expect(told.flat().map(({ receiptId }) => receiptId)).toEqual(['a', 'b', 'small', 'e']);
+  const hashed = told.flat().filter(({ sha256 }) => sha256 !== undefined);
+  expect([told.flat().length, hashed.map(({ receiptId }) => receiptId)]).toEqual([6, ['a', 'b', 'small', 'e']]);
 });
 
 test('however many compressed pages are sold at once, the coding of one is undone at a time, and of none beyond sixteen MiB', async () => {
@@ -81,6 +93,7 @@ test('however many compressed pages are sold at once, the coding of one is undon
   } finally {
     spy.mockRestore();
   }
-  expect([told.flat().length, told.flat().some(({ receiptId }) => receiptId === 'bomb'), mostOpen]).toEqual([20, false, 1]);
+  const hashed = told.flat().filter(({ sha256 }) => sha256 !== undefined);
+  expect([hashed.length, hashed.some(({ receiptId }) => receiptId === 'bomb'), mostOpen]).toEqual([20, false, 1]);
   expect(bytes).toBeLessThan((20 * 4 + 17) * 1_024 * 1_024);
 });

@@ -30,7 +30,7 @@ export async function logIn(wordpress: WordPress, user: string, password: string
   const follow = async (path: string, init?: RequestInit): Promise<string> => {
     const response = await request(path, init);
     const to = response.headers.get('location');
-    if (to !== null) return follow(new URL(to, `https://x${path}`).href.replace(/^https:\/\/[^/]+/, ''));
+    if (to !== null) return follow(pathOf(new URL(to, `https://x${path}`)));
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.text();
   };
@@ -57,6 +57,11 @@ export async function logIn(wordpress: WordPress, user: string, password: string
   });
   if (answer.status !== 302) throw new Error(`${user} cannot log in: ${answer.status}`);
   return { read: (path) => follow(path), submit, request };
+}
+
+/** The path of an address, by whichever name of the site. */
+function pathOf({ pathname, search }: URL): string {
+  return pathname + search;
 }
 
 function decoded(text: string): string {

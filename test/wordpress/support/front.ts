@@ -11,7 +11,9 @@ export interface Front {
 
 function renamed(text: string, host: string, own: string): string {
   const escaped = (address: string): string => address.replaceAll('/', '\\/');
+  const asParameter = (address: string): string => `redirect_uri=${encodeURIComponent(address)}`;
   return text
+    .replaceAll(asParameter(`https://${host}/`), asParameter(`http://${own}/`))
     .replaceAll(`https://${host}`, `http://${own}`)
     .replaceAll(escaped(`https://${host}`), escaped(`http://${own}`))
     .replaceAll(/; secure/gi, '');
@@ -33,15 +35,26 @@ function translate(answer: IncomingMessage, response: ServerResponse, rename: (t
 
 /**
  * Passes every request on to PHP's port under the site's public name, whatever name it came by. `isForPeople`: who comes by the front's own address
- * finds links to that in the pages, where the site has its public name, which no browser can reach.
+ * finds links to that in the pages, where the site has its public name, which no browser can reach. `hosts`: further names of a network, each of which
+ * stays the one that was asked by, in `Host` or, where fetch may not set it, in `x-host`.
  */
-export async function openFront(host: string, phpPort: number, isForPeople = false): Promise<Front> {
+export async function openFront(
+  host: string,
+  phpPort: number,
+  { isForPeople = false, hosts = [] }: { readonly isForPeople?: boolean; readonly hosts?: readonly string[] } = {},
+): Promise<Front> {
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.url?.startsWith('/control/dns')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"txt":[],"cname":null}');
       return;
     }
-    const headers: Record<string, string | string[] | undefined> = { ...request.headers, host, 'x-forwarded-proto': 'https' };
+    const named = String(request.headers['x-host'] ?? request.headers.host);
+    const asked = hosts.includes(named) ? named : host;
+    const headers: Record<string, string | string[] | undefined> = {
+      ...request.headers,
+      host: asked,
+      'x-forwarded-proto': 'https',
+    };
     const { url: path, method } = request;
     if (isForPeople) headers['accept-encoding'] = 'identity';
     const own = request.headers.host ?? host;

@@ -33,8 +33,20 @@ export interface WordPress {
   stop(): Promise<void>;
 }
 
-/** Starts everything in a folder; the caller stops it. `isForPeople`: see `openFront`. */
-export async function startWordPress(folder: string, { host = HOST, isForPeople = false } = {}): Promise<WordPress> {
+/** What a WordPress of the tests is. */
+export interface WordPressOptions {
+  readonly host?: string;
+  /** See `openFront`. */
+  readonly isForPeople?: boolean;
+  /** Host names of further sites: the WordPress is a network, where the plugin is active for all. */
+  readonly network?: readonly string[];
+}
+
+/** Starts everything in a folder; the caller stops it. */
+export async function startWordPress(
+  folder: string,
+  { host = HOST, isForPeople = false, network = [] }: WordPressOptions = {},
+): Promise<WordPress> {
   const root = join(folder, 'wordpress');
   const parts: PartProcess[] = [];
   let front: Front | null = null;
@@ -50,6 +62,12 @@ export async function startWordPress(folder: string, { host = HOST, isForPeople 
     writeFileSync(join(root, 'wp-config.php'), configuration(socket, host));
     const php = (code: string) => runPhp(root, code, host);
     await runPhp(root, await readInstall(), host, 'install');
+    if (network.length > 0) {
+      await runPhp(root, NETWORK.replaceAll('HOST', host), host, 'run');
+      writeFileSync(join(root, 'wp-config.php'), configuration(socket, host, true));
+      await runPhp(root, ACTIVE_FOR_ALL, host);
+      for (const [at, name] of network.entries()) await runPhp(root, siteOfNetwork(name, at), host);
+    }
     const port = await choosePort();
     const server = await startProcess({
       name: 'PHP',
@@ -59,7 +77,7 @@ export async function startWordPress(folder: string, { host = HOST, isForPeople 
       logFile: join(folder, 'php.log'),
     });
     parts.push(server);
-    front = await openFront(host, port, isForPeople);
+    front = await openFront(host, port, { isForPeople, hosts: network });
     const { url } = front;
     await untilReady(server, () => fetch(`${url}/wp-login.php`), START_MS);
     return { url, php, stop, log: () => server.tail(10_000) };
@@ -101,15 +119,14 @@ async function startDatabase(folder: string, socket: string): Promise<PartProces
   return database;
 }
 
-function configuration(socket: string, host: string): string {
+function configuration(socket: string, host: string, isNetwork = false): string {
   return `<?php
 define( 'DB_NAME', 'wordpress' );
 define( 'DB_USER', 'root' );
 define( 'DB_PASSWORD', '' );
 define( 'DB_HOST', 'localhost:${socket}' );
 define( 'DB_CHARSET', 'utf8mb4' );
-define( 'WP_HOME', 'https://${host}' );
-define( 'WP_SITEURL', 'https://${host}' );
+${isNetwork ? networkOf(host) : `define( 'WP_HOME', 'https://${host}' );\ndefine( 'WP_SITEURL', 'https://${host}' );`}
 define( 'AUTH_KEY', 'tests' );
 define( 'WP_CACHE', is_file( __DIR__ . '/wp-content/advanced-cache.php' ) );
 define( 'DISABLE_WP_CRON', true );
@@ -125,6 +142,51 @@ require_once ABSPATH . 'wp-settings.php';
 `;
 }
 
+function networkOf(host: string): string {
+  return `define( 'MULTISITE', true );
+define( 'SUBDOMAIN_INSTALL', true );
+define( 'DOMAIN_CURRENT_SITE', '${host}' );
+define( 'PATH_CURRENT_SITE', '/' );
+define( 'SITE_ID_CURRENT_SITE', 1 );
+define( 'BLOG_ID_CURRENT_SITE', 1 );
+define( 'COOKIE_DOMAIN', '' );`;
+}
+
+/** Makes the one site a network's first, as Tools → Network Setup does. */
+const NETWORK = `
+  require_once ABSPATH . 'wp-admin/includes/upgrade.php';
+  require_once ABSPATH . 'wp-admin/includes/network.php';
+  global $wpdb;
+  update_option( 'home', 'https://HOST' );
+  update_option( 'siteurl', 'https://HOST' );
+  foreach ( $wpdb->tables( 'ms_global' ) as $table => $prefixed ) {
+    $wpdb->$table = $prefixed;
+  }
+  install_network();
+  $result = populate_network( 1, 'HOST', 'admin@example.com', 'Network', '/', true );
+  if ( is_wp_error( $result ) && 'no_wildcard_dns' !== $result->get_error_code() ) {
+    throw new RuntimeException( $result->get_error_message() );
+  }
+  update_option( 'active_plugins', array() );
+`;
+
+/** Only a network has options of its own: before it is one, WordPress keeps them beside the site's. */
+const ACTIVE_FOR_ALL =
+  "update_site_option( 'active_sitewide_plugins', array( 'content-settlement/content-settlement.php' => time() ) );";
+
+/** A further site at a host of its own, or with a slash in its name in a folder of one. */
+function siteOfNetwork(name: string, at: number): string {
+  const [domain, ...folders] = name.split('/');
+  const path = folders.length === 0 ? '/' : `/${folders.join('/')}/`;
+  return `
+    $id = wp_insert_site( array( 'domain' => '${domain}', 'path' => '${path}', 'network_id' => 1, 'user_id' => 1, 'title' => 'Site ${at + 2}' ) );
+    if ( is_wp_error( $id ) ) { throw new RuntimeException( $id->get_error_message() ); }
+    switch_to_blog( $id );
+    update_option( 'home', 'https://${domain}${path === '/' ? '' : path.slice(0, -1)}' );
+    update_option( 'siteurl', 'https://${domain}${path === '/' ? '' : path.slice(0, -1)}' );
+    restore_current_blog();`;
+}
+
 async function readInstall(): Promise<string> {
   return `require ABSPATH . 'wp-admin/includes/upgrade.php';
     wp_install( 'The Daily Test', '${ADMIN.user}', 'admin@example.com', true, '', '${ADMIN.password}' );
@@ -135,7 +197,7 @@ async function readInstall(): Promise<string> {
 async function runPhp(root: string, code: string, host: string, mode: 'install' | 'run' = 'run') {
   const before =
     `error_reporting( E_ALL & ~E_DEPRECATED ); ini_set( 'display_errors', 'stderr' ); $_SERVER['HTTP_HOST'] = '${host}';` +
-    `$_SERVER['HTTPS'] = 'on'; $_SERVER['REQUEST_URI'] = '/'; ${mode === 'install' ? "define( 'WP_INSTALLING', true );" : ''}` +
+    `$_SERVER['HTTPS'] = 'on'; $_SERVER['REMOTE_ADDR'] = '127.0.0.1'; $_SERVER['REQUEST_URI'] = '/'; ${mode === 'install' ? "define( 'WP_INSTALLING', true );" : ''}` +
     `require '${root}/wp-load.php';`;
   const { stdout, stderr } = await run('php', ['-r', `${before}\n${code}`], { maxBuffer: 16_777_216 });
   if (/PHP (Fatal|Parse|Warning)/.test(stderr)) throw new Error(stderr);

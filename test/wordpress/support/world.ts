@@ -6,7 +6,7 @@ import { mintConnectKey } from '../../../modules/identity/use/keys/keys.ts';
 import { pepperOf } from '../../../platform/tokens/pepper.ts';
 import type { MoodyService } from '../../support/moody.ts';
 import { startMoody } from '../../support/moody.ts';
-import type { TestService, TestSite } from '../../support/service.ts';
+import type { Environment, TestService, TestSite } from '../../support/service.ts';
 import { startTestService } from '../../support/service.ts';
 import type { WordPress } from './wordpress.ts';
 import { HOST, startWordPress } from './wordpress.ts';
@@ -24,11 +24,17 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** Starts it; the caller stops it. */
-export async function startWorld(): Promise<World> {
+/** Starts it; the caller stops it. `isForPeople`: a browser can read the site (`openFront`); `more` goes into the service's environment. */
+export async function startWorld({
+  isForPeople = false,
+  more = {},
+}: {
+  readonly isForPeople?: boolean;
+  readonly more?: Environment;
+} = {}): Promise<World> {
   const folder = mkdtempSync(join(inject('parts').folder, 'wp-'));
-  const wordpress = await startWordPress(folder);
-  const environment = { OUTBOUND_SANDBOX_WEB: wordpress.url, FLEET_HOST: 'fleet.sandbox.example' };
+  const wordpress = await startWordPress(folder, { isForPeople });
+  const environment = { OUTBOUND_SANDBOX_WEB: wordpress.url, FLEET_HOST: 'fleet.sandbox.example', ...more };
   const service = await startTestService({ environment });
   const site = await service.site({
     hosts: ['home.sandbox.example'],

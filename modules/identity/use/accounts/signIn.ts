@@ -57,7 +57,7 @@ export interface SignedChallenge {
  * Throws unknown_credential (401) with one sentence for every cause of doubt; for a wallet with code also overloaded when there is no room,
  * and chain_unavailable when it cannot be asked.
  */
-export async function signIn(deps: AccountDeps, { message, signature, from }: SignedChallenge): Promise<string> {
+export async function signIn(deps: Omit<AccountDeps, 'rpc'>, { message, signature, from }: SignedChallenge): Promise<string> {
   const fields = parseSignInMessage(message);
   const nowMs = deps.clock();
   const chainIds = deps.networks.list.map(({ chainId }) => chainId);

@@ -21,7 +21,8 @@ const CONTEXT = 'console sign-in';
  * told apart by their slash alone: a text has one reading, so that looking at one that is none takes no longer than it is long.
  */
 const SCREEN = /^\/(?:[\w~-][\w~.-]*(?:\/[\w~-][\w~.-]*)*\/?)?(?:\?[\w~.,:%+=&*-]*)?$/;
-const LONGEST_SCREEN = 512;
+/** As long as what a WordPress asks for; sealed, it fits into a cookie. */
+const LONGEST_SCREEN = 1_024;
 
 interface Away extends LoginAttempt {
   readonly screen: string;

@@ -11,6 +11,7 @@ import { hasLostScope } from '../../store/keys.ts';
 import type { Snapshots, TenantSnapshot } from '../tenantSnapshots.ts';
 import type { EpochRead } from './accessEpoch.ts';
 import { openMemory, readEpoch } from './accessEpoch.ts';
+import type { CredentialDeps } from './keys.ts';
 import { findKey, findKeyAtEpoch, publisherHash } from './keys.ts';
 import type { KeyUse } from './keyUse.ts';
 import type { Rehash } from './rehash.ts';
@@ -41,6 +42,13 @@ export interface CallerDeps {
  */
 export type Freshness = 'snapshot' | 'now' | 'epoch';
 
+/** What a key must be able to do; `orLost`: or could, until a host of its site was verified. */
+export interface KeyAccess {
+  readonly scope: Scope;
+  readonly freshness: Freshness;
+  readonly orLost?: true;
+}
+
 /** A caller that was let in, with its site as it is. */
 export interface Caller {
   readonly key: KeyState;
@@ -50,18 +58,17 @@ export interface Caller {
 }
 
 /**
- * Lets the bearer of a publisher key in. Throws missing_credential, unknown_credential (401), plan_gate, site_suspended,
+ * Lets the bearer of a publisher key in. Throws unknown_credential (401), plan_gate, site_suspended,
  * scope_missing (403) in the order of `requireAccess`, and database_unavailable. With `orLost` a key that had the scope until a host
  * of its site was verified is let in too, without it. A dead or plan-gated key is noted as rejected, for the host of `resource`
  * when that is the site's.
  */
-export async function authenticate(
+export async function authenticateKey(
   deps: CallerDeps,
-  token: string | null,
-  access: { readonly scope: Scope; readonly freshness: Freshness; readonly orLost?: true },
-  resource: string | null = null,
+  token: string,
+  access: KeyAccess,
+  resource: string | null,
 ): Promise<Caller> {
-  if (token === null) throw new ServiceError('missing_credential', 'an API key is needed: Authorization: Bearer <key>');
   const { state, epochRead } = await stateOf(deps, token, access.freshness);
   if (state) noteLogFields({ tenantId: state.tenantId });
   let key: KeyState;
@@ -78,13 +85,25 @@ export async function authenticate(
   return { key, tenant, ...(epochRead === undefined ? {} : { epochRead }) };
 }
 
+/** The key of this bearer, of a site that is not closed, whatever its plan and scopes. Throws unknown_credential, database_unavailable. */
+export async function requireLiveKey(
+  deps: CredentialDeps & Pick<CallerDeps, 'database' | 'clock' | 'testKeysEnabled' | 'rehash'>,
+  token: string,
+): Promise<KeyState> {
+  const key = await findKey(deps, token);
+  const refusal = findRefusal(key, 'tenant.read', deps.clock());
+  if (!key || refusal?.[0] === 'unknown_credential')
+    throw new ServiceError('unknown_credential', 'the API key is not recognised');
+  return key;
+}
+
 const HELD_KEYS = 20_000;
 /** Keys with the epoch they were read at. */
 const heldKeys = openMemory<KeyAtEpoch>(HELD_KEYS);
 
 /**
  * The bearer of the publisher key of this hash, from memory, when the epoch of its site says in this call that nothing was taken away since;
- * null for whatever else, which `authenticate` decides and explains. `count` is told of the key before Postgres is asked. For license
+ * null for whatever else, which `authenticateKey` decides and explains. `count` is told of the key before Postgres is asked. For license
  * checks and payments (epoch freshness).
  */
 export async function authenticateProven(
@@ -107,7 +126,7 @@ export async function authenticateProven(
 }
 
 /**
- * The bearer of the publisher key of this hash, when what is held in memory lets it in right now; null for whatever else, which `authenticate`
+ * The bearer of the publisher key of this hash, when what is held in memory lets it in right now; null for whatever else, which `authenticateKey`
  * decides and explains. For quotes (snapshot freshness).
  */
 export function authenticateHeld(
@@ -125,7 +144,7 @@ export function authenticateHeld(
 async function letIn(
   deps: CallerDeps,
   state: KeyState | null,
-  { scope, orLost }: { readonly scope: Scope; readonly orLost?: true },
+  { scope, orLost }: Pick<KeyAccess, 'scope' | 'orLost'>,
 ): Promise<KeyState> {
   try {
     return requireAccess(state, scope, deps.clock());

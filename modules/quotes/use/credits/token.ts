@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../../../../db/database.ts';
+import type { Sql, Transactional } from '../../../../db/database.ts';
 import type { SecretBox } from '../../../../platform/tokens/secretBox.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { findPricing } from '../../../pricing/store/pricing.ts';
@@ -8,7 +8,7 @@ import { deleteCreditsToken, findCreditsToken, writeCreditsToken } from '../../s
 
 /** What sealing the tokens of credits APIs needs. */
 export interface CreditsTokenDeps {
-  readonly database: Database;
+  readonly database: Transactional;
   readonly secretBox: Pick<SecretBox, 'seal' | 'keyId'>;
 }
 

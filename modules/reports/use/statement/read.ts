@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { Sql } from '../../../../db/database.ts';
 import { findMember } from '../../../identity/store/members.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { isLicenceSlug } from '../../../kernel/pages/resource.ts';
+import { findLegalDetails } from '../../../tenants/store/legal.ts';
 import type { AuthorSum } from '../../store/earnings/authorSums.ts';
 import { sumAuthor } from '../../store/earnings/authorSums.ts';
 import type { NamedBy } from '../../store/earnings/authors.ts';
 import { listWallets } from '../../store/earnings/authors.ts';
-import { readGroups, sumCrossings } from '../../store/earnings/earnings.ts';
+import type { Corrections } from '../../store/earnings/earnings.ts';
+import { readCorrections, readGroups, sumCrossings } from '../../store/earnings/earnings.ts';
 import type { SettledSale } from '../../store/earnings/references.ts';
 import { listSettledSales } from '../../store/earnings/references.ts';
 import { listPageFacts } from '../../store/earnings/titles.ts';
@@ -22,13 +25,30 @@ export interface StatementOf {
   readonly site: ReportSite;
   readonly authorId: string | null;
   readonly frame: ReportFrame;
+  /** By whose calendar the document says its window. */
+  readonly timeZone: string;
+}
+
+/** Letters and digits that nobody takes for each other on the phone (Crockford's base 32). */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/**
+ * The number of a statement: 60 bits of a digest of what it is of. There is no counter, so that the same statement has the same number whoever
+ * draws it, and whenever; one of a window that is not over is another one each time.
+ */
+function numberOf({ site, authorId, frame: { window, generatedAtMs } }: StatementOf): string {
+  const of = JSON.stringify([site.tenantId, authorId, window.fromMs, Math.min(window.toMs ?? generatedAtMs, generatedAtMs)]);
+  const digest = createHash('sha256').update(of).digest();
+  const letters = Array.from(digest.subarray(0, 12), (byte) => DIGITS.charAt(byte % DIGITS.length)).join('');
+  return letters.replace(/.{4}(?=.)/g, '$&-');
 }
 
 /** Reads a statement from one snapshot. Throws not_found for an author whom nothing of the site names. */
 export async function readStatement(sql: Sql, asked: StatementOf): Promise<StatementReport> {
-  const { site, authorId, frame } = asked;
+  const { site, authorId, frame, timeZone } = asked;
   const { tenantId, hosts } = site;
-  const { totals, groups, wallets } = authorId === null ? await ofSite(sql, asked) : await ofAuthor(sql, asked, authorId);
+  const { totals, corrections, groups, wallets } =
+    authorId === null ? await ofSite(sql, asked) : await ofAuthor(sql, asked, authorId);
   const sales = await listSettledSales(sql, { tenantId, authorId }, frame.window, MAX_SALES);
   const listed = cut(wallets, MAX_AUTHORS);
   const pages = cut(groups.filter(({ key }) => !isLicenceSlug(key)), MAX_PAGES); // biome-ignore format: one line
@@ -38,7 +58,11 @@ export async function readStatement(sql: Sql, asked: StatementOf): Promise<State
     ...frame,
     hosts,
     authorId,
+    number: numberOf(asked),
+    timeZone,
+    publisher: (await findLegalDetails(sql, tenantId)) ?? { legalName: null, legalAddress: null },
     totals,
+    corrections,
     pages: {
       ...pages,
       lines: pages.lines.map(({ key: slug, ...page }, n) => ({ ...page, slug, title: facts[n]?.title ?? null })),
@@ -58,6 +82,7 @@ interface Group extends Totals {
 
 interface Sums {
   readonly totals: Totals;
+  readonly corrections: Corrections;
   /** Pages and licences by slug, the largest first. */
   readonly groups: readonly (Group & Pick<PageLine, 'shares'>)[];
   /** By wallet, the largest first. */
@@ -69,6 +94,7 @@ async function ofSite(sql: Sql, { site: { tenantId }, frame: { window } }: State
   const groups = groupTotals(await readGroups(sql, scope, window, { groupBy: 'slug' }));
   return {
     totals: add(await sumCrossings(sql, scope, window)),
+    corrections: await readCorrections(sql, scope, window),
     groups: groups.map(({ authorId: _none, ...page }) => ({ ...page, shares: null })),
     wallets: await sumAuthors(sql, tenantId, window),
   };
@@ -82,8 +108,13 @@ async function ofAuthor(sql: Sql, { site: { tenantId }, frame: { window } }: Sta
       .map(([key, rows]) => ({ key, ...add(rows.map((row) => ({ ...row, host: '' }))), shares: sharesOf(rows) }))
       .sort(largestFirst);
   const groups = by('page');
+  const takenBack = sums.filter(({ of }) => of === 'correction');
   return {
     totals: together(groups),
+    corrections: {
+      count: takenBack.reduce((sum, { events }) => sum + Number(events), 0),
+      micro: takenBack.reduce((sum, { micro }) => sum - micro, 0n),
+    },
     groups,
     wallets: by('wallet').map(({ shares: _none, ...wallet }) => ({ ...wallet, authorId })),
   };

@@ -1,3 +1,5 @@
+import type { LegalDetails } from '../../../tenants/store/legal.ts';
+import type { Corrections } from '../../store/earnings/earnings.ts';
 import type { ReportFrame, Totals } from '../request.ts';
 
 /** Most lines of each table of a document; what is left out stands in a line of its own, so that lines always add up to their total. */
@@ -40,7 +42,15 @@ export interface StatementReport extends ReportFrame {
   readonly hosts: readonly string[];
   /** Null: the statement of the whole site. */
   readonly authorId: string | null;
+  /** Of the document: the same for the same site, author and window, whenever it is drawn; another one each time while the window is not over. */
+  readonly number: string;
+  /** By whose calendar the window is said. */
+  readonly timeZone: string;
+  /** Who publishes the site. */
+  readonly publisher: LegalDetails;
   readonly totals: Totals;
+  /** What was taken back in the window; `totals` are without it. */
+  readonly corrections: Corrections;
   /** The largest first; licences are not among them. */
   readonly pages: CutList<PageLine>;
   readonly licences: Totals & { readonly count: number };

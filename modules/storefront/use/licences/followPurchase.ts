@@ -1,7 +1,7 @@
 import type { Database } from '../../../../db/database.ts';
 import type { PaymentState } from '../../../kernel/payment/state.ts';
-import { newsOf } from '../../../licences/rules/purchaseNews.ts';
-import { forgetUnfollowed, lockPurchase, recordNotice } from '../../../licences/store/notices.ts';
+import { LONGEST_WAIT_MS, newsOf } from '../../../licences/rules/purchaseNews.ts';
+import { closePurchase, holdPurchase, lockPurchase, recordNotice } from '../../../licences/store/notices.ts';
 import type { PaymentRef } from '../../../settlement/store/payment.ts';
 
 /** How a purchase stands. */
@@ -24,18 +24,25 @@ export interface Bought {
   readonly priceMicro: string;
 }
 
+/** Beyond the longest pause of a workflow: a worker may be starting. */
+const LATE_MS = 120_000;
+
 /**
  * Looks at a purchase and tells its account what there is to tell, in one database transaction: the notice says what the row said. The
- * workflow of the purchase asks, so it has begun: nobody else has to start one. A second call tells nothing twice.
+ * workflow of the purchase asks, so it has one until its next look is overdue. A second call tells nothing twice.
  */
 export function followPurchase(deps: { readonly database: Database }, ref: PaymentRef): Promise<PurchaseStatus> {
   return deps.database.transaction(async (sql) => {
-    await forgetUnfollowed(sql, ref);
     const purchase = await lockPurchase(sql, ref);
-    if (purchase === null) return { state: 'unknown', isOpen: false, isTakenBack: false, bought: null };
+    if (purchase === null) {
+      await closePurchase(sql, ref);
+      return { state: 'unknown', isOpen: false, isTakenBack: false, bought: null };
+    }
     const { state, isTakenBack, bought } = purchase;
     const { notice, isOpen } = newsOf(purchase);
     if (notice !== null) await recordNotice(sql, ref, notice);
+    if (isOpen) await holdPurchase(sql, ref, LONGEST_WAIT_MS + LATE_MS);
+    else await closePurchase(sql, ref);
     return { state, isOpen, isTakenBack, bought };
   });
 }

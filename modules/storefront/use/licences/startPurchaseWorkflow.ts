@@ -5,7 +5,7 @@ import type { PaymentRef } from '../../../settlement/store/payment.ts';
 
 /**
  * Starts `purchaseLicence` as `licence:<jti>` for purchases that got their row; one that runs stays. Where that fails, or the process dies
- * first, the row in `unfollowed_purchase` has the sweeper start it.
+ * first, its row in `open_purchase` has the sweeper start it.
  */
 export function createPurchaseStart(client: Client, taskQueue: string, log: Log): (payment: PaymentRef) => void {
   const start = ({ tenantId, paymentId }: PaymentRef) =>

@@ -8,9 +8,10 @@ import { isForCaches, merged, waitAnswer } from '../answers.ts';
 import type { Look } from '../looking.ts';
 import { LOOK_BYTES } from '../looking.ts';
 import { OF_BODY } from './markdown.ts';
-import type { Sale } from './sale.ts';
+import type { Sale, SaleResult } from './sale.ts';
 import { MAKING_MS } from './sale.ts';
 
+type Ended = Extract<SaleResult, { act: 'page' }>['ended'];
 type Headers = Readonly<Record<string, string>>;
 interface Head {
   readonly status: number;
@@ -203,6 +204,7 @@ class HeldPage {
   async #settle(): Promise<void> {
     this.#state = 'judged';
     clearTimeout(this.#late);
+    let ended: Ended;
     try {
       // What the server's code does to the head after it ended the page is none of the page's.
       const head = headOf(this.#response);
@@ -213,12 +215,26 @@ class HeldPage {
         encoding: head.headers['content-encoding']?.toString(),
         chunks: this.#isEnded ? this.#chunks : undefined,
       });
-      if (this.#response.destroyed || this.#isShut()) this.#state = 'shut';
-      else if (result.act === 'answer') this.#answer(result.answer);
-      else this.#open(head, result.headers, 'body' in result ? result.body : undefined);
+      if (result.act === 'page') ended = result.ended;
+      if (this.#response.destroyed || this.#isShut()) {
+        this.#state = 'shut';
+        ended?.('lost'); // paid, and its reader has gone meanwhile
+      } else if (result.act === 'answer') this.#answer(result.answer);
+      else {
+        this.#hearEnd(ended);
+        this.#open(head, result.headers, 'body' in result ? result.body : undefined);
+      }
     } catch {
+      ended?.('lost');
       this.#breakOff();
     }
+  }
+
+  /** `finish`: the connection has taken all of it. What it does with that, and what a proxy makes of it, nobody hears. */
+  #hearEnd(ended: Ended): void {
+    if (!ended) return;
+    this.#response.once('finish', () => ended('delivered'));
+    this.#response.once('close', () => ended('lost'));
   }
 
   /** Asked where the compiler would hold the state for the one it was before the sale decided. */

@@ -122,4 +122,6 @@ function charsetOf(type: string): string {
 }
 
 /** What of a page's own headers is about its own bytes. */
-export const OF_BODY: readonly string[] = ['content-encoding', 'content-length', 'digest', 'content-digest', 'repr-digest'];
+export const OF_BODY: readonly string[] = [
+  ...['content-encoding', 'content-length', 'digest', 'content-digest', 'repr-digest', 'unencoded-digest'],
+];

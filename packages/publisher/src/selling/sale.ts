@@ -4,7 +4,7 @@
  */
 import type { Answer } from '../answers.ts';
 import { offerAnswer, paidHeaders, refusalAnswer, waitAnswer } from '../answers.ts';
-import type { Client, Quote, Receipt, Result } from '../client.ts';
+import type { Client, Outcome, Quote, Receipt, Result } from '../client.ts';
 import { Breaker } from '../core/breaker.ts';
 import { decideSettled, isServable } from '../core/decide.ts';
 import { Lru } from '../core/lru.ts';
@@ -28,8 +28,13 @@ export const HELD_BYTES = 64 * 1_024 * 1_024;
 
 /** What the buyer gets. */
 export type SaleResult =
-  /** The page, with these headers on it; `body` in place of its own. */
-  | { readonly act: 'page'; readonly headers: Readonly<Record<string, string>>; readonly body?: Uint8Array<ArrayBuffer> }
+  /** The page, with these headers on it; `body` in place of its own. Whoever sends it tells how that `ended`, where that is asked. */
+  | {
+      readonly act: 'page';
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body?: Uint8Array<ArrayBuffer>;
+      readonly ended?: (outcome: Outcome) => void;
+    }
   /** What the site made is no page that may be sold: sent as it is, and nobody is charged. */
   | { readonly act: 'unservable'; readonly headers: Readonly<Record<string, string>> }
   | { readonly act: 'answer'; readonly answer: Answer };
@@ -153,7 +158,7 @@ async function markdownOf({ asMarkdown, tokens }: Till, page: Page, made: Finish
   return markdown;
 }
 
-function given(markdown: MarkdownPage | null, headers: Readonly<Record<string, string>>): SaleResult {
+function given(markdown: MarkdownPage | null, headers: Readonly<Record<string, string>>): Extract<SaleResult, { act: 'page' }> {
   if (markdown === null) return { act: 'page', headers };
   const all = { ...headers, ...markdown.headers };
   return markdown.body === null ? { act: 'page', headers: all } : { act: 'page', headers: all, body: markdown.body };
@@ -208,9 +213,9 @@ async function resultOf(
     // Who has just paid gets the page in any case.
     const sold = given(markdown === 'busy' ? null : markdown, paid);
     if (!purchase.isMarkdown) countTokens(deps, page, made);
-    const sent: Pick<FinishedPage, 'chunks' | 'encoding'> = 'body' in sold && sold.body ? { chunks: [sold.body] } : made;
-    if (sent.chunks && typeof receiptId === 'string') deps.bodies?.add(receiptId, sent.chunks, sent.encoding);
-    return sold;
+    const sent: Pick<FinishedPage, 'chunks' | 'encoding'> = sold.body ? { chunks: [sold.body] } : made;
+    const ended = typeof receiptId === 'string' ? deps.bodies?.add(receiptId, sent.chunks ?? [], sent.encoding) : undefined;
+    return ended ? { ...sold, ended } : sold;
   }
   const decision = decideSettled({ status: answer.status ?? 0, code: answer.code ?? null });
   if (decision.act === 'wait') return wait(deps, answer, decision.needsOwner);

@@ -1,6 +1,7 @@
 /** Has a page made as a web-standard answer, and sells it: read to its end before money moves, or to `maxPageBytes`. */
 import type { Answer } from '../answers.ts';
 import { isForCaches, isHopByHop, merged, waitAnswer } from '../answers.ts';
+import type { Outcome } from '../client.ts';
 import type { Gate, Ruling } from '../gate.ts';
 import type { SiteRequest } from '../request.ts';
 import { PARTIAL } from '../request.ts';
@@ -79,14 +80,18 @@ async function sellResponse(
     const type = page.headers.get('content-type') ?? undefined;
     const encoding = page.headers.get('content-encoding') ?? undefined;
     const result = await sale.finish({ status: page.status, bytes, type, encoding, chunks: rest ? undefined : chunks });
+    const ended = result.act === 'page' ? result.ended : undefined;
     options.signal.removeEventListener('abort', forget);
     if (result.act === 'answer' || options.signal.aborted) {
       // Not waited for: Next reads twice what it fetches, and ends one reading when the other ends.
       void rest?.cancel().catch(() => undefined);
+      ended?.('lost'); // where it was paid
       return responseOf(result.act === 'answer' ? result.answer : waitAnswer(1));
     }
-    if ('body' in result && result.body) return withHeaders(withoutBody(page), result.headers, result.body);
-    return withHeaders(page, result.headers, page.body === null ? null : streamOf(chunks, rest));
+    if ('body' in result && result.body) {
+      return withHeaders(withoutBody(page), result.headers, ended ? streamOf([result.body], null, ended) : result.body);
+    }
+    return withHeaders(page, result.headers, page.body === null ? null : streamOf(chunks, rest, ended));
   } finally {
     sale.abandon();
   }
@@ -115,18 +120,32 @@ export function orArticle(
   };
 }
 
-/** What was read already, and then the rest as it comes. */
-function streamOf(chunks: readonly Uint8Array<ArrayBuffer>[], rest: ReadableStreamDefaultReader<Uint8Array> | null): BodyInit {
-  if (rest === null) return new Blob([...chunks]);
-  return new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      for (const chunk of chunks) controller.enqueue(chunk);
+/** What was read already, and then the rest as it comes; `ended` hears whether the server took all of it, or gave it up. */
+function streamOf(
+  chunks: readonly Uint8Array<ArrayBuffer>[],
+  rest: ReadableStreamDefaultReader<Uint8Array> | null,
+  ended?: (outcome: Outcome) => void,
+): BodyInit {
+  if (rest === null && !ended) return new Blob([...chunks]);
+  const read = [...chunks];
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const next = read.shift() ?? (rest ? (await rest.read()).value : undefined);
+    if (next !== undefined) return controller.enqueue(next);
+    controller.close();
+    ended?.('delivered');
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) =>
+        pull(controller).catch((error: unknown) => {
+          ended?.('lost');
+          throw error;
+        }),
+      cancel: async (reason) => {
+        ended?.('lost');
+        await rest?.cancel(reason);
+      },
     },
-    pull: async (controller) => {
-      const { done, value } = await rest.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => rest.cancel(reason),
-  });
+    { highWaterMark: 0 },
+  );
 }

@@ -4,6 +4,8 @@ namespace ContentSettlement;
 /** What the service asks: who wrote the page behind a slug? …/wp-json/content-settlement/v1/credits/{slug} */
 final class Credits_Api {
 	const NAMESPACE = 'content-settlement/v1';
+	/** When somebody who knows the token asked last, to the hour. */
+	const READ_AT = Settings::PREFIX . 'credits_read_at';
 
 	public static function register(): void {
 		add_action(
@@ -32,7 +34,14 @@ final class Credits_Api {
 		$hash  = (string) get_option( Settings::CREDITS_TOKEN, '' );
 		// phpcs:ignore WordPress.Security.ValidatedSanitizedInput -- hashed and compared.
 		$shown = (string) wp_unslash( $_SERVER['HTTP_AUTHORIZATION'] ?? $_SERVER['REDIRECT_HTTP_AUTHORIZATION'] ?? '' );
-		return '' === $hash || hash_equals( $hash, hash( 'sha256', (string) preg_replace( '/^Bearer /i', '', $shown ) ) );
+		if ( '' === $hash ) {
+			return true;
+		}
+		$is_known = hash_equals( $hash, hash( 'sha256', (string) preg_replace( '/^Bearer /i', '', $shown ) ) );
+		if ( $is_known && time() - (int) get_option( self::READ_AT, 0 ) > HOUR_IN_SECONDS ) {
+			update_option( self::READ_AT, time(), false );
+		}
+		return $is_known;
 	}
 
 	/** 200 with the credits, 404 when there is nobody to pay. */

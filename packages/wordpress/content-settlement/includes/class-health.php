@@ -53,7 +53,7 @@ final class Health {
 			return;
 		}
 		$text = '' !== $state['refused_key']
-			? __( 'Content Settlement: the service refuses this site’s API key, so AI agents read for free. Enter a new key.', 'content-settlement' )
+			? __( 'Content Settlement: the service refuses this site’s API key, so AI agents read for free. Connect again.', 'content-settlement' )
 			: __( 'Content Settlement: the service cannot be reached, so AI agents read for free. People are not affected.', 'content-settlement' );
 		printf(
 			'<div class="notice notice-error"><p>%s <a href="%s">%s</a></p></div>',

@@ -3,6 +3,7 @@ namespace ContentSettlement;
 
 /** Proves to the service that this site is ours: asks for a challenge, serves its token, has it checked. */
 final class Host_Proof {
+	/** Before it the network's option has the host's hash: one site of a network answers /.well-known/ for all that share its host. */
 	const TOKEN = Settings::PREFIX . 'challenge';
 	const PATH  = '/.well-known/svc-challenge';
 	/** The service looks at the site while it answers. */
@@ -24,7 +25,7 @@ final class Host_Proof {
 		if ( self::PATH !== $path && 0 !== strpos( $path, self::PATH . '/' ) ) {
 			return;
 		}
-		$token = (string) get_option( self::TOKEN, '' );
+		$token = self::token();
 		$asked = substr( $path, strlen( self::PATH ) + 1 );
 		Answer::mark();
 		if ( '' === $token || ( self::PATH !== $path && ! hash_equals( $token, $asked ) ) ) {
@@ -37,28 +38,67 @@ final class Host_Proof {
 		exit;
 	}
 
+	/** Shows this token from now on; '' for none. */
+	public static function keep( string $token ): void {
+		if ( is_multisite() ) {
+			update_site_option( self::of_host(), $token );
+		} else {
+			update_option( self::TOKEN, $token, false );
+		}
+	}
+
+	/** The token that is shown; '' for none. */
+	public static function token(): string {
+		return (string) ( is_multisite() ? get_site_option( self::of_host(), '' ) : get_option( self::TOKEN, '' ) );
+	}
+
+	private static function of_host(): string {
+		return self::TOKEN . '_' . md5( self::host() );
+	}
+
+	/** Other sites of the network under this host; none where WordPress is no network. */
+	public static function neighbours(): array {
+		return is_multisite() ? get_sites( array( 'domain' => self::host(), 'site__not_in' => array( get_current_blog_id() ), 'number' => 1000 ) ) : array();
+	}
+
+	/**
+	 * Why this user may not have the host proven, as a sentence; '' when he may. The proof is of the whole host, so the administrator of one of its
+	 * folders does not take it to an account of his own: that is for whoever runs the network.
+	 */
+	public static function forbidden(): string {
+		if ( array() === self::neighbours() || current_user_can( 'manage_network_options' ) ) {
+			return '';
+		}
+		/* translators: %s: host name. */
+		return sprintf( __( 'Other sites of this network are at %s, too. Ask an administrator of the network to connect this one.', 'content-settlement' ), self::host() );
+	}
+
 	/** Opens the challenge and has it checked at once. Returns '' when the site is proven, else what is missing, as a sentence. */
 	public static function prove(): string {
-		$opened = Service_Client::post( '/_svc/verify-host', array( 'host' => self::host(), 'method' => 'well-known' ), self::SECONDS );
+		$forbidden = self::forbidden();
+		if ( '' !== $forbidden ) {
+			return $forbidden;
+		}
+		$opened = self::ask( '/_svc/verify-host', array( 'host' => self::host(), 'method' => 'well-known' ) );
 		if ( 409 === $opened['status'] ) {
 			$is_ours = 'host_already_added' === ( $opened['body']->error ?? '' );
-			return $is_ours ? '' : __( 'This address is already connected to another account of the service.', 'content-settlement' );
+			return $is_ours ? self::done() : __( 'This address is already connected to another account of the service.', 'content-settlement' );
 		}
-		if ( 403 === $opened['status'] ) {
-			return self::is_proven() ? '' : __( 'This key may not connect a site. Use the connection key that the service made for WordPress.', 'content-settlement' );
+		if ( 401 === $opened['status'] || 403 === $opened['status'] ) {
+			return self::is_proven() ? self::done() : __( 'This key may not prove a site, or not any more. Connect again.', 'content-settlement' );
 		}
 		if ( 201 !== $opened['status'] ) {
 			return self::in_words( Service_Client::complaint( $opened ) );
 		}
-		update_option( self::TOKEN, (string) $opened['body']->challenge->token, false );
+		self::keep( (string) $opened['body']->challenge->token );
 		return self::check();
 	}
 
 	/** Has the service look now. */
 	public static function check(): string {
-		$checked = Service_Client::post( '/_svc/verify-host/check', array( 'host' => self::host() ), self::SECONDS );
+		$checked = self::ask( '/_svc/verify-host/check', array( 'host' => self::host() ) );
 		if ( 200 === $checked['status'] ) {
-			return '';
+			return self::done();
 		}
 		$reason = (string) ( $checked['body']->reason ?? '' );
 		return self::in_words( '' === $reason ? Service_Client::complaint( $checked ) : $reason );
@@ -66,13 +106,25 @@ final class Host_Proof {
 
 	/** Whether the service counts this host as ours. */
 	public static function is_proven(): bool {
+		$site = self::site();
+		return null !== $site && in_array( self::host(), $site->hosts ?? array(), true );
+	}
+
+	/** The site of the key as the service has it; null when it does not say. */
+	public static function site(): ?object {
 		$self = Service_Client::get( '/_svc/tenants/self' );
-		foreach ( $self['body']->tenants ?? array() as $tenant ) {
-			if ( in_array( self::host(), $tenant->hosts ?? array(), true ) ) {
-				return true;
-			}
-		}
-		return false;
+		$site = $self['body']->tenants[0] ?? null;
+		return is_object( $site ) ? $site : null;
+	}
+
+	/** The host is proven: what may prove it is needed no more. */
+	public static function done(): string {
+		Settings::save_proof_key( '' );
+		return '';
+	}
+
+	private static function ask( string $path, array $body ): array {
+		return Service_Client::call_at( Settings::service_url(), $path, $body, Settings::proof_key(), self::SECONDS );
 	}
 
 	private static function in_words( string $reason ): string {

@@ -9,6 +9,7 @@ final class Service_Client {
 	const QUICK = 2;
 	/** Verify answers after 20 s at the latest. */
 	const SETTLING = 25;
+	const NOTHING  = array( 'status' => 0, 'body' => null, 'headers' => array() );
 
 	public static function get( string $path, array $headers = array(), int $seconds = self::QUICK ): array {
 		return self::call( 'GET', $path, null, $headers, $seconds );
@@ -17,6 +18,11 @@ final class Service_Client {
 	/** @param mixed $body What is sent as JSON. */
 	public static function post( string $path, $body, int $seconds = self::QUICK ): array {
 		return self::call( 'POST', $path, $body, array( 'content-type' => 'application/json' ), $seconds );
+	}
+
+	/** The same of a service that is not the one of the settings yet, or with another credential; '' for none. */
+	public static function call_at( string $service, string $path, $body, string $bearer, int $seconds ): array {
+		return self::send( 'POST', $service . $path, $body, array( 'content-type' => 'application/json' ) + ( '' === $bearer ? array() : array( 'authorization' => "Bearer $bearer" ) ), $seconds );
 	}
 
 	/** Whether nobody answers who could: a refusal that names its reason comes from a service that is there. */
@@ -61,18 +67,22 @@ final class Service_Client {
 	}
 
 	private static function call( string $method, string $path, $body, array $headers, int $seconds ): array {
-		$answer = array( 'status' => 0, 'body' => null, 'headers' => array() );
 		if ( ! Settings::is_complete() ) {
-			return $answer;
+			return self::NOTHING;
 		}
-		$sent = wp_remote_request(
-			Settings::service_url() . $path,
+		return self::send( $method, Settings::service_url() . $path, $body, $headers + array( 'authorization' => 'Bearer ' . Settings::api_key() ), $seconds );
+	}
+
+	private static function send( string $method, string $address, $body, array $headers, int $seconds ): array {
+		$answer = self::NOTHING;
+		$sent   = wp_remote_request(
+			$address,
 			array(
 				'method'      => $method,
 				'timeout'     => $seconds,
 				'redirection' => 0,
 				'user-agent'  => 'content-settlement-wordpress/0.1',
-				'headers'     => $headers + array( 'authorization' => 'Bearer ' . Settings::api_key() ),
+				'headers'     => $headers,
 				'body'        => null === $body ? null : wp_json_encode( $body, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE ),
 			)
 		);

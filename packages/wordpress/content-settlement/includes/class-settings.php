@@ -10,6 +10,10 @@ final class Settings {
 	const KEY  = self::PREFIX . 'api_key';
 	/** SHA-256 of the token the service shows when it asks who wrote a post; the token itself is nowhere. */
 	const CREDITS_TOKEN = self::PREFIX . 'credits_token';
+	/** A second key, until the host is proven: it may have that looked at. */
+	const PROOF_KEY = self::PREFIX . 'proof_key';
+	/** The account and the site that this WordPress was connected to by the button. */
+	const SITE = self::PREFIX . 'site';
 
 	/** The service's address without a closing slash; '' until it is set. */
 	public static function service_url(): string {
@@ -58,6 +62,39 @@ final class Settings {
 		add_option( self::KEY, $key, '', false );
 	}
 
+	/** Whether a text has the form of a publisher key. */
+	public static function is_key( string $text ): bool {
+		return 1 === preg_match( '/^svc_(live|test)_[A-Za-z0-9_-]{8,200}$/D', $text );
+	}
+
+	/** The key that may prove the host: one of its own until it is proven, else the key. */
+	public static function proof_key(): string {
+		$own = (string) get_option( self::PROOF_KEY, '' );
+		return '' === $own ? self::api_key() : $own;
+	}
+
+	/** Keeps the key for the proof; '' ends it. */
+	public static function save_proof_key( string $key ): void {
+		delete_option( self::PROOF_KEY );
+		if ( '' !== $key ) {
+			add_option( self::PROOF_KEY, $key, '', false );
+		}
+	}
+
+	/** account, site and tenant that the button connected; an empty array where a key was entered by hand. */
+	public static function site(): array {
+		$site = get_option( self::SITE, array() );
+		return is_array( $site ) ? $site : array();
+	}
+
+	public static function save_site( array $site ): void {
+		if ( array() === $site ) {
+			delete_option( self::SITE );
+		} else {
+			update_option( self::SITE, $site, false );
+		}
+	}
+
 	/** Whether the credits API is closed to all but the service. */
 	public static function has_credits_token(): bool {
 		return '' !== (string) get_option( self::CREDITS_TOKEN, '' );
@@ -65,10 +102,20 @@ final class Settings {
 
 	/** Makes the token of the credits API anew and returns it, the only time it can be seen; the one before opens nothing any more. */
 	public static function make_credits_token(): string {
-		$token = 'wpc_' . bin2hex( random_bytes( 24 ) );
+		$token = self::new_credits_token();
+		self::keep_credits_token( $token );
+		return $token;
+	}
+
+	/** A token that opens nothing yet. */
+	public static function new_credits_token(): string {
+		return 'wpc_' . bin2hex( random_bytes( 24 ) );
+	}
+
+	/** From now on this token opens the credits API, and no other; only its hash is kept. */
+	public static function keep_credits_token( string $token ): void {
 		delete_option( self::CREDITS_TOKEN );
 		add_option( self::CREDITS_TOKEN, hash( 'sha256', $token ), '', false );
-		return $token;
 	}
 
 	/**

@@ -6,13 +6,17 @@ namespace ContentSettlement;
  * the answer to the press alone, since it may hold a secret: nothing of it is stored.
  */
 final class Settings_Actions {
-	const ACTIONS = array( 'connect', 'prove', 'sell', 'token', 'send' );
+	const ACTIONS = array( 'begin', 'finish', 'cancel', 'disconnect', 'connect', 'prove', 'sell', 'token', 'send' );
 
 	/** @var array|null What the button of this request came to: [good, sentence]. */
 	private static $news = null;
 
 	/** Does what was pressed, before the settings page is printed. WordPress lets nobody but administrators come here. */
 	public static function on_load(): void {
+		if ( current_user_can( 'manage_options' ) ) {
+			Connection::come_back();
+			self::$news = Connection::word();
+		}
 		// phpcs:ignore WordPress.Security.NonceVerification -- checked below, by the action's own name.
 		$pressed = isset( $_POST['action'] ) && is_string( $_POST['action'] ) ? sanitize_key( wp_unslash( $_POST['action'] ) ) : '';
 		foreach ( self::ACTIONS as $action ) {
@@ -20,6 +24,9 @@ final class Settings_Actions {
 				check_admin_referer( self::nonce( $action ) );
 				self::$news = self::$action();
 			}
+		}
+		if ( current_user_can( 'manage_options' ) ) {
+			Site_Facts::gather(); // Before the notices are printed, which it may end.
 		}
 	}
 
@@ -33,10 +40,26 @@ final class Settings_Actions {
 		return Settings::PREFIX . $action . ( 'token' === $action ? get_option( Settings::CREDITS_TOKEN, '' ) : '' );
 	}
 
-	/** Address and key; the key's field is empty when it stays as it is. */
+	private static function begin(): array {
+		return Connection::begin( self::text( 'service_url' ) );
+	}
+
+	private static function finish(): array {
+		return Connection::finish();
+	}
+
+	private static function cancel(): array {
+		return Connection::cancel();
+	}
+
+	private static function disconnect(): array {
+		return Connection::disconnect();
+	}
+
+	/** By hand: address and key; the key's field is empty when it stays as it is. */
 	private static function connect(): array {
 		$key = self::text( 'api_key' );
-		if ( '' !== $key && ! preg_match( '/^svc_(live|test)_[A-Za-z0-9_-]{8,200}$/D', $key ) ) {
+		if ( '' !== $key && ! Settings::is_key( $key ) ) {
 			return array( false, __( 'That is no key of the service: it begins with svc_live_. Nothing was saved.', 'content-settlement' ) );
 		}
 		$before = Settings::service_url();
@@ -50,6 +73,8 @@ final class Settings_Actions {
 		}
 		if ( '' !== $key ) {
 			Settings::save_key( $key );
+			Settings::save_proof_key( '' );
+			Settings::save_site( array() );
 		}
 		return self::try_connection();
 	}

@@ -3,35 +3,105 @@ namespace ContentSettlement;
 
 /** What the settings page tells: asked for when somebody looks at it, so each call is short and nothing hangs on its outcome. */
 final class Site_Facts {
-	/** Whether each step is done, the next thing to do (null: nothing), an example of a sale, the service's word on the site. */
+	/** @var array|null What this request has found. */
+	private static $found = null;
+
+	/**
+	 * Whether each step is done, the next thing to do (null: nothing), an example of a sale, the service's word on the site. Asks once a request; what the
+	 * service says of the key begins or ends the notice in the admin pages.
+	 */
 	public static function gather(): array {
-		$config    = Settings::is_complete() ? Gate_Config::refresh() : array( 'status' => 0 );
-		$connected = in_array( $config['status'], array( 200, 304 ), true );
-		$authors   = self::authors();
-		$wallets   = array_filter( wp_list_pluck( $authors, 'wallet' ) );
-		$proven    = $connected && Host_Proof::is_proven();
-		$facts     = array(
-			'connected'       => $connected,
+		if ( null === self::$found ) {
+			self::$found = self::ask();
+		}
+		return self::$found;
+	}
+
+	private static function ask(): array {
+		$answer  = Settings::is_complete() ? Gate_Config::refresh() : Service_Client::NOTHING;
+		$state   = self::state( $answer );
+		$site    = 'connected' === $state ? Host_Proof::site() : null;
+		$authors = self::authors();
+		$wallets = array_filter( wp_list_pluck( $authors, 'wallet' ) );
+		$proven  = null !== $site && in_array( Host_Proof::host(), $site->hosts ?? array(), true );
+		if ( $proven ) {
+			Host_Proof::done();
+		}
+		$facts = array(
+			'state'           => $state,
+			'complaint'       => Service_Client::complaint( $answer ),
+			'connected'       => 'connected' === $state,
 			'proven'          => $proven,
 			'authors'         => $authors,
 			'has_wallets'     => array() !== $wallets,
+			'told'            => null !== $site && untrailingslashit( (string) ( $site->credits_api_url ?? '' ) ) === Credits_Api::address(),
 			'example'         => '',
 			'no_example'      => __( 'Nothing yet: finish the steps above.', 'content-settlement' ),
-			'enforcement'     => $connected ? self::enforcement() : __( 'not connected', 'content-settlement' ),
+			'enforcement'     => 'connected' === $state ? self::enforcement() : __( 'not connected', 'content-settlement' ),
 			'credits_problem' => '' === get_option( 'permalink_structure' ) ? __( 'Choose a permalink structure other than “Plain” (Settings → Permalinks): posts at ?p=1 cannot be sold.', 'content-settlement' ) : '',
 		);
-		$post      = self::newest_sellable();
+		$post  = self::newest_sellable();
 		if ( $proven && null !== $post ) {
 			list( $facts['example'], $facts['no_example'] ) = self::example( $post );
 		}
+		$facts['read_at'] = self::read_at();
 		$facts['next']    = self::next( $facts );
 		$facts['selling'] = self::selling( count( $authors ), count( $wallets ) );
 		return $facts;
 	}
 
+	/** 'none' before there is a key; then what the service says to it: 'connected', 'refused', 'plan', 'suspended', or 'away' where it says nothing. */
+	private static function state( array $answer ): string {
+		if ( ! Settings::is_complete() ) {
+			return 'none';
+		}
+		if ( in_array( $answer['status'], array( 200, 304 ), true ) ) {
+			Health::note_success();
+			return 'connected';
+		}
+		$known = array( 'plan_gate' => 'plan', 'site_suspended' => 'suspended' );
+		$code  = (string) ( $answer['headers']['x-svc-error-code'] ?? '' );
+		if ( isset( $known[ $code ] ) ) {
+			return $known[ $code ];
+		}
+		if ( Service_Client::refuses_key( $answer ) ) {
+			Health::note_refused_key( Service_Client::complaint( $answer ) );
+			return 'refused';
+		}
+		return 'away';
+	}
+
+	/** When the service last asked who wrote a post, past what this request has read; 0: never. */
+	private static function read_at(): int {
+		wp_cache_delete( Credits_Api::READ_AT, 'options' );
+		wp_cache_delete( 'notoptions', 'options' );
+		return (int) get_option( Credits_Api::READ_AT, 0 );
+	}
+
+	/** How the connection stands, as a sentence. */
+	public static function sentence( array $facts ): string {
+		$known = array(
+			/* translators: %s: address. */
+			'connected' => __( 'Connected to %s.', 'content-settlement' ),
+			/* translators: %s: address. */
+			'refused'   => __( '%s refuses this site’s key: it was revoked, or has ended. Agents read free. Connect again.', 'content-settlement' ),
+			/* translators: %s: address. */
+			'plan'      => __( 'The plan of your account at %s does not include this. Agents read free.', 'content-settlement' ),
+			/* translators: %s: address. */
+			'suspended' => __( 'Your site is suspended at %s. Agents read free. Ask its operator.', 'content-settlement' ),
+			/* translators: 1: address, 2: what went wrong, technical. */
+			'away'      => __( '%1$s does not answer now (%2$s). Nothing is lost: this is tried again by itself, and people are not affected.', 'content-settlement' ),
+		);
+		$text  = $known[ $facts['state'] ] ?? __( 'Press Connect: you sign in at the service, choose the site, and come back here. Nothing is copied by hand.', 'content-settlement' );
+		return sprintf( $text, Settings::service_url(), $facts['complaint'] );
+	}
+
 	private static function next( array $facts ): ?string {
-		if ( ! $facts['connected'] ) {
+		if ( 'none' === $facts['state'] ) {
 			return __( 'Next: connect to the service.', 'content-settlement' );
+		}
+		if ( ! $facts['connected'] ) {
+			return self::sentence( $facts );
 		}
 		if ( ! $facts['proven'] ) {
 			return __( 'Next: prove that this site is yours.', 'content-settlement' );
@@ -42,7 +112,7 @@ final class Site_Facts {
 		if ( ! $facts['has_wallets'] ) {
 			return __( 'Next: an author enters a wallet.', 'content-settlement' );
 		}
-		return '' === $facts['example'] ? __( 'Next: set a price and the credits API at the service.', 'content-settlement' ) : null;
+		return '' === $facts['example'] ? $facts['no_example'] : null;
 	}
 
 	private static function selling( int $authors, int $with_wallet ): string {
@@ -86,7 +156,7 @@ final class Site_Facts {
 			return array( sprintf( __( 'An agent that reads “%1$s” pays $%2$s: %3$s.', 'content-settlement' ), $title, Money::usd( (string) $answer['body']->price ), implode( ', ', $shares ) ), '' );
 		}
 		$why = array(
-			'no_credits'   => __( 'the service does not know its authors. Enter the credits API address of step 3 at the service.', 'content-settlement' ),
+			'no_credits'   => __( 'the service does not know its authors (step 3).', 'content-settlement' ),
 			'free_slug'    => __( 'you have named it as free.', 'content-settlement' ),
 			'out_of_scope' => __( 'its address is under none of the article prefixes that are set at the service.', 'content-settlement' ),
 			'no_price'     => __( 'no price is set at the service.', 'content-settlement' ),
