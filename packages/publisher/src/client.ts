@@ -247,7 +247,7 @@ export interface ProofRequest {
 export interface Client {
   /**
    * The site's settings; 304 with a null body when `etag` names what is there. `addresses`: with the addresses that operators of robots publish, those
-   * alone that are newer than this version; 0: any.
+   * alone that are newer than this version (0 asks for all).
    */
   config(etag?: string, addresses?: number): Promise<Result<EnforceConfig | null>>;
   /** What a page costs, with an offer; 204 with a null body when it is free (`x-svc-free-because` says why). */

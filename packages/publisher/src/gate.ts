@@ -12,7 +12,7 @@ import type { Caller } from './core/who.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
 import { judge, pageOf } from './judge.ts';
 import { openAgents } from './knowing/agents.ts';
-import { openClaims } from './knowing/claims.ts';
+import { openLateClaims } from './knowing/lateClaims.ts';
 import { openLicences } from './knowing/licences.ts';
 import type { Page } from './knowing/pages.ts';
 import { openPages } from './knowing/pages.ts';
@@ -152,7 +152,7 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const client = createClient({ ...options, onSiteVersion: (version) => config.heard(version) });
   const failures = openFailures(options);
   const deps = { client, now, failures, breaker: new Breaker(now), isTest: options.apiKey.startsWith('svc_test_') };
-  const claims = openClaims({ now });
+  const claims = openLateClaims({ now });
   const config = openConfig({ ...deps, claims });
   const reports = openReports(deps);
   const bodies = options.receipts?.bodies === false ? null : openBodies(deps);

@@ -8,7 +8,6 @@ import type { SiteRequest } from '../request.ts';
 import { wantsMarkdown, wantsToPay } from '../request.ts';
 import type { Failures } from '../telling/failures.ts';
 import type { Claims } from './claims.ts';
-import { openClaims } from './claims.ts';
 import { isSigned } from './signedRequest.ts';
 import type { SiteConfig } from './siteConfig.ts';
 
@@ -21,7 +20,7 @@ export type Readers<Request> = (request: SiteRequest<Request>, config: SiteConfi
 export function openReaders<Request>(
   options: Pick<PublisherOptions<Request>, 'classify' | 'charge' | 'trustedProxies' | 'address'>,
   failures: Failures,
-  claims: Pick<Claims, 'worth'> = openClaims({ now: Date.now }),
+  claims: Pick<Claims, 'worth'>,
 ): Readers<Request> {
   const whence = createWhence(options.trustedProxies);
   const beforeConfig = createClassifier(null);

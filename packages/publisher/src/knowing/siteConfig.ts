@@ -10,7 +10,7 @@ import { createClassifier } from '../core/who.ts';
 import { addressesOf, isConfig } from '../shapes.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
-import type { Claims } from './claims.ts';
+import type { LateClaims } from './lateClaims.ts';
 
 const KEPT_MS = 300_000;
 const RETRY_MS = 10_000;
@@ -51,7 +51,7 @@ export function openConfig(deps: {
   readonly breaker: Breaker;
   readonly failures: Failures;
   /** Learns the addresses that operators of robots publish; none are asked for without. */
-  readonly claims?: Pick<Claims, 'learn' | 'version'>;
+  readonly claims?: Pick<LateClaims, 'learn' | 'ready' | 'version'>;
 }): ConfigStore {
   let config: SiteConfig | null = null;
   let etag: string | undefined;
@@ -61,7 +61,8 @@ export function openConfig(deps: {
   let reading: Promise<void> | null = null;
 
   async function read(): Promise<void> {
-    const answer = await deps.client.config(etag, deps.claims && (deps.claims.version() ?? 0));
+    const asked = deps.client.config(etag, deps.claims && (deps.claims.version() ?? 0));
+    const [answer] = await Promise.all([asked, deps.claims?.ready()]);
     deps.breaker.note(!answer.ok && isAway(answer));
     // "As before" says something only where there is a before.
     const isSame = answer.ok && answer.status === 304 && config !== null;
