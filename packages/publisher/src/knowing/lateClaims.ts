@@ -14,7 +14,7 @@ export function openLateClaims(deps: { readonly now: () => number }): LateClaims
     ready: async () => {
       if (claims) return;
       const file = await import('./claims.ts').catch(() => null);
-      claims ??= file && file.openClaims(deps);
+      claims ??= file?.openClaims(deps) ?? null;
     },
     worth: (userAgent, whence) => claims?.worth(userAgent, whence) ?? 'unknown',
     learn: (addresses) => claims?.learn(addresses),

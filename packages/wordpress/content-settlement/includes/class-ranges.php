@@ -26,10 +26,12 @@ final class Ranges {
 		foreach ( $ranges as $range ) {
 			$parts   = explode( '/', (string) $range, 2 );
 			$network = self::bytes( trim( $parts[0] ) );
-			if ( '' === $network || strlen( $network ) !== strlen( $bytes ) ) {
+			$width   = 8 * strlen( $bytes );
+			$length  = $parts[1] ?? (string) $width;
+			if ( '' === $network || strlen( $network ) !== strlen( $bytes ) || 1 !== preg_match( '~^\d{1,3}$~D', $length ) || (int) $length > $width ) {
 				continue;
 			}
-			$bits = isset( $parts[1] ) ? (int) $parts[1] : 8 * strlen( $bytes );
+			$bits = (int) $length;
 			$full = intdiv( $bits, 8 );
 			$mask = chr( 0xff << ( 8 - $bits % 8 ) & 0xff );
 			if ( 0 === strncmp( $network, $bytes, $full ) && ( 0 === $bits % 8 || ( $network[ $full ] & $mask ) === ( $bytes[ $full ] & $mask ) ) ) {
