@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, test } from 'vitest';
-import { createRanges, digitsOf } from '../../../packages/publisher/src/core/ranges.ts';
+import { createRanges, digitsOf, isPublic } from '../../../packages/publisher/src/core/ranges.ts';
 import { createWhence } from '../../../packages/publisher/src/core/whence.ts';
 import { contentSettlement } from '../../../packages/publisher/src/express.ts';
 import { openClaims } from '../../../packages/publisher/src/knowing/claims.ts';
@@ -158,6 +158,51 @@ test('ranges hold their ends and nothing beside, one inside another too; texts t
   for (const text of ['', '1.2.3', '1.2.3.4/33', '::/129', '1.2.3.4/x', 'a.example'])
     expect(() => createRanges([text])).toThrow(TypeError);
   expect(() => createWhence(['10.0.0.0/8', 'proxy.example'])).toThrow(/proxy\.example is no range/);
+});
+
+test('an address is read in every way it is written, IPv4 inside IPv6 as IPv4, and as nothing else', () => {
+  const same = [
+    '2001:db8::1',
+    '2001:DB8:0:0:0:0:0:1',
+    '[2001:db8::1]',
+    '[2001:db8::0001]:443',
+    '2001:db8::1%eth0',
+    '2001:db8::0.0.0.1',
+  ];
+  expect(new Set(same.map(digitsOf))).toEqual(new Set(['20010db8000000000000000000000001']));
+  const four = ['8.8.4.4', '8.8.4.4:80', '::ffff:8.8.4.4', '::FFFF:808:404', '[::ffff:8.8.4.4]:80'];
+  expect(new Set(four.map(digitsOf))).toEqual(new Set(['08080404']));
+  const none = [
+    '',
+    '8.8.4',
+    '8.8.4.256',
+    '08.8.4.4',
+    '8.8.4.4.',
+    '0x8.8.4.4',
+    '8.8.4.4 ',
+    '1:2',
+    ':::',
+    '1::2::3',
+    '2001:db8::1/64',
+    ']',
+    '::1]/x',
+  ];
+  expect(none.map(digitsOf)).toEqual(none.map(() => null));
+  expect(['8.8.4.4', '2a00:1450::1', '::ffff:8.8.4.4'].every(isPublic)).toBe(true);
+  const special = [
+    '10.1.1.1',
+    '::ffff:10.1.1.1',
+    '127.0.0.1',
+    '100.64.0.1',
+    '169.254.1.1',
+    '224.0.0.1',
+    '::1',
+    '::',
+    'fe80::1',
+    'fd00::1',
+    '2001:db8::1',
+  ];
+  expect(special.some(isPublic)).toBe(false);
 });
 
 test('a gate learns lists with its settings, once, and then asks for newer ones alone', async () => {
