@@ -69,6 +69,8 @@ function spanOf(text: string): Span | null {
   const [address = '', bits, more] = text.split('/');
   const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
   if (more !== undefined || !(isV4 || (/^[0-9a-f:]+$/i.test(address) && ipaddr.IPv6.isValid(address)))) return null;
+  // Gates read IPv4 inside IPv6 as IPv4, which has no such lengths.
+  if (!isV4 && ipaddr.IPv6.parse(address).isIPv4MappedAddress()) return null;
   const width = isV4 ? 32 : 128;
   if (bits !== undefined && !/^\d{1,3}$/.test(bits)) return null;
   const length = bits === undefined ? width : Number(bits);

@@ -1,6 +1,7 @@
 import type { Check, Finding } from '../finding.ts';
 import { ok, problem, unknown, warning } from '../finding.ts';
 import type { Reply } from '../visitor.ts';
+import { UNCHECKED_SEARCH } from '../visitor.ts';
 import { noPage } from './offer.ts';
 
 interface Facts {
@@ -13,8 +14,6 @@ interface Facts {
   readonly isGoogleFree: boolean;
 }
 
-const UNCHECKED = 'Mozilla/5.0 (compatible; MojeekBot/0.11; +https://www.mojeek.com/bot.html)';
-
 /** Do people and search engines read as before? */
 export const readersCheck: Check<Facts> = {
   id: 'readers',
@@ -25,7 +24,7 @@ export const readersCheck: Check<Facts> = {
     const person = await world.asPerson(page);
     const googlebot = await world.visit(page, { as: 'googlebot' });
     const isRefused = googlebot.came && googlebot.status === 402;
-    const unchecked = isRefused ? await world.visit(page, { as: 'agent', headers: { 'user-agent': UNCHECKED } }) : null;
+    const unchecked = isRefused ? await world.visit(page, { as: 'agent', headers: { 'user-agent': UNCHECKED_SEARCH } }) : null;
     return { page, person, googlebot, unchecked, isGoogleFree };
   },
   judge: ({ page, person, googlebot, unchecked = null, isGoogleFree }) => {
