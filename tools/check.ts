@@ -10,6 +10,7 @@ import { checkTypeOnlyBridge } from './check/layers.ts';
 import { checkMutants } from './check/mutants.ts';
 import { checkStatements, STATEMENTS } from './check/statements.ts';
 import { runTool } from './check/tool.ts';
+import { checkWrites } from './check/writes.ts';
 
 /** One step; it returns what is wrong, or nothing. */
 interface Step {
@@ -43,6 +44,7 @@ const STEPS: readonly Step[] = [
         '--no-config-hints',
       ]),
   },
+  { name: 'rows that are written have columns alone', run: async () => checkWrites() },
   { name: 'generated documents', run: checkGenerated },
   { name: 'environment names', run: checkEnvironmentNames },
   { name: 'mutants find their lines', run: checkMutants },

@@ -3,7 +3,7 @@ import { unzipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audited, openVisitor, settled } from '../support/browser.ts';
-import { changed, figuresOf, usdc, whole } from '../support/consoleFigures.ts';
+import { changed, figuresOf, payments, usdc, whole } from '../support/consoleFigures.ts';
 import type { ConsoleSite } from '../support/consoleSite.ts';
 import { HOSTILE } from '../support/consoleSite.ts';
 import type { ConsoleWindow } from '../support/consoleWindow.ts';
@@ -215,7 +215,7 @@ test('what waits, how long sales take, and how each figure changed is what the r
       expect(await shown.change(label), `${said} ${label}`).toBe(changed(now[name], before[name]));
     }
     expect(await shown.note('Missed'), said).toMatch(new RegExp(`${whole(now.denied)} refused$`));
-    expect(await shown.note('Failed'), said).toMatch(new RegExp(`${whole(now.paymentFailed)} payments$`));
+    expect(await shown.note('Failed'), said).toMatch(new RegExp(`(^| )${payments(now.paymentFailed)}$`));
     expect(await shown.note('Earned'), said).toMatch(new RegExp(`${whole(now.events)} sales?$`));
     const [waiting] = await sql(
       `select count(*) as payments, coalesce(sum(amount_micro), 0) as micro from payment p left join settlement_batch b using (batch_id)
@@ -224,7 +224,7 @@ test('what waits, how long sales take, and how each figure changed is what the r
       window,
     );
     expect(await figure('Waiting for the chain'), said).toBe(usdc(waiting?.['micro'] ?? 0));
-    expect(await shown.note('Waiting for the chain'), said).toBe(`${whole(Number(waiting?.['payments']))} payments`);
+    expect(await shown.note('Waiting for the chain'), said).toBe(payments(Number(waiting?.['payments'])));
     const [took] = await sql(
       `select percentile_disc(0.5) within group (order by ms) as p50, percentile_disc(0.95) within group (order by ms) as p95
        from (select (extract(epoch from coalesce(settled_at, decided_at) - accepted_at) * 1000)::bigint as ms

@@ -117,7 +117,7 @@ test('on a phone Esc closes the menu, rows are cards with all their figures, and
   await page.getByRole('button', { name: 'Menu' }).press('Enter');
   await page.locator('.side').waitFor();
   await page.keyboard.press('Escape');
-  expect(await page.locator('.side').isVisible()).toBe(false);
+  await page.locator('.side').waitFor({ state: 'hidden' });
   expect(await focused()).toBe('Menu');
   await page.setViewportSize({ width: 1280, height: 900 });
 });

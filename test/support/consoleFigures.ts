@@ -10,6 +10,8 @@ export function usdc(micro: number | string): string {
 
 /** A count as the console says it without loss. */
 export const whole = (n: number): string => n.toLocaleString('en-US');
+/** `1 payment`, `1,200 payments`. */
+export const payments = (n: number): string => `${whole(n)} payment${n === 1 ? '' : 's'}`;
 
 /** How a figure changed, as it stands beside it; null where there was nothing before. */
 export const changed = (now: number, before: number): string | null => difference(now, before)?.text ?? null;
