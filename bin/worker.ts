@@ -3,6 +3,7 @@ import type { Context as ActivityContext } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { ActivityInterceptors, WorkerOptions } from '@temporalio/worker';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createAddressActivities } from '../activities/addresses.ts';
 import { createAnomalyActivities } from '../activities/anomalies.ts';
 import { createHostActivities } from '../activities/hosts.ts';
 import { createLicenceActivities } from '../activities/licences.ts';
@@ -17,6 +18,7 @@ import { listen } from '../db/listen.ts';
 import { scheduleAnomalySweep } from '../modules/anomalies/use/schedule.ts';
 import { ALERT_LIMITS } from '../modules/budgets/use/sendAlerts.ts';
 import { ensureObservationPartitions } from '../modules/gate/store/observations.ts';
+import { scheduleAddressRefresh } from '../modules/gate/use/schedule.ts';
 import { scheduleHostSweep } from '../modules/hosts/use/schedule.ts';
 import { ensureMessageWorkflow } from '../modules/mail/use/start.ts';
 import { keepGauges } from '../modules/operations/use/gauges.ts';
@@ -122,6 +124,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
         ...createLicenceActivities(settlement),
         ...createHostActivities({ ...createHostDeps(config, database, outbound, log), metrics }),
         ...createReconcileActivities(settlement),
+        ...createAddressActivities({ database, outbound, clock: Date.now, warn }),
         ...createAnomalyActivities({ database, clock: Date.now, warn }),
         ...createMessageActivities({ ...sending, mailer, limits: ALERT_LIMITS }),
         ...createWebhookActivities({
@@ -147,8 +150,7 @@ async function main(config: WorkerConfig, log: Log): Promise<void> {
   endGauges?.();
   await Promise.all([listener.close(), flights.close()]);
   await Promise.all([mailer?.close(), outbound.close(), chatOutbound.close()]);
-  await clientConnection.close();
-  await database.close();
+  await Promise.all([clientConnection.close(), database.close()]);
   await telemetry.close();
 }
 
@@ -302,6 +304,7 @@ async function startStanding(client: Client, config: WorkerConfig, networks: rea
   await scheduleWindowClosing(client, { taskQueue, windowMs: config.eventWindowMs });
   await scheduleAnomalySweep(client, { taskQueue, intervalMs: ANOMALY_INTERVAL_MS });
   await scheduleRollupCheck(client, taskQueue);
+  await scheduleAddressRefresh(client, taskQueue);
   await scheduleHostSweep(client, taskQueue);
   await ensureDispatchers(client, { shards: WEBHOOK_SHARDS, taskQueue });
   await ensureMessageWorkflow(client, taskQueue);

@@ -4,6 +4,7 @@ export { closeEventWindows } from './closeEventWindows.ts';
 export { dispatchWebhooks } from './dispatchWebhooks.ts';
 export { purchaseLicence } from './purchaseLicence.ts';
 export { reconcileChain } from './reconcileChain.ts';
+export { refreshAddresses } from './refreshAddresses.ts';
 export { retryDeliveries } from './retryDeliveries.ts';
 export { sendMessages } from './sendMessages.ts';
 export { settlePayments } from './settlePayments.ts';

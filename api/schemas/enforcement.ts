@@ -4,6 +4,15 @@ import { resource } from './shared.ts';
 /** Query of GET /_svc/enforce-config. */
 export const EnforceConfigQuery = z.object({
   resource: z.exactOptional(resource.meta({ description: 'A page of the site; the manifest then names only its host.' })),
+  addresses: z.exactOptional(
+    z
+      .string()
+      .regex(/^\d{1,15}$/, 'must be a version of addresses, or 0')
+      .meta({
+        description:
+          'Also the addresses that operators of robots publish; their ranges where they have another version than this. 0: any.',
+      }),
+  ),
 });
 
 const fragments = z.array(z.string()).meta({ description: 'Fragments of User-Agents, lower case.' });
@@ -48,6 +57,19 @@ export const EnforcementConfig = z
     }),
     manifest: Manifest,
     version: z.int(),
+    addresses: z.exactOptional(
+      z
+        .looseObject({
+          version: z.int().meta({ description: 'When a list last changed, epoch milliseconds; 0: none was read yet.' }),
+          checkedAt: z
+            .record(z.string(), z.int())
+            .meta({ description: 'When the operator of each list was last seen to publish it, epoch milliseconds.' }),
+          ranges: z.exactOptional(
+            z.record(z.string(), z.array(z.string())).meta({ description: 'CIDR; left out where the asker has this version.' }),
+          ),
+        })
+        .meta({ id: 'PublishedAddresses', description: 'Addresses of robots, as their operators publish them.' }),
+    ),
   })
   .meta({
     id: 'EnforcementConfig',

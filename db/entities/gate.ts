@@ -2,6 +2,17 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { SourceType } from '../../modules/gate/rules/webbotauth/source.ts';
 import type { CrossingKind } from '../../modules/kernel/terms.ts';
 
+export const AddressList = defineEntity({
+  name: 'AddressList',
+  tableName: 'address_list',
+  properties: {
+    name: p.text().primary(),
+    ranges: p.array().$type<readonly string[]>(),
+    checkedAt: p.datetime(3),
+    changedAt: p.datetime(3),
+  },
+});
+
 export const AgentDirectory = defineEntity({
   name: 'AgentDirectory',
   tableName: 'agent_directory',

@@ -49,6 +49,15 @@ create table agent_name (
 );
 grant select, insert, delete on agent_name to svc_app;
 
+-- Addresses that the operators of robots publish, as each list was last read. Public, and the same for every site. A failure changes nothing.
+create table address_list (
+  name text primary key check (length(name) <= 64),
+  ranges text[] not null check (cardinality(ranges) between 1 and 5000), -- CIDR
+  checked_at timestamptz(3) not null, -- when its operator last published exactly this
+  changed_at timestamptz(3) not null
+);
+grant select, insert, update on address_list to svc_app;
+
 -- ── observations ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 create table observation (

@@ -37,6 +37,7 @@ export const VisitorClassName = builder.enumType('VisitorClass', {
     ai: 'AI agents that a public list names.',
     automation: 'Tools and robots that no list names, and requests without a User-Agent.',
     pretender: 'What says that it is a browser and asks as none does, such as for Markdown.',
+    masquerade: 'What says that it is a robot whose addresses are known, such as Googlebot, and comes from none of them.',
     search: 'Search engines, those of the site’s own list included.',
     preview: 'Previews of links in chats and social networks.',
     ads: 'Crawlers of advertising, which choose and check ads by the text of a page.',

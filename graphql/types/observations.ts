@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { robotClassOf } from '../../modules/gate/rules/visitors.ts';
+import { MASQUERADE, robotClassOf } from '../../modules/gate/rules/visitors.ts';
 import { FAILURE_REASONS } from '../../modules/kernel/errors.ts';
 import { WITHOUT_402 } from '../../modules/kernel/payment/answered.ts';
 import { NO_CREDITS } from '../../modules/pricing/rules/pricing.ts';
@@ -21,6 +21,8 @@ import { ObservationType } from './refs.ts';
 
 type VerdictName = 'served-free' | 'agent-reread' | 'denied' | 'blocked' | 'paid' | 'payment-failed' | 'unservable';
 
+/** Classes that gates find by more than a name. */
+const FOUND = ['pretender', MASQUERADE] as const;
 /** Nothing is observed later than minutes from now; days to come need not be opened. */
 const AHEAD_MS = 86_400_000;
 
@@ -55,13 +57,21 @@ ObservationType.implement({
     visitorClass: t.field({
       type: VisitorClassName,
       nullable: true,
-      description: 'The class of the agent by the name it gives itself; null: the gate took it for a person.',
-      resolve: ({ classifiedAs, agentUa, agent }) => (classifiedAs === 'human' ? null : robotClassOf(agentUa ?? agent)),
+      description:
+        'The class of the agent by the name it gives itself, or what the gate found it to be; null: the gate took it for a person.',
+      resolve: ({ classifiedAs, classifyReason, agentUa, agent }) => {
+        if (classifiedAs === 'human') return null;
+        return FOUND.find((one) => one === classifyReason) ?? robotClassOf(agentUa ?? agent);
+      },
     }),
     classifyReason: t.exposeString('classifyReason', { nullable: true, description: 'Why the gate took it for that.' }),
     verified: t.exposeBoolean('verified', { nullable: true, description: 'True when a signature of the agent verified.' }),
     verifiedAgent: t.exposeString('verifiedAgent', { nullable: true, description: 'Whose signature it was.' }),
-    sigInvalid: t.exposeBoolean('sigInvalid', { nullable: true, description: 'True when a signature was presented and failed.' }),
+    sigInvalid: t.exposeBoolean('sigInvalid', {
+      nullable: true,
+      description:
+        'True when it is not who it says: a signature failed or, where `classifyReason` is `masquerade`, it came from none of the addresses of the robot that it names.',
+    }),
     amountMicro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
     micro: t.field({
       type: 'Micro',
@@ -110,7 +120,8 @@ const ObservationFilter = builder.inputType('ObservationFilter', {
     }),
     verified: t.boolean({ description: 'With, or without, a signature that verified.' }),
     sigInvalid: t.boolean({
-      description: 'With, or without, a signature that failed: an agent that sends one impersonates another.',
+      description:
+        'With, or without, a signature that failed or an address that is not of the robot named: such an agent impersonates another.',
     }),
     reason: t.string({
       description: `With this reason, in either case: one of ${REASONS.join(', ')}.`,

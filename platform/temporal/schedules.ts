@@ -29,6 +29,7 @@ const SCHEDULED = {
   sweepAnomalies: 'SKIPPED',
   sweepHosts: 'SKIPPED',
   checkRollups: 'SKIPPED',
+  refreshAddresses: 'SKIPPED',
 } as const;
 
 /**

@@ -41,7 +41,7 @@ const keyOf = (tenantId: string, prefix: 'svc_live_' | 'svc_test_' = 'svc_live_'
 
 /** The gate of a site. */
 function gateOf({ host, key }: Pick<TestSite, 'host' | 'key'>, origin?: string) {
-  const options = { serviceUrl: service.baseUrl, apiKey: key, origin: origin ?? `https://${host}` };
+  const options = { serviceUrl: service.baseUrl, apiKey: key, origin: origin ?? `https://${host}`, trustedProxies: [] };
   return contentSettlement({ ...options, log: () => undefined });
 }
 
@@ -105,7 +105,17 @@ describe('doctor', () => {
     expect(marks.filter((mark) => !mark.startsWith('✓'))).toEqual(['? address']); // TLS, which --connect-to leads past
     expect([code, stdout.includes(site.key)]).toEqual([0, false]);
     expect(served.requests.length).toBeLessThan(50);
-    const played = ['facebookexternalhit', 'Mediapartners-Google', 'Feedly', 'UptimeRobot', 'CFNetwork', 'curl'];
+    const played = [
+      'MojeekBot',
+      'Yahoo',
+      'facebookexternalhit',
+      'proximic',
+      'Feedly',
+      'Pingdom',
+      'CFNetwork',
+      'meta-external',
+      'curl',
+    ];
     const others = served.requests.filter(({ userAgent }) => !/GPTBot|Chrome|Googlebot/.test(userAgent));
     expect(others.map(({ userAgent }) => played.find((name) => userAgent.includes(name)))).toEqual(played);
   });
@@ -200,7 +210,7 @@ describe('doctor', () => {
       () =>
         openSite({
           inFront: (request, _response, next) => {
-            if (/UptimeRobot/.test(request.headers['user-agent'] ?? '')) request.headers['user-agent'] = 'curl/8';
+            if (/Pingdom/.test(request.headers['user-agent'] ?? '')) request.headers['user-agent'] = 'curl/8';
             next();
           },
         }),

@@ -417,4 +417,81 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     edits: [{ file: `${src}/selling/markdown.ts`, search: 'second.made > A_SECOND', replace: 'false' }],
     test: { file: 'test/unit/publisher/markdown.test.ts', name: 'two pages a second' },
   },
+  {
+    id: 'gate-believes-names',
+    rule: 15,
+    bug: 'whoever writes Googlebot into one header reads everything free',
+    edits: [
+      {
+        file: `${src}/knowing/readers.ts`,
+        search: "(claims.worth(userAgent, () => whenceOf(request)) === 'false' && lists.masquerade()) || found",
+        replace: 'found',
+      },
+    ],
+    test: { file: 'test/unit/publisher/claims.test.ts', name: 'who calls himself Googlebot and is another' },
+  },
+  {
+    id: 'gate-believes-strangers-headers',
+    rule: 15,
+    bug: 'a false Googlebot that calls past the proxies reads free by writing an address of Google into X-Forwarded-For',
+    edits: [
+      {
+        file: `${src}/core/whence.ts`,
+        search: 'near !== undefined && !isOurs(near)',
+        replace: "near !== undefined && !isOurs(near) && !header('x-forwarded-for')",
+      },
+    ],
+    test: { file: 'test/unit/publisher/claims.test.ts', name: 'who calls himself Googlebot and is another past the proxies' },
+  },
+  {
+    id: 'gate-reads-proxies-from-the-left',
+    rule: 15,
+    bug: 'behind a named proxy, a false Googlebot reads free by what it wrote into X-Forwarded-For before the proxy did',
+    edits: [{ file: `${src}/core/whence.ts`, search: 'of hopsOf(header).reverse()) {', replace: 'of hopsOf(header)) {' }],
+    test: { file: 'test/unit/publisher/claims.test.ts', name: 'who calls himself Googlebot and is another through a proxy' },
+  },
+  {
+    id: 'gate-charges-the-true-robot-in-ipv6',
+    rule: 15,
+    bug: 'on a socket of both families Google is charged, since its IPv4 inside IPv6 is in no list',
+    edits: [
+      {
+        file: `${src}/core/ranges.ts`,
+        search: 'return isMapped ? (bytes?.slice(12) ?? null) : bytes;',
+        replace: 'return bytes;',
+      },
+    ],
+    test: { file: 'test/unit/publisher/claims.test.ts', name: 'who calls himself Googlebot and is Google over IPv4 inside IPv6' },
+  },
+  {
+    id: 'gate-forgets-the-shipped-lists',
+    rule: 15,
+    bug: 'the gate never loads the lists of its release: where the service has none yet, false robots read free',
+    edits: [
+      {
+        file: `${src}/knowing/siteConfig.ts`,
+        search: 'Promise.all([asked, deps.claims?.ready()])',
+        replace: 'Promise.all([asked])',
+      },
+    ],
+    test: { file: 'test/unit/publisher/claims.test.ts', name: 'a gate learns lists with its settings' },
+  },
+  {
+    id: 'address-list-lets-everybody-in',
+    rule: 15,
+    bug: 'one bad list of an operator makes half of the internet Googlebot',
+    edits: [
+      { file: 'platform/addressRanges.ts', search: 'length > width || length < LEAST_BITS[width]', replace: 'length > width' },
+    ],
+    test: { file: 'test/unit/address-ranges.test.ts', name: 'takes no list that has' },
+  },
+  {
+    id: 'address-list-shrinks-at-once',
+    rule: 15,
+    bug: 'a list that lost most of its ranges by mistake makes the true Googlebot pay, and the site falls out of the index',
+    edits: [
+      { file: 'modules/gate/use/addresses.ts', search: 'before && !keepsHalf(before.ranges, said)', replace: 'before && false' },
+    ],
+    test: { file: 'test/integration/addresses.test.ts', name: 'a list that loses more than half' },
+  },
 ];

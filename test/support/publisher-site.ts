@@ -39,7 +39,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-type Options = Omit<PublisherOptions<never>, 'classify' | 'kind'> & {
+type Options = Omit<PublisherOptions<never>, 'classify' | 'kind' | 'address'> & {
   /** By what both servers' requests have. */
   readonly kind?: (request: { readonly url?: string | undefined }) => 'read' | 'citation';
 };

@@ -12,6 +12,7 @@ import { mayCover } from '../../packages/publisher/src/core/scope.ts';
 import { dollars, microOf } from '../../packages/publisher/src/core/usdc.ts';
 import type { AgentLists } from '../../packages/publisher/src/core/who.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
+import { CLAIM_ROWS, GOOGLE, NOW, OF_OTHERS, PAYS, READS } from '../support/claims-rows.ts';
 import { scaled } from '../support/patience.ts';
 import { ROWS } from '../support/publisher-rows.ts';
 import type { Python } from '../support/pythons.ts';
@@ -195,6 +196,83 @@ test.each(PYTHONS.map((python) => [python.version, python] as const))(
     const wanted = JSON.parse(JSON.stringify(nodeSays())) as typeof told;
     for (const name of Object.keys(wanted) as (keyof typeof wanted)[])
       for (const [at, one] of wanted[name].entries()) expect([name, at, told[name][at]]).toEqual([name, at, one]);
+  },
+);
+
+test.each(PYTHONS.map((python) => [python.version, python] as const))(
+  'Python %s: who calls himself Googlebot is believed by where he comes from, as in the package for Node',
+  (_version, python) => {
+    const program = `
+import json, sys
+from content_settlement import Gate, Options
+from content_settlement.claims import Reverse
+from content_settlement.gate import Request
+from content_settlement.whence import Ranges, ip_of
+given = json.load(sys.stdin)
+clock = {"now": given["now"] / 1000}
+asked = []
+class Names:
+    hosts_of = {"5.255.253.1": ["spider.yandex.com"], "198.41.0.4": ["evil.yandex.com"], "203.0.114.9": ["x.yandex.com.evil.example"],
+        "192.0.3.7": ["crawl-192-0-3-7.googlebot.com"]}
+    back = {"spider.yandex.com": ["5.255.253.1"], "evil.yandex.com": ["5.255.253.99"], "crawl-192-0-3-7.googlebot.com": ["192.0.3.7"]}
+    def hosts(self, address):
+        asked.append(address)
+        if address.startswith("203.0.115."):
+            raise OSError("no answer")
+        return self.hosts_of.get(address, [])
+    def addresses(self, host):
+        return self.back.get(host, [])
+def gate_of(proxies):
+    gate = Gate(Options(service_url="http://127.0.0.1:1", api_key="k", now=lambda: clock["now"], log=lambda line: None, trusted_proxies=proxies))
+    gate._claims.reverse = Reverse(lambda: clock["now"], Names())
+    return gate
+def becomes(gate, ua, peer, headers={}):
+    found = gate._reader(Request("GET", "/", "/", {**headers, "user-agent": ua}.get, None, peer=peer), None)
+    return f"{found.who} {found.reason}"
+rows = [becomes(gate_of(proxies), given["google"], peer, headers) for proxies, peer, headers in given["rows"]]
+gate = gate_of([])
+reverse = gate._claims.reverse
+def settled(ua, peer):
+    first = becomes(gate, ua, peer)
+    reverse.settled()
+    return [first, becomes(gate, ua, peer)]
+by_name = [settled(given["yandex"], peer) for peer in ("5.255.253.1", "198.41.0.4", "203.0.114.9", "203.0.115.1")]
+clock["now"] += 2
+corrected = [settled(given["google"], peer) for peer in ("192.0.3.7", "198.41.0.4")]
+clock["now"] += 2
+gate._claims.learn({"version": 2, "checkedAt": {"google-googlebot": clock["now"] * 1000, "google-special": clock["now"] * 1000}, "ranges": {"google-googlebot": ["198.41.0.4"]}})
+learnt = [becomes(gate, given["google"], peer) for peer in ("198.41.0.4", "66.249.66.1")]
+errors = 0
+for text in ("", "1.2.3", "1.2.3.4/33", "::/129", "1.2.3.4/x", "a.example"):
+    try:
+        Ranges([text])
+    except ValueError:
+        errors += 1
+ranges = Ranges(["10.0.0.0/9", "10.1.0.0/24", "10.200.0.7", "2001:db8::/33"])
+held = [ip_of(one) in ranges for one in ("10.0.0.0", "10.1.1.0", "10.127.255.255", "10.200.0.7", "2001:db8:7fff::1", "9.255.255.255", "10.128.0.0", "10.200.0.8", "2001:db8:8000::")]
+print(json.dumps([rows, by_name, corrected, learnt, errors, held]))
+`;
+    const rows = CLAIM_ROWS.map(([, proxies = null, peer = null, headers]) => [proxies, peer, headers]);
+    const yandex = 'Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)';
+    const [told, byName, corrected, learnt, errors, held] = askPython(python, program, {
+      rows,
+      google: GOOGLE,
+      yandex,
+      now: NOW,
+    }) as [string[], string[][], string[][], string[], number, boolean[]];
+    expect(told.map((one, at) => [CLAIM_ROWS[at]?.[0], one])).toEqual(CLAIM_ROWS.map(([who, , , , becomes]) => [who, becomes]));
+    expect(byName).toEqual([
+      [READS, READS],
+      [READS, PAYS],
+      [READS, PAYS],
+      [READS, READS],
+    ]);
+    expect(corrected).toEqual([
+      [PAYS, READS],
+      [PAYS, PAYS],
+    ]);
+    expect([OF_OTHERS, learnt]).toEqual(['198.41.0.4', [READS, PAYS]]);
+    expect([errors, held.map(Number).join('')]).toEqual([6, '111110000']);
   },
 );
 

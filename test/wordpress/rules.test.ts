@@ -18,6 +18,7 @@ import { slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import { nextOf } from '../../packages/publisher/src/shapes.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
+import { CLAIM_ROWS, GOOGLE, NOW, OF_GOOGLE, OF_OTHERS, PAYS } from '../support/claims-rows.ts';
 import { ACCEPTS, FORMS } from '../support/forms.ts';
 import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
 import { scaled } from '../support/patience.ts';
@@ -434,4 +435,52 @@ test('what the service says to do about a refusal is handed on, and what is none
   const shown = bodies.map((body) => call([['Service_Client', 'next_of', [`json:${JSON.stringify(body)}`]]])[0]);
   expect(shown).toEqual(bodies.map((body) => nextOf(body) ?? null));
   expect(shown).toEqual([fund, null, null, null, null]);
+});
+
+/** What names are worth to the plugin, each with the addresses that its request may come from. */
+function worthOf(
+  rows: readonly (readonly [userAgent: string, addresses: readonly string[]])[],
+  told = {},
+  known = {},
+  now = NOW,
+) {
+  const seconds = Math.floor(now / 1_000);
+  return call(rows.map(([userAgent, from]) => ['Claims', 'judge', [userAgent, from, told, seconds, known]])) as [
+    string,
+    object,
+  ][];
+}
+
+test('who calls himself Googlebot is told by where he comes from as the JavaScript package tells it', () => {
+  const whence = call(
+    CLAIM_ROWS.map(([, proxies = null, peer = '', headers]) => ['Whence', 'read', [proxies, peer, headers]]),
+  ) as string[][];
+  const worth = worthOf(whence.map((addresses) => [GOOGLE, addresses]));
+  expect(worth.map(([found], at) => [CLAIM_ROWS[at]?.[0], found === 'false'])).toEqual(
+    CLAIM_ROWS.map(([who, , , , becomes]) => [who, becomes === PAYS]),
+  );
+});
+
+test('a list of robots’ addresses that is old, malformed, empty or the service’s own decides as in the JavaScript package, and name servers correct it', () => {
+  const ask = (rows: Parameters<typeof worthOf>[0], ...rest: readonly object[]) => worthOf(rows, ...rest).map(([found]) => found);
+  const both: Parameters<typeof worthOf>[0] = [
+    [GOOGLE, [OF_GOOGLE]],
+    [GOOGLE, [OF_OTHERS]],
+  ];
+  expect(worthOf(both, {}, {}, NOW + 2 * 86_400_000).map(([found]) => found)).toEqual(['genuine', 'unknown']);
+  const checked_at = { 'google-googlebot': Math.floor(NOW / 1_000), 'google-special': Math.floor(NOW / 1_000) };
+  const own = (ranges: readonly unknown[]) => ({ version: '2', checked_at, ranges: { 'google-googlebot': ranges } });
+  expect(ask(both, own([`${OF_OTHERS}/32`]))).toEqual(['false', 'genuine']);
+  const broken = ['', '/', '198.41.0.4/x', '198.41.0.4/-1', '198.41.0.4/33', '198.41.0/8', 'everybody', '::/0'];
+  expect(ask(both, own(broken))).toEqual(['false', 'false']);
+  expect(ask(both, own([]))).toEqual(['false', 'false']);
+  expect(ask(both, { checked_at: {}, ranges: {} })).toEqual(['genuine', 'false']);
+  const [wanted = ''] = Object.keys(worthOf([[GOOGLE, [OF_OTHERS]]])[0]?.[1] ?? {});
+  expect(ask([[GOOGLE, [OF_OTHERS]]], {}, { [wanted]: [true, 1e12] })).toEqual(['genuine']);
+  expect(ask([[GOOGLE, [OF_OTHERS]]], {}, { [wanted]: [null, 1e12] })).toEqual(['false']);
+});
+
+test('a proxy that was named wrongly is nobody’s: what strangers write into its header is not believed', () => {
+  const wrong = ['10.0.0.0/x', '0.0.0.0/-1', '198.41.0.0/99', 'proxy.example'];
+  expect(call([['Whence', 'read', [wrong, OF_OTHERS, { 'x-forwarded-for': OF_GOOGLE }]]])).toEqual([[OF_OTHERS]]);
 });

@@ -5,7 +5,7 @@ import { EnforceConfigQuery, EnforcementConfig } from '../../schemas/enforcement
 import { parseWith } from '../../schemas/parse.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 
-/** GET /_svc/enforce-config: what the gate decides by; the same bytes and ETag until somebody edits the tenant. */
+/** GET /_svc/enforce-config: what the gate decides by; the same bytes and ETag until somebody edits the tenant, or addresses of robots that were asked for were read again. */
 export const enforceConfigRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/enforce-config',
@@ -23,8 +23,8 @@ export const enforceConfigRoute: KeyRoute = {
     },
   },
   handle: async ({ deps, caller, query, header }) => {
-    const { resource } = parseWith(EnforceConfigQuery, Object.fromEntries(query), 'invalid_parameter');
-    const config = await enforcementConfig(deps, caller, resource);
+    const asked = parseWith(EnforceConfigQuery, Object.fromEntries(query), 'invalid_parameter');
+    const config = await enforcementConfig(deps, caller, asked);
     return answerTagged(header, JSON.stringify(config), 'private, max-age=300');
   },
 };

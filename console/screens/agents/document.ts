@@ -21,7 +21,7 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
       totals { paid unanswered blocked earnedMicro unansweredMicro ifPaidMicro ifDeniedMicro ifBlockedMicro }
     }
     observations(filter: $seen, first: 12) {
-      nodes { observationId at agent agentUa slug title host verdict verified verifiedAgent sigInvalid reason micro }
+      nodes { observationId at agent agentUa slug title host verdict verified verifiedAgent sigInvalid classifyReason reason micro }
     }
   }
 }`;
@@ -83,7 +83,9 @@ export interface Observation {
   readonly verdict: string;
   readonly verified: boolean | null;
   readonly verifiedAgent: string | null;
+  /** Not who it says: by its signature, or by its address where `classifyReason` is `masquerade`. */
   readonly sigInvalid: boolean | null;
+  readonly classifyReason: string | null;
   readonly reason: string | null;
   readonly micro: string | null;
 }

@@ -30,7 +30,7 @@ const ORDERS = [
 
 type Answer = { readonly tenant: Site | null };
 
-/** Who reads, who pays, who is refused, and whose signature is false. */
+/** Who reads, who pays, who is refused, and who is not who he says. */
 export function Agents(): View {
   const { query } = useRoute();
   const at = useWindow();
@@ -59,8 +59,8 @@ export function Agents(): View {
         ${agent === null ? html`<${WhatIfPanel} answer=${tenant.whatIf ?? null} price=${price} />` : null}
         ${agent === 'other' && agentName === null ? html`<${OtherNames} />` : null}
         <${Panel} flush title=${agent === null ? 'Spoofed requests' : 'Newest requests'}
-          about=${agent === null ? 'Requests whose signature did not verify: somebody used another agent’s name.' : undefined}>
-          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'No request in this window had a false signature.' : 'No request in this window.'} />
+          about=${agent === null ? 'Requests whose signature did not verify, or that came from an address which is not the robot’s: somebody used its name.' : undefined}>
+          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'Nobody in this window said he was somebody else.' : 'No request in this window.'} />
         <//>
       </div>`}
     <//>`;

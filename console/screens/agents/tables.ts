@@ -106,9 +106,12 @@ const SEEN: readonly Column<Observation>[] = [
     cell: ({ agentUa }) => html`<span class="muted cut" title=${agentUa}>${agentUa ?? 'none'}</span>`,
   },
   {
-    head: 'Signature',
+    head: 'Proof',
     width: 'late',
-    cell: ({ verified, sigInvalid }) => html`<${Signature} verified=${verified} failed=${sigInvalid === true} />`,
+    cell: ({ verified, sigInvalid, classifyReason }) =>
+      classifyReason === 'masquerade'
+        ? html`<${Badge} tone="bad">False address<//>`
+        : html`<${Signature} verified=${verified} failed=${sigInvalid === true} />`,
   },
   {
     head: 'Outcome',

@@ -8,7 +8,17 @@ export interface Policy {
 }
 
 /** Visitors that are decided about together. */
-export type VisitorClass = 'AI' | 'AUTOMATION' | 'PRETENDER' | 'SEARCH' | 'PREVIEW' | 'ADS' | 'FEED' | 'MONITOR' | 'APP';
+export type VisitorClass =
+  | 'AI'
+  | 'AUTOMATION'
+  | 'PRETENDER'
+  | 'MASQUERADE'
+  | 'SEARCH'
+  | 'PREVIEW'
+  | 'ADS'
+  | 'FEED'
+  | 'MONITOR'
+  | 'APP';
 
 /** What becomes of a class. */
 export type ClassPolicy = 'READ' | 'CHARGE' | 'BLOCK';

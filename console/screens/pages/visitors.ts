@@ -17,6 +17,7 @@ const CLASSES: Readonly<Record<VisitorClass, { readonly name: string; readonly s
   AI: { name: 'AI agents', such: 'GPTBot, ClaudeBot, PerplexityBot and others of a public list' },
   AUTOMATION: { name: 'Other automation', such: 'curl, scripts, robots of no list, and requests without a User-Agent' },
   PRETENDER: { name: 'Tools that pretend', such: 'say they are a browser, and ask for Markdown as none does' },
+  MASQUERADE: { name: 'False robots', such: 'say they are Googlebot, Bingbot or GPTBot, and come from an address of others' },
   SEARCH: { name: 'Search engines', such: 'Googlebot, Bingbot, Search Console, Seznam, Naver' },
   PREVIEW: { name: 'Link previews', such: 'Facebook, X, LinkedIn, Slack, WhatsApp, Mastodon' },
   ADS: { name: 'Advertising', such: 'AdSense, AdsBot, Criteo, brand safety' },
@@ -63,7 +64,7 @@ export function Visitors({ gate, done }: { readonly gate: Gate; readonly done: (
   useEffect(() => {
     if (chosen !== null) void review.start();
   }, [chosen]);
-  return html`<${Panel} flush title="Visitors" about="People always read free. A User-Agent is what a visitor says of itself.">
+  return html`<${Panel} flush title="Visitors" about="People always read free. A User-Agent is what a visitor says of itself; where an operator publishes addresses, they are checked.">
       ${review.outcome()}
       <${Table} label="Classes of visitors" columns=${columnsOf(choose)} rows=${gate.visitorClasses} keyOf=${({ visitorClass }: ClassRule) => visitorClass} />
     <//>

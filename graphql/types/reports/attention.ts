@@ -197,14 +197,14 @@ builder.objectFields(Attention, (t) => ({
   masqueraded: t.field({
     type: [AgentType],
     nullable: true,
-    description: `Agents that others pretended to be since then, by signatures that failed; the ${MAX_PRETENDED} with the most. Scope audit.read.`,
+    description: `Agents that others pretended to be since then, by signatures that failed and addresses that are not theirs; the ${MAX_PRETENDED} with the most. Scope audit.read.`,
     authScopes: { reads: 'audit.read' },
     complexity: REPORT_COST,
     resolve: async ({ masqueraded }) => (await masqueraded()).slice(0, MAX_PRETENDED),
   }),
   masqueradeAttempts: t.int({
     nullable: true,
-    description: 'All requests since then whose presented signature failed. Scope audit.read.',
+    description: 'All requests since then of agents that are not who they say. Scope audit.read.',
     authScopes: { reads: 'audit.read' },
     complexity: REPORT_COST,
     resolve: async ({ masqueraded }) =>

@@ -69,7 +69,9 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
     }),
     paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
-    masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
+    masqueradeAttempts: t.exposeInt('masqueradeAttempts', {
+      description: 'Requests of who is not who he says: a signature failed, or the robot named has other addresses.',
+    }),
     missedMicro: t.field({
       type: 'Micro',
       description: 'What denied and blocked requests would have paid, answered ones too.',
@@ -244,7 +246,9 @@ export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implem
     paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
     servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
-    masqueradeAttempts: t.exposeInt('masqueradeAttempts', { description: 'Requests whose presented signature failed.' }),
+    masqueradeAttempts: t.exposeInt('masqueradeAttempts', {
+      description: 'Requests of who is not who he says: a signature failed, or the robot named has other addresses.',
+    }),
     earnedMicro: t.field({ type: 'Micro', description: 'What they paid.', resolve: ({ earnedMicro }) => earnedMicro }),
     verifiedEarnedMicro: t.field({
       type: 'Micro',

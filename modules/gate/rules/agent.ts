@@ -1,7 +1,7 @@
 import type { ObservedAgent } from '../../kernel/terms.ts';
 import { nameOf } from './agentName.ts';
 import { CRAWLERS, crawlerOf, isKnownCrawler } from './crawlers.ts';
-import { robotOperatorOf } from './visitors.ts';
+import { MASQUERADE, robotOperatorOf } from './visitors.ts';
 
 /** Hosts whose keys agents sign with, each with who runs them; what stands under a host is its operator's as well. */
 const HOSTS: Readonly<Record<string, string>> = {
@@ -71,6 +71,14 @@ export function isOwnProbe({ verdict, agentUa }: { readonly verdict: string; rea
   return (verdict === 'denied' && agentUa.includes(RELAY_BOT)) || (verdict !== 'agent-reread' && agentUa.includes(TEST_BOT));
 }
 
+/**
+ * True of an agent that is not who it says: its signature failed, or its gate saw it come from none of the addresses of the robot that it names.
+ * Kept as `sigInvalid`, which masquerades are counted by.
+ */
+export function isFalse({ sigInvalid, classifyReason }: ObservedAgent): boolean | undefined {
+  return classifyReason === MASQUERADE ? true : sigInvalid;
+}
+
 /** Text that Postgres can store, as jsonb too: neither NUL nor half of a surrogate pair is a character there. */
 function storable(text: string | undefined): string | undefined {
   return text?.toWellFormed().replaceAll('\u0000', '\ufffd');
@@ -81,12 +89,13 @@ export function storedAgent(agent: ObservedAgent, label: string): ObservedAgent 
   const ua = storable(agent.ua);
   const classifyReason = storable(agent.classifyReason);
   const verifiedAgent = storable(agent.verifiedAgent);
+  const sigInvalid = isFalse(agent);
   return {
     label,
     ...(ua === undefined ? {} : { ua }),
     ...(classifyReason === undefined ? {} : { classifyReason }),
     ...(verifiedAgent === undefined ? {} : { verifiedAgent }),
     ...(agent.verified === undefined ? {} : { verified: agent.verified }),
-    ...(agent.sigInvalid === undefined ? {} : { sigInvalid: agent.sigInvalid }),
+    ...(sigInvalid === undefined ? {} : { sigInvalid }),
   };
 }

@@ -9,7 +9,8 @@ export type ClassPolicy = (typeof CLASS_POLICIES)[number];
 
 /**
  * Every class with what holds until an owner decides otherwise: AI agents and automation that nothing names pay, everybody else reads, so that a
- * site is still found, shared, measured and watched. `pretender`: says to be a browser, and asks as none does.
+ * site is still found, shared, measured and watched. `pretender`: says to be a browser, and asks as none does. `masquerade`: says to be a robot whose
+ * addresses are known, and comes from none of them.
  */
 export const DEFAULT_CLASSES = DEFAULTS satisfies Readonly<Record<string, ClassPolicy>>;
 /** A class that an owner decides about. */
@@ -18,6 +19,9 @@ export type VisitorClass = keyof typeof DEFAULT_CLASSES;
 export type ClassPolicies = Readonly<Record<VisitorClass, ClassPolicy>>;
 /** All of them, in the order in which they are shown. */
 export const VISITOR_CLASSES = Object.keys(DEFAULT_CLASSES) as readonly VisitorClass[];
+
+/** The class of whoever says to be a robot and comes from none of its addresses, and the reason that gates give for it. */
+export const MASQUERADE = 'masquerade';
 
 /** Robots by their names; the operator is null where no list says it. */
 const ROBOTS = new Map<string, { readonly visitorClass: VisitorClass; readonly operator: string | null }>([

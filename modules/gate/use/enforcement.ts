@@ -10,6 +10,8 @@ import { issuerOf } from '../../tenants/use/tenants.ts';
 import type { EnforcementSettings } from '../rules/enforcement.ts';
 import { DEFAULT_ENFORCEMENT, normaliseEnforcement } from '../rules/enforcement.ts';
 import { findEnforcement, listHostFacts, replaceEnforcement } from '../store/enforcement.ts';
+import type { PublishedAddresses } from './addresses.ts';
+import { publishedAddresses } from './addresses.ts';
 
 /** The publisher's x402 manifest: how to buy, without a price, a network, an address or a key id. */
 export interface Manifest {
@@ -20,7 +22,7 @@ export interface Manifest {
   readonly license: { readonly issuer: string; readonly jwksUrl: string };
 }
 
-/** Body of GET enforce-config; the same as long as nobody edits the tenant. */
+/** Body of GET enforce-config; the same as long as nobody edits the tenant, and no list of addresses is read again. */
 export interface EnforcementConfig {
   readonly enforcement: EnforcementSettings & {
     readonly articlePrefixes: readonly string[];
@@ -29,16 +31,19 @@ export interface EnforcementConfig {
   };
   readonly manifest: Manifest;
   readonly version: number;
+  /** Where they were asked for: when each list was last read, and what they hold where the asker has another version. */
+  readonly addresses?: PublishedAddresses;
 }
 
 /**
- * What the gate of the caller's site decides by. With a resource, the manifest names that host alone. Throws
+ * What the gate of the caller's site decides by. With a resource, the manifest names that host alone; with the version of its addresses, it has what is
+ * newer of them. Throws
  * invalid_resource (400), resource_not_owned (403), database_unavailable.
  */
 export async function enforcementConfig(
   deps: Pick<PublisherDeps, 'database' | 'baseUrl'>,
   { tenant }: Caller,
-  resource?: string,
+  { resource, addresses }: { readonly resource?: string; readonly addresses?: string } = {},
 ): Promise<EnforcementConfig> {
   const named = resource === undefined ? null : requireResource(resource).host;
   if (named !== null) requireOwned(tenant.hosts, named);
@@ -68,6 +73,7 @@ export async function enforcementConfig(
     },
     manifest,
     version: tenant.version,
+    ...(addresses === undefined ? {} : { addresses: await publishedAddresses(deps, Number(addresses)) }),
   };
 }
 

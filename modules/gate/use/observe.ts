@@ -13,7 +13,7 @@ import { NOBODY } from '../../pricing/rules/compiled.ts';
 import { NO_CREDITS } from '../../pricing/rules/pricing.ts';
 import type { CreditsBook } from '../../quotes/use/credits/book.ts';
 import { presentPricing } from '../../quotes/use/issue.ts';
-import { isOwnProbe, OTHER } from '../rules/agent.ts';
+import { isFalse, isOwnProbe, OTHER } from '../rules/agent.ts';
 import type { ObservationGroup, ObservationRow } from '../store/observations.ts';
 import { insertObservations } from '../store/observations.ts';
 import type { SeenAgent } from './agentLabels.ts';
@@ -168,7 +168,7 @@ function rowOf({ tenant, find, nowMs, pages }: Reading, report: ObservationRepor
     classifyReason: cut(agent.classifyReason),
     verified: agent.verified ?? null,
     verifiedAgent: cut(agent.verifiedAgent),
-    sigInvalid: agent.sigInvalid ?? null,
+    sigInvalid: isFalse(agent) ?? null,
     atMs: Math.min(Math.max(report.at ?? nowMs, nowMs - PAST_MS), nowMs + FUTURE_MS),
   };
   return { agent, row };

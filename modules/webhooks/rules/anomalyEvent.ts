@@ -15,7 +15,7 @@ const LABELS: Readonly<Record<AnomalyMetric, string>> = {
   paid: 'Paid requests',
   payment_failed: 'Failed payments',
   payment_failure_rate: 'Share of payments that failed',
-  masquerade_attempts: 'Requests with a signature that failed',
+  masquerade_attempts: 'Requests of agents that are not who they say',
   missed_micro: 'Missed earnings',
   earned_micro: 'Earnings',
   earned_drop_pct: 'Drop of earnings against the time before',

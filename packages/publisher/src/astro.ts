@@ -11,6 +11,8 @@ interface AstroContext {
   readonly isPrerendered: boolean;
   /** On Workers, Astro's adapter has `env` and `ctx` here. */
   readonly locals: object;
+  /** Of who asks, as Astro's adapter knows it; throws where it does not. */
+  readonly clientAddress?: string;
 }
 /** A middleware of Astro. */
 export type AstroGate = (context: AstroContext, next: (asked?: Request) => Promise<Response>) => Promise<Response>;
@@ -25,7 +27,16 @@ interface Worker {
  * cannot be used.
  */
 export function contentSettlement(options: FetchOptions = {}): AstroGate {
-  const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options));
+  const contexts = new WeakMap<Request, AstroContext>();
+  const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options), {
+    peer: (request) => {
+      try {
+        return contexts.get(request)?.clientAddress;
+      } catch {
+        return undefined;
+      }
+    },
+  });
   return async (context, next) => {
     if (context.isPrerendered) return next();
     const { env, ctx } = (context.locals as { readonly runtime?: Worker }).runtime ?? {};
@@ -33,6 +44,7 @@ export function contentSettlement(options: FetchOptions = {}): AstroGate {
     // `/articles/%2574rio` is the page `trio` here, so it is asked about by that address.
     const { method, headers, signal } = request;
     const seen = new URL(request.url).pathname === url.pathname ? request : new Request(url, { method, headers, signal });
+    contexts.set(seen, context);
     return sell((asked: Request, ..._worker: unknown[]) => {
       if (asked === seen) return next();
       // A request for all of the page is another one than came: Astro has to be told.

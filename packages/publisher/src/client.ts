@@ -87,6 +87,8 @@ export interface EnforceConfig {
   };
   readonly manifest: { readonly resources: readonly string[] };
   readonly version: number;
+  /** The addresses that operators of robots publish, where they were asked for; absent in answers of an older service. */
+  readonly addresses?: unknown;
 }
 
 /** A settled payment. */
@@ -243,8 +245,11 @@ export interface ProofRequest {
 
 /** The calls a publisher makes. */
 export interface Client {
-  /** The site's settings; 304 with a null body when `etag` names what is there. */
-  config(etag?: string): Promise<Result<EnforceConfig | null>>;
+  /**
+   * The site's settings; 304 with a null body when `etag` names what is there. `addresses`: with the addresses that operators of robots publish, those
+   * alone that are newer than this version (0 asks for all).
+   */
+  config(etag?: string, addresses?: number): Promise<Result<EnforceConfig | null>>;
   /** What a page costs, with an offer; 204 with a null body when it is free (`x-svc-free-because` says why). */
   quote(request: QuoteRequest): Promise<Result<Quote | null>>;
   /** Settles a payment. The same payment again gets its first outcome, charged once. */
@@ -323,8 +328,12 @@ export function createClient(options: ClientOptions): Client {
     call({ path, timeoutMs: quoteTimeoutMs, ...(body === undefined ? {} : { body }) });
 
   return {
-    config: (etag) =>
-      call({ path: '/_svc/enforce-config', headers: etag ? { 'if-none-match': etag } : {}, timeoutMs: quoteTimeoutMs }),
+    config: (etag, addresses) =>
+      call({
+        path: `/_svc/enforce-config${addresses === undefined ? '' : `?addresses=${addresses}`}`,
+        headers: etag ? { 'if-none-match': etag } : {},
+        timeoutMs: quoteTimeoutMs,
+      }),
     quote: (request) => ask(`/_svc/quote?${new URLSearchParams({ build: '402', ...request })}`),
     verify: ({ quote, ...rest }) => {
       const { x402: _, ...verbatim } = quote;

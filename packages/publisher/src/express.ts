@@ -74,5 +74,6 @@ function seenOf(request: IncomingMessage & { readonly originalUrl?: string }): S
     const value = request.headers[name];
     return typeof value === 'string' ? value : value?.join(', ');
   };
-  return { method: request.method ?? 'GET', target: request.originalUrl ?? request.url ?? '/', header, original: request };
+  const peer = (): string | undefined => request.socket?.remoteAddress;
+  return { method: request.method ?? 'GET', target: request.originalUrl ?? request.url ?? '/', header, peer, original: request };
 }

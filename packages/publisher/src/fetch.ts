@@ -11,14 +11,18 @@ export type FetchOptions = PublisherOptions<Request> | ((environment: unknown) =
 
 /**
  * Opens the gate in front of a handler. Throws TypeError for options that cannot be used: at once, or at the first request. `routes`: false for a handler
- * that chooses the page by something else than the request it is given, and so cannot make an article in place of its missing Markdown.
+ * that chooses the page by something else than the request it is given, and so cannot make an article in place of its missing Markdown. `peer`: the
+ * address at the other end of the connection, where what is in front of the handler knows it.
  */
-export function contentSettlement(options: FetchOptions = {}, { routes = true }: { readonly routes?: boolean } = {}) {
+export function contentSettlement(
+  options: FetchOptions = {},
+  { routes = true, peer }: { readonly routes?: boolean; readonly peer?: (request: Request) => string | undefined } = {},
+) {
   let gate = typeof options === 'function' ? null : createGate(options);
   return <Rest extends unknown[]>(handler: Handler<Rest>) =>
     async (request: Request, ...rest: Rest): Promise<Response> => {
       gate ??= createGate(typeof options === 'function' ? options(rest[0]) : options);
-      const seen = seenOf(request);
+      const seen = seenOf(request, () => peer?.(request) ?? peerOf(request, rest));
       try {
         if (gate.letsThrough(seen)) return await handler(request, ...rest);
         const { article, ...ruling } = await gate.rule(seen);
@@ -36,4 +40,21 @@ export function contentSettlement(options: FetchOptions = {}, { routes = true }:
 
 interface Context {
   readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+/** What platforms hand over beside a request of whom it came from: Deno's `info`, Bun's `server`, `env` of Hono's server for Node. */
+interface Platform {
+  readonly remoteAddr?: { readonly hostname?: string };
+  readonly requestIP?: (request: Request) => { readonly address?: string } | null;
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+}
+
+/** The address at the other end of the connection. On Workers Cloudflare says it, in a header that nobody else can send there. */
+function peerOf(request: Request, rest: readonly unknown[]): string | undefined {
+  if (globalThis.navigator?.userAgent === 'Cloudflare-Workers') return request.headers.get('cf-connecting-ip') ?? undefined;
+  for (const one of rest as (Platform | null | undefined)[]) {
+    const address = one?.remoteAddr?.hostname ?? one?.requestIP?.(request)?.address ?? one?.incoming?.socket?.remoteAddress;
+    if (typeof address === 'string') return address;
+  }
+  return undefined;
 }

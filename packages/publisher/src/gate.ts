@@ -12,6 +12,7 @@ import type { Caller } from './core/who.ts';
 import type { JudgeDeps, Judgement } from './judge.ts';
 import { judge, pageOf } from './judge.ts';
 import { openAgents } from './knowing/agents.ts';
+import { openLateClaims } from './knowing/lateClaims.ts';
 import { openLicences } from './knowing/licences.ts';
 import type { Page } from './knowing/pages.ts';
 import { openPages } from './knowing/pages.ts';
@@ -151,7 +152,8 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
   const client = createClient({ ...options, onSiteVersion: (version) => config.heard(version) });
   const failures = openFailures(options);
   const deps = { client, now, failures, breaker: new Breaker(now), isTest: options.apiKey.startsWith('svc_test_') };
-  const config = openConfig(deps);
+  const claims = openLateClaims({ now });
+  const config = openConfig({ ...deps, claims });
   const reports = openReports(deps);
   const bodies = options.receipts?.bodies === false ? null : openBodies(deps);
   const teller = openTeller(options, reports);
@@ -172,7 +174,7 @@ function partsOf<Request>(given: PublisherOptions<Request>): Parts<Request> {
     receiptName: options.receipts?.name ?? 'service',
     unservable: ({ page, caller, quote }) => teller.report(page, { verdict: 'unservable', caller, priceMicro: quote.price }),
   });
-  const readers = openReaders(options, failures);
+  const readers = openReaders(options, failures, claims);
   const looks = openLooks(options);
   const rows = { own: options.wellKnown ?? [], everywhere: wellKnownRows({ ...deps, documents: options.documents }) };
   return {

@@ -29,6 +29,14 @@ export interface PublisherOptions<Request = unknown> {
   readonly origin?: string | undefined;
   /** The site's own knowledge of a reader, which wins over User-Agents and lists; undefined leaves it to them. */
   readonly classify?: (request: Request) => 'human' | 'agent' | 'search' | undefined;
+  /**
+   * Proxies in front of the site, as ranges (CIDR): `X-Forwarded-For` is read from them alone, and says whether Googlebot comes from Google. `[]`:
+   * nobody is in front. `SVC_TRUSTED_PROXIES` of the environment, with commas, unless told. Where neither is, whoever writes an address of
+   * Google into such a header is believed.
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** The address of who asks, where the site knows it better than the connection; undefined leaves it to that. */
+  readonly address?: (request: Request) => string | undefined;
   /** `everyone`: people pay, too. Search engines and whom the owner lets in read free all the same. `agents` unless told. */
   readonly charge?: 'agents' | 'everyone';
   /** Hears of everything that went wrong, each time. */
@@ -76,8 +84,10 @@ export function readOptions<Request>(options: PublisherOptions<Request>) {
   if (origin !== undefined && !(URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol))) {
     throw new TypeError("content-settlement: origin must be the site's public address, as https://site.example");
   }
+  const trustedProxies = options.trustedProxies ?? listOf(environment['SVC_TRUSTED_PROXIES']);
   return {
     ...options,
+    trustedProxies,
     serviceUrl,
     apiKey,
     origin: origin === undefined ? undefined : new URL(origin).origin,
@@ -88,4 +98,9 @@ export function readOptions<Request>(options: PublisherOptions<Request>) {
     log: options.log ?? ((line: string) => globalThis.console.warn(line)),
     maxPageBytes: options.maxPageBytes ?? 8 * 1_024 * 1_024,
   } as const;
+}
+
+/** What stands between commas; undefined for a variable that is not set. */
+function listOf(text: string | undefined): readonly string[] | undefined {
+  return text === undefined ? undefined : text.split(',').flatMap((one) => one.trim() || []);
 }

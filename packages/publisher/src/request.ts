@@ -7,6 +7,8 @@ export interface SiteRequest<Original = unknown> {
   readonly target: string;
   /** One header; several of one name are joined by commas. */
   readonly header: (name: string) => string | null | undefined;
+  /** The address at the other end of the connection, where the platform knows it. */
+  readonly peer?: () => string | undefined;
   /** The server's own request, for the site's hooks. */
   readonly original: Original;
 }

@@ -1,5 +1,6 @@
 /** Whether an answer has every member that is used of it: what stands between a site and its service may answer anything with status 200. */
 import type { AgentVerdict, EnforceConfig, NextStep, Quote, Receipt } from './client.ts';
+import type { PublishedAddresses } from './knowing/claims.ts';
 
 /** True for a quote that can be offered and sold by. */
 export function isQuote(body: unknown): body is Quote {
@@ -41,6 +42,18 @@ export function isConfig(body: unknown): body is EnforceConfig {
     isObject(visitorClasses) &&
     (mode === 'prefixes' || (mode === 'site' && isListOf(excludePrefixes, isText) && isListOf(includeExtensions, isText)))
   );
+}
+
+/** Most addresses and ranges of all lists together. */
+const MAX_RANGES = 20_000;
+
+/** The addresses that operators of robots publish, as far as they can be used; null where they cannot. */
+export function addressesOf(body: unknown): PublishedAddresses | null {
+  const { version, checkedAt, ranges = {} } = membersOf(membersOf(body)['addresses']);
+  if (!Number.isSafeInteger(version) || !isObject(checkedAt) || !Object.values(checkedAt).every(Number.isFinite)) return null;
+  if (!isObject(ranges) || !Object.values(ranges).every((list) => isListOf(list, isText))) return null;
+  const count = (Object.values(ranges) as unknown[][]).reduce((sum, list) => sum + list.length, 0);
+  return count > MAX_RANGES ? null : ({ version, checkedAt, ranges } as unknown as PublishedAddresses);
 }
 
 /** True for a receipt: without a licence that fits into a header there is none. */

@@ -8,6 +8,8 @@ interface KitEvent {
   /** The address of the page, also where its data alone is asked for (`/__data.json`). */
   readonly url: URL;
   readonly isDataRequest: boolean;
+  /** Of who asks, as SvelteKit's adapter knows it; throws where it does not. */
+  readonly getClientAddress?: () => string;
   /** On Workers, SvelteKit's adapter has `env` and `ctx` here. */
   readonly platform?: unknown;
 }
@@ -37,7 +39,17 @@ interface Worker {
 export function contentSettlement(options: SvelteKitOptions = {}): SvelteKitGate {
   const isBuilding = typeof options !== 'function' && options.building === true;
   // SvelteKit chose the route by the event's address before it called us.
-  const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options), { routes: false });
+  const events = new WeakMap<Request, KitEvent>();
+  const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options), {
+    routes: false,
+    peer: (request) => {
+      try {
+        return events.get(request)?.getClientAddress?.();
+      } catch {
+        return undefined;
+      }
+    },
+  });
   return async ({ event, resolve }) => {
     if (isBuilding) return resolve(event);
     const { request, url } = event;
@@ -45,6 +57,7 @@ export function contentSettlement(options: SvelteKitOptions = {}): SvelteKitGate
     // The data of a page costs what the page costs, so it is asked about by the page's address.
     const { method, headers, signal } = request;
     const seen = event.isDataRequest ? new Request(url, { method, headers, signal }) : request;
+    events.set(seen, event);
     return sell((asked: Request, ..._worker: unknown[]) => {
       if (asked !== seen) event.request = seen === request ? asked : new Request(request, { headers: asked.headers });
       return resolve(event);

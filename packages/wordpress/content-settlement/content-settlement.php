@@ -50,6 +50,7 @@ Side_Doors::register();
 Credits_Api::register();
 Reports::register();
 Gate_Config::register();
+Claims::register();
 if ( is_admin() ) {
 	Settings_Page::register();
 	Wallet_Field::register();

@@ -9,7 +9,7 @@ if ( ! defined( 'WP_UNINSTALL_PLUGIN' ) ) {
 	exit;
 }
 
-foreach ( array( 'lifecycle', 'settings', 'reports', 'gate-config', 'credits', 'wallet' ) as $part ) {
+foreach ( array( 'lifecycle', 'settings', 'reports', 'gate-config', 'claims', 'credits', 'wallet' ) as $part ) {
 	require_once __DIR__ . "/includes/class-$part.php";
 }
 

@@ -131,6 +131,7 @@ test('block wins over allow, allow over charge, a list over a class, and those w
     AI: 'CHARGE',
     AUTOMATION: 'CHARGE',
     PRETENDER: 'CHARGE',
+    MASQUERADE: 'CHARGE',
     SEARCH: 'READ',
     PREVIEW: 'READ',
     ADS: 'READ',

@@ -306,6 +306,8 @@ judges(readersCheck, [
   ['both read', read, 'ok'],
   ['a person pays', { ...read, person: offer() }, 'problem', /browser gets a 402/],
   ['Googlebot pays', { ...read, googlebot: offer() }, 'problem', /index/],
+  ['its name alone pays', { ...read, googlebot: offer(), unchecked: html(200) }, 'ok', /by name alone pays/],
+  ['all search engines pay', { ...read, googlebot: offer(), unchecked: offer() }, 'problem', /index/],
   ['Googlebot pays because the owner said so', { ...read, googlebot: offer(), isGoogleFree: false }, 'ok', /owner decided/],
   ['a firewall knows the real Googlebot', { ...read, googlebot: reply(403) }, 'warning'],
   ['an error for people', { ...read, person: reply(503) }, 'problem', /503/],
@@ -319,7 +321,7 @@ const lists = { seoAllowlist: ['googlebot'], crawlerPolicy: policy, visitorClass
 const free = html(200);
 const replies = {
   ...{ search: free, preview: free, ads: free, feed: free, monitor: free, app: free },
-  ...{ ai: offer(), automation: offer(), pretender: offer() },
+  ...{ ai: offer(), automation: offer(), pretender: offer(), masquerade: offer() },
 };
 const allGet = (one: Reply) => Object.fromEntries(Object.keys(replies).map((name) => [name, one]));
 judges(visitorsCheck, [
@@ -356,9 +358,21 @@ judges(visitorsCheck, [
     /^Link previews pay at the site; by the owner’s settings they read free \(asked as: facebookexternalhit\)/,
   ],
   ['a gate that frees who pays', { lists, replies: { ...replies, automation: free } }, 'problem', /^Automation .* read free at/],
+  [
+    'a gate that does not see addresses',
+    { lists, replies: { ...replies, masquerade: free } },
+    'unknown',
+    /does not see which address/,
+  ],
+  [
+    'an owner who believes names',
+    { lists: { ...lists, visitorClasses: { masquerade: 'read' } }, replies: { ...replies, masquerade: free } },
+    'ok',
+    /Robots by name alone read free/,
+  ],
   ['a CDN in front hides who asks', { lists, replies: allGet(free) }, 'problem', /^The site treats all visitors alike/],
   ['so that all pay', { lists, replies: allGet(offer()) }, 'problem', /all visitors alike, .*: they pay\./],
-  ['a firewall', { lists, replies: { ...replies, monitor: reply(429) } }, 'unknown', /UptimeRobot gets 429/],
+  ['a firewall', { lists, replies: { ...replies, monitor: reply(429) } }, 'unknown', /Pingdom gets 429/],
   ['silence', { lists, replies: { ...replies, app: silent('timeout') } }, 'unknown', /an app with CFNetwork got no answer/],
   ['no page', { lists, replies: null }, 'unknown', /No page that is for sale is known/],
   ['not asked', { lists: null, replies: null }, 'unknown'],
@@ -371,7 +385,7 @@ test('the doctor says of every known visitor what becomes of it, once', async ()
   expect(
     told
       .flat()
-      .filter((name) => name !== 'browsers that ask for Markdown')
+      .filter((name) => name !== 'browsers that ask for Markdown' && !name.startsWith('from an address'))
       .sort(),
   ).toEqual(KNOWN_VISITORS.map(({ name }) => name).sort());
 });

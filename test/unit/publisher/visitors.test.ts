@@ -41,7 +41,7 @@ test('an owner’s word on a class wins over its default, on a name over its cla
 });
 
 test('who says to be a browser and asks for Markdown, or a robot that reads free and shows a payment, is asked for money', () => {
-  const readers = openReaders({}, { note: () => undefined, counts: () => ({}) });
+  const readers = openReaders({}, { note: () => undefined, counts: () => ({}) }, { worth: () => 'unknown' });
   const chrome = visitors[0]?.userAgent;
   const ask = (headers: Record<string, string | undefined>) =>
     readers({ method: 'GET', target: '/', header: (name) => headers[name], original: undefined }, null);

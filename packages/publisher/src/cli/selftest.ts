@@ -2,7 +2,7 @@
 import { dollars } from '../core/usdc.ts';
 import { isRecord, parseJson, readOffer } from './offer.ts';
 import type { Came, Reply, Visit } from './visitor.ts';
-import { headerBytes, MOST_HEADER_BYTES, SHORTER_HEADERS } from './visitor.ts';
+import { headerBytes, MOST_HEADER_BYTES, SHORTER_HEADERS, UNCHECKED_SEARCH } from './visitor.ts';
 import type { Wallet } from './wallet.ts';
 
 /** One step: what was tried, whether it went as it must, and what was seen. */
@@ -50,7 +50,7 @@ export async function playPurchase(shop: Shop, tell: (step: Step) => void): Prom
   };
   try {
     const seen = await step('person', () => readAs(shop, 'person', 'a person reads the page free'));
-    await step('search', () => readAs(shop, 'googlebot', 'Googlebot reads the page free'));
+    await step('search', () => readAsGoogle(shop));
     const offer = await step('offer', () => findOffer(shop));
     const payment = await step('sign', async () => ({
       says: 'a throwaway wallet signs a payment',
@@ -68,7 +68,17 @@ export async function playPurchase(shop: Shop, tell: (step: Step) => void): Prom
   return steps;
 }
 
-async function readAs({ visit, page }: Shop, as: 'person' | 'googlebot', says: string) {
+/** A gate that knows where this run comes from charges it for the name; then a search engine that goes by its name alone has to read. */
+async function readAsGoogle(shop: Shop) {
+  const { visit, page } = shop;
+  const reply = came(await visit(page, { as: 'googlebot' }));
+  if (reply.status === 200) return { says: 'Googlebot reads the page free', value: null };
+  const other = reply.status === 402 ? await visit(page, { as: 'agent', headers: { 'user-agent': UNCHECKED_SEARCH } }) : reply;
+  if (came(other).status !== 200) fail(`googlebot gets ${reply.status} for ${page}`);
+  return { says: 'search engines read the page free; Googlebot by name alone pays, as this run does', value: null };
+}
+
+async function readAs({ visit, page }: Shop, as: 'person', says: string) {
   const reply = came(await visit(page, { as }));
   if (reply.status !== 200) fail(`${as} gets ${reply.status} for ${page}`);
   return { says, value: reply.body };

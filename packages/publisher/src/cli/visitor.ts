@@ -5,6 +5,9 @@ import type { RequestOptions } from 'node:https';
 import { request as requestHttps } from 'node:https';
 import type { Budget } from './budget.ts';
 
+/** A search engine whose addresses nobody publishes: asked where Googlebot pays, since this run comes from none of Google's. */
+export const UNCHECKED_SEARCH = 'Mozilla/5.0 (compatible; MojeekBot/0.11; +https://www.mojeek.com/bot.html)';
+
 /** Who a request says it is. */
 export type Guise = 'agent' | 'person' | 'googlebot';
 

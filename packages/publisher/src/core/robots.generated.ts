@@ -13,6 +13,7 @@ export const DEFAULTS = {
   ai: 'charge',
   automation: 'charge',
   pretender: 'charge',
+  masquerade: 'charge',
   search: 'read',
   preview: 'read',
   ads: 'read',

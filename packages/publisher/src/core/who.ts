@@ -8,7 +8,7 @@ export type Who = 'person' | 'search' | 'robot' | 'allowed' | 'blocked' | 'agent
 
 /**
  * Classes of visitors that an owner decides about as a whole. `automation` is what no list names, or what names nothing of itself; `pretender`
- * says that it is a browser and asks as no browser does.
+ * says that it is a browser and asks as no browser does; `masquerade` that it is a robot whose addresses are known, and comes from none of them.
  */
 export type VisitorClass = keyof typeof DEFAULTS;
 /** What becomes of a class. */
@@ -24,6 +24,7 @@ export type Reason =
   | 'isbot'
   | 'no_name'
   | 'pretender'
+  | 'masquerade'
   | Exclude<VisitorClass, 'ai' | 'search' | 'automation'>
   | 'site_classifier'
   | 'person'
@@ -56,6 +57,8 @@ export interface Classifier {
   (userAgent: string | undefined): Caller;
   /** What becomes of one who says to be a browser and is none. */
   readonly pretender: () => Caller;
+  /** What becomes of one who says to be a robot and comes from none of its addresses; null where the owner believes names. */
+  readonly masquerade: () => Caller | null;
 }
 
 /** More of a User-Agent than this is not looked at. */
@@ -78,7 +81,11 @@ export function createClassifier(lists: AgentLists | null): Classifier {
     remembered.set(ua, caller);
     return caller;
   };
-  return Object.assign(classifier, { pretender: () => byClass('pretender', 'pretender', lists) });
+  const masquerade = (): Caller | null => {
+    const found = byClass('masquerade', 'masquerade', lists);
+    return found.who === 'robot' ? null : found;
+  };
+  return Object.assign(classifier, { pretender: () => byClass('pretender', 'pretender', lists), masquerade });
 }
 
 function classify(ua: string, lists: AgentLists | null): Caller {

@@ -7,9 +7,10 @@ import type { Breaker } from '../core/breaker.ts';
 import type { Scope } from '../core/page.ts';
 import type { Classifier } from '../core/who.ts';
 import { createClassifier } from '../core/who.ts';
-import { isConfig } from '../shapes.ts';
+import { addressesOf, isConfig } from '../shapes.ts';
 import type { Failures } from '../telling/failures.ts';
 import { factsOf, isAway, isKeyRefused, wordsOf } from '../telling/failures.ts';
+import type { LateClaims } from './lateClaims.ts';
 
 const KEPT_MS = 300_000;
 const RETRY_MS = 10_000;
@@ -49,6 +50,8 @@ export function openConfig(deps: {
   readonly now: () => number;
   readonly breaker: Breaker;
   readonly failures: Failures;
+  /** Learns the addresses that operators of robots publish; none are asked for without. */
+  readonly claims?: Pick<LateClaims, 'learn' | 'ready' | 'version'>;
 }): ConfigStore {
   let config: SiteConfig | null = null;
   let etag: string | undefined;
@@ -58,7 +61,8 @@ export function openConfig(deps: {
   let reading: Promise<void> | null = null;
 
   async function read(): Promise<void> {
-    const answer = await deps.client.config(etag);
+    const asked = deps.client.config(etag, deps.claims && (deps.claims.version() ?? 0));
+    const [answer] = await Promise.all([asked, deps.claims?.ready()]);
     deps.breaker.note(!answer.ok && isAway(answer));
     // "As before" says something only where there is a before.
     const isSame = answer.ok && answer.status === 304 && config !== null;
@@ -67,11 +71,25 @@ export function openConfig(deps: {
     dueAtMs = readAtMs + (isSame || fresh ? KEPT_MS : RETRY_MS);
     if (fresh) [config, version] = [compile(fresh), fresh.version];
     if (fresh && answer.ok) etag = answer.headers.get('etag') ?? undefined;
+    if (fresh) learn(fresh);
     if (isSame || fresh) return;
     const meanwhile = config ? 'the last settings stay in force' : 'everybody reads free';
     const words = answer.ok ? 'the settings are not in a form that this version reads' : wordsOf(answer);
     const what = !answer.ok && isKeyRefused(answer) ? 'key' : 'config';
     deps.failures.note({ what, message: `${words}; ${meanwhile}`, ...(answer.ok ? {} : factsOf(answer)) });
+  }
+  /** Settings are good without the addresses: a list that cannot be read changes nothing. */
+  function learn(body: EnforceConfig): void {
+    const addresses = deps.claims && addressesOf(body);
+    if (!addresses) return;
+    try {
+      deps.claims?.learn(addresses);
+    } catch (error) {
+      deps.failures.note({
+        what: 'config',
+        message: `the addresses of robots cannot be read: ${String(error)}; those known stay`,
+      });
+    }
   }
   const failed = (error: unknown): void => {
     dueAtMs = deps.now() + RETRY_MS;

@@ -29,11 +29,11 @@ export async function follow(
   return withHeaders(made, ruling.headers, made.body);
 }
 
-/** What the gate reads of a request. */
-export function seenOf(request: Request): SiteRequest<Request> {
+/** What the gate reads of a request; `peer` says the address at the other end, where the platform knows it. */
+export function seenOf(request: Request, peer?: () => string | undefined): SiteRequest<Request> {
   const { pathname, search, host } = new URL(request.url);
   const header = (name: string): string | null => request.headers.get(name) ?? (name === 'host' ? host : null);
-  return { method: request.method, target: pathname + search, header, original: request };
+  return { method: request.method, target: pathname + search, header, original: request, ...(peer ? { peer } : {}) };
 }
 
 /** An answer of the gate's own. */

@@ -200,7 +200,8 @@ def _request_of(scope: Scope) -> Request:
     for name, value in scope["headers"]:
         key, text = bytes(name).decode("latin-1").lower(), bytes(value).decode("latin-1")
         fields[key] = f"{fields[key]}, {text}" if key in fields else text
-    return Request(scope["method"], path_of(raw), quote(raw) + (f"?{query}" if query else ""), fields.get, scope)
+    peer = (scope.get("client") or (None,))[0]
+    return Request(scope["method"], path_of(raw), quote(raw) + (f"?{query}" if query else ""), fields.get, scope, peer=peer)
 
 
 def _whole(scope: Scope) -> Scope:

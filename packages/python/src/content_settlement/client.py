@@ -113,9 +113,9 @@ class Client:
         self._authorization = f"Bearer {api_key}"
         self._on_site_version = on_site_version
 
-    def config(self, etag: str | None) -> Answer:
-        """The site's settings; 304 when `etag` names what is there."""
-        return self._call("/_svc/enforce-config", headers={"if-none-match": etag} if etag else {})
+    def config(self, etag: str | None, addresses: int) -> Answer:
+        """The site's settings; 304 when `etag` names what is there. `addresses`: the version of the robots' addresses that are known, 0 for none."""
+        return self._call(f"/_svc/enforce-config?addresses={addresses}", headers={"if-none-match": etag} if etag else {})
 
     def quote(self, **question: str) -> Answer:
         """What a page costs, with an offer; 204 when it is free (`x-svc-free-because` says why)."""

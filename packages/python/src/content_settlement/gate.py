@@ -6,7 +6,7 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 from urllib.parse import urlsplit
 
 from .answers import (
@@ -20,6 +20,7 @@ from .answers import (
     wait_answer,
 )
 from .aside import is_aside
+from .claims import Claims
 from .client import Client
 from .decide import Decision, Facts, decide, decide_unpriced
 from .documents import Documents, HostProof
@@ -30,6 +31,7 @@ from .selling import Look, Looks, Purchase, Sales, UnlessSiteHas
 from .shapes import loads, unbase64
 from .telling import Failures, Reports, quietly
 from .visitors import Caller, Classifier
+from .whence import Ip, create_whence, ip_of
 
 _MAX_PAYMENT_CHARS = 16_384
 # What only an agent sends that wants to pay.
@@ -42,7 +44,7 @@ _WORDS = {"human": "person", "agent": "agent", "search": "search"}
 
 class Request(NamedTuple):
     """A request as the gate reads it. `path` is in plain form (`page.path_of`), `target` as it was sent, `original` the server's own; `inner`: the
-    path without the mount, in plain form, where a client may have said the mount."""
+    path without the mount, in plain form, where a client may have said the mount; `peer`: the address at the other end of the connection."""
 
     method: str
     path: str | None
@@ -50,6 +52,7 @@ class Request(NamedTuple):
     header: Headers
     original: Any
     inner: tuple[str | None, ...] = ()
+    peer: str | None = None
 
 
 class Ruling(NamedTuple):
@@ -68,6 +71,9 @@ class Options:
 
     `origin`: the site's public address; unless told, that host of the site which a request names, else its first.
     `classify`: the site's own verdict on a reader (`human`, `agent`, `search`, or None), by the WSGI environ or ASGI scope.
+    `trusted_proxies`: ranges (CIDR) of the proxies in front of the site; `X-Forwarded-For` is read from them alone, and says whether Googlebot comes
+    from Google. `[]`: nobody is in front. `SVC_TRUSTED_PROXIES` (with commas) unless told. `address`: who asks, by the environ or scope, where the
+    site knows it better than the connection.
     `charge`: `agents`, or `everyone`. `kind`: what is sold (`read` or `citation`). `report`: `agents`, `all` or `none`.
     `on_failure`, `on_decision`: hear of each failure and each decision. `log`: takes a line about a failure, one of a kind in five minutes.
     `max_page_bytes`: of a page that are kept until it is paid. `documents`: False for none, or `{"/llms.txt": True}`.
@@ -77,6 +83,8 @@ class Options:
     api_key: str | None = None
     origin: str | None = None
     classify: Callable[[Any], str | None] | None = None
+    trusted_proxies: Sequence[str] | None = None
+    address: Callable[[Any], str | None] | None = None
     charge: str = "agents"
     kind: Callable[[Any], str] | None = None
     report: str = "agents"
@@ -111,13 +119,17 @@ class Gate:
         origin = urlsplit(options.origin or "")
         if options.origin is not None and (origin.scheme not in ("http", "https") or not origin.hostname):
             raise ValueError("content-settlement: origin must be the site's public address, as https://site.example")
+        proxies = os.environ.get("SVC_TRUSTED_PROXIES")
+        told = [one.strip() for one in proxies.split(",") if one.strip()] if proxies is not None else None
+        self._whence = create_whence(told if options.trusted_proxies is None else options.trusted_proxies)
         self.options = options
         self._origin = None if options.origin is None else f"{origin.scheme}://{origin.netloc}"
         now = options.now
         self.failures = Failures(options.on_failure, options.log)
         self._client = Client(url, key, lambda version: self._config.heard(version))
         breaker = Breaker(now)
-        self._config = ConfigStore(self._client, now, breaker, self.failures)
+        self._claims = Claims(now)
+        self._config = ConfigStore(self._client, now, breaker, self.failures, self._claims)
         self._quotes = Quotes(self._client, now, breaker, self.failures)
         self._licences = Licences(self._client, now, self.failures, key.startswith("svc_test_"))
         self._proofs = Proofs(self._client, now, self.failures)
@@ -203,7 +215,7 @@ class Gate:
         """Who a request comes from: the site's own word first, then its settings and the lists, then what the request itself asks for."""
         own = self._own_word(request)
         classifier = self._before_config if config is None else config.classify
-        found = own or classifier(request.header("user-agent"))
+        found = own or self._by_name(request, classifier)
         if found.who not in ("person", "search", "robot"):
             return found
         if _wants_to_pay(request):
@@ -216,6 +228,27 @@ class Gate:
         if own is None and _MARKDOWN.search(request.header("accept") or ""):
             return classifier.pretender()
         return found._replace(who="agent") if self.options.charge == "everyone" else found
+
+    def _by_name(self, request: Request, classifier: Classifier) -> Caller:
+        """By name alone whoever likes is a robot that reads free."""
+        user_agent = request.header("user-agent")
+        found = classifier(user_agent)
+        if found.who in ("person", "blocked") or user_agent is None:
+            return found
+        is_false = self._claims.worth(user_agent, lambda: self._whence_of(request)) is False
+        return (classifier.masquerade() if is_false else None) or found
+
+    def _whence_of(self, request: Request) -> Sequence[Ip]:
+        """Where a request comes from: the site's own word first."""
+        try:
+            word = None if self.options.address is None else self.options.address(request.original)
+        except Exception as error:
+            self.failures.note("classify", f"an address could not be read: {error}; the reader counts as who he says")
+            return []
+        if word is None:
+            return self._whence(request.peer, request.header)
+        found = ip_of(word)
+        return [] if found is None else [found]
 
     def _own_word(self, request: Request) -> Caller | None:
         if self.options.classify is None:

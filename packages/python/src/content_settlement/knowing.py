@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any, Callable, Mapping, NamedTuple, Protocol
 from urllib.parse import unquote_to_bytes, urlsplit
 
+from .claims import Claims
 from .client import Answer, Client
 from .memory import Breaker, Flights, Lru, Rate
 from .page import Address, may_cover, path_of, resource_of, slug_of
-from .shapes import is_config, is_header_text, is_licence, is_quote, loads, unbase64
+from .shapes import addresses_of, is_config, is_header_text, is_licence, is_quote, loads, unbase64
 from .telling import Failures
 from .visitors import Classifier, category_of
 
@@ -46,8 +47,11 @@ class ConfigStore:
     _LEAST_KEPT = 2.0
     _FIRST_WAIT = 2.0
 
-    def __init__(self, client: Client, now: Callable[[], float], breaker: Breaker, failures: Failures) -> None:
+    def __init__(
+        self, client: Client, now: Callable[[], float], breaker: Breaker, failures: Failures, claims: Claims
+    ) -> None:
         self._client, self._now, self._breaker, self._failures = client, now, breaker, failures
+        self._claims = claims
         self._config: SiteConfig | None = None
         self._etag: str | None = None
         self._read_at = self._due_at = float("-inf")
@@ -79,7 +83,7 @@ class ConfigStore:
 
     def _read(self, done: threading.Event) -> None:
         try:
-            answer = self._client.config(self._etag)
+            answer = self._client.config(self._etag, self._claims.version)
             self._breaker.note(answer.is_away)
             is_same = answer.ok and answer.status == 304 and self._config is not None
             is_fresh = answer.ok and answer.status != 304 and is_config(answer.body)
@@ -89,6 +93,8 @@ class ConfigStore:
                 self._etag = answer.headers.get("etag") if is_fresh else self._etag
                 self._read_at = self._now()
                 self._due_at = self._read_at + (self._KEPT if is_same or is_fresh else self._RETRY)
+            if is_fresh:
+                self._learn(answer.body)
             if not (is_same or is_fresh):
                 meanwhile = "the last settings stay in force" if config is not None else "everybody reads free"
                 words = "the settings are not in a form that this version reads" if answer.ok else answer.words
@@ -101,6 +107,15 @@ class ConfigStore:
             with self._lock:
                 self._reading = None
             done.set()
+
+    def _learn(self, body: Any) -> None:
+        """Settings are good without the addresses: a list that cannot be read changes nothing."""
+        addresses = addresses_of(body)
+        try:
+            if addresses is not None:
+                self._claims.learn(addresses)
+        except ValueError as error:
+            self._failures.note("config", f"the addresses of robots cannot be read: {error}; those known stay")
 
 
 class Page(NamedTuple):

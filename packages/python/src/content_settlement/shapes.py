@@ -61,6 +61,23 @@ def is_config(body: Any) -> bool:
     )
 
 
+# Most addresses and ranges of all lists together.
+_MOST_RANGES = 20_000
+
+
+def addresses_of(body: Any) -> dict[str, Any] | None:
+    """The addresses that operators of robots publish, as far as they can be used; None where they cannot."""
+    found = _members(_members(body).get("addresses"))
+    checked_at, ranges = found.get("checkedAt"), found.get("ranges", {})
+    if not _is_whole(found.get("version")) or not isinstance(checked_at, dict) or not isinstance(ranges, dict):
+        return None
+    if not all(_is_number(one) for one in checked_at.values()):
+        return None
+    if not all(_is_list(one, lambda text: isinstance(text, str)) for one in ranges.values()):
+        return None
+    return found if sum(map(len, ranges.values())) <= _MOST_RANGES else None
+
+
 def is_licence(text: Any) -> bool:
     """True for a text that can be a licence, and fits into a header."""
     return isinstance(text, str) and len(text) <= 4_096 and re.fullmatch(r"[\w-]+\.[\w-]+\.[\w-]+", text, re.ASCII) is not None

@@ -48,6 +48,11 @@ class Classifier:
         """What becomes of one who says to be a browser and is none."""
         return self._by_class("pretender", "pretender")
 
+    def masquerade(self) -> Caller | None:
+        """What becomes of one who says to be a robot and comes from none of its addresses; None where the owner believes names."""
+        found = self._by_class("masquerade", "masquerade")
+        return None if found.who == "robot" else found
+
     def _classify(self, ua: str) -> Caller:
         policy = self._enforcement.get("crawlerPolicy", {})
         for word, caller in (

@@ -173,7 +173,7 @@ def _request_of(environ: Environ) -> Request:
 
     is_told = environ.get("SCRIPT_NAME", "") != "" and any(name in environ for name in _MOUNTS)
     inner = (path_of(environ.get("PATH_INFO", "").encode("latin-1", "replace") or b"/"),) if is_told else ()
-    return Request(environ.get("REQUEST_METHOD", "GET"), path_of(raw), target, header, environ, inner)
+    return Request(environ.get("REQUEST_METHOD", "GET"), path_of(raw), target, header, environ, inner, environ.get("REMOTE_ADDR") or None)
 
 
 def _whole(environ: Environ) -> Environ:

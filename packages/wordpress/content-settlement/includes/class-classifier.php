@@ -25,6 +25,12 @@ final class Classifier {
 		return 'person' === $found[0] && preg_match( '~\btext/(?:x-)?markdown\b~i', $accept ) ? self::by_class( 'pretender', 'pretender', $policy ) : $found;
 	}
 
+	/** What becomes of one who says to be a robot and comes from none of its addresses; null where the owner believes names. */
+	public static function masquerade( array $policy ): ?array {
+		$found = self::by_class( 'masquerade', 'masquerade', $policy );
+		return 'robot' === $found[0] ? null : $found;
+	}
+
 	private static function by_name( string $user_agent, array $policy ): array {
 		$agent = strtolower( $user_agent );
 		foreach ( array( 'block' => 'blocked', 'allow' => 'allowed', 'charge' => 'agent' ) as $list => $who ) {

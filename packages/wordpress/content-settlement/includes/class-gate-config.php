@@ -47,12 +47,15 @@ final class Gate_Config {
 	/** Asks the service now and returns its answer. */
 	public static function refresh(): array {
 		$kept   = self::copy();
-		$answer = Service_Client::get( '/_svc/enforce-config', '' === $kept['etag'] ? array() : array( 'if-none-match' => $kept['etag'] ) );
+		$answer = Service_Client::get( '/_svc/enforce-config?addresses=' . Claims::version(), '' === $kept['etag'] ? array() : array( 'if-none-match' => $kept['etag'] ) );
 		Breaker::note( ! Service_Client::is_away( $answer ) );
 		$kept['tried_at'] = time();
 		if ( 200 === $answer['status'] && isset( $answer['body']->enforcement ) ) {
 			$kept['etag']        = $answer['headers']['etag'] ?? '';
 			$kept['version']     = (int) ( $answer['body']->version ?? 0 );
+			if ( isset( $answer['body']->addresses ) && is_object( $answer['body']->addresses ) ) {
+				Claims::learn( $answer['body']->addresses );
+			}
 			$kept['enforcement'] = json_decode( (string) wp_json_encode( $answer['body']->enforcement ), true );
 		}
 		update_option( self::NAME, $kept );
@@ -62,6 +65,7 @@ final class Gate_Config {
 	/** Forgets the copy: it was that of another service or key. */
 	public static function forget(): void {
 		delete_option( self::NAME );
+		delete_option( Claims::LISTS );
 	}
 
 	/** Article prefixes; the whole site until the service has said. */

@@ -59,7 +59,11 @@ final class Gate {
 		if ( is_user_logged_in() ) {
 			return array( 'person', 'person' );
 		}
-		return Classifier::judge( $visit->user_agent, $policy, $visit->is_paying(), $visit->accept );
+		$found = Classifier::judge( $visit->user_agent, $policy, $visit->is_paying(), $visit->accept );
+		if ( in_array( $found[0], array( 'person', 'blocked' ), true ) || ! Claims::is_false( $visit->user_agent ) ) {
+			return $found;
+		}
+		return Classifier::masquerade( $policy ) ?? $found;
 	}
 
 	private static function on_agent( Visit $visit, string $resource, string $reason ): void {

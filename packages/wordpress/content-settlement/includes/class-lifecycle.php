@@ -11,6 +11,7 @@ final class Lifecycle {
 		}
 		wp_clear_scheduled_hook( Reports::EVENT );
 		wp_clear_scheduled_hook( Gate_Config::EVENT );
+		wp_clear_scheduled_hook( Claims::EVENT );
 	}
 
 	/** Does something on each site of the network. */

@@ -30,6 +30,7 @@ return array(
 		'ai' => 'charge',
 		'automation' => 'charge',
 		'pretender' => 'charge',
+		'masquerade' => 'charge',
 		'search' => 'read',
 		'preview' => 'read',
 		'ads' => 'read',

@@ -1,12 +1,15 @@
 import type { Check, Finding } from '../finding.ts';
 import { ok, problem, unknown, warning } from '../finding.ts';
 import type { Reply } from '../visitor.ts';
+import { UNCHECKED_SEARCH } from '../visitor.ts';
 import { noPage } from './offer.ts';
 
 interface Facts {
   readonly page: string | null;
   readonly person: Reply | null;
   readonly googlebot: Reply | null;
+  /** A search engine whose addresses nobody knows, asked where Googlebot was refused. */
+  readonly unchecked?: Reply | null;
   /** False when the owner took Googlebot off the list of search engines that read free. */
   readonly isGoogleFree: boolean;
 }
@@ -18,12 +21,18 @@ export const readersCheck: Check<Facts> = {
     const page = await world.page();
     if (page === null) return { page, person: null, googlebot: null, isGoogleFree: true };
     const isGoogleFree = (await world.config())?.seoAllowlist.some((fragment) => 'googlebot'.includes(fragment)) ?? true;
-    return { page, person: await world.asPerson(page), googlebot: await world.visit(page, { as: 'googlebot' }), isGoogleFree };
+    const person = await world.asPerson(page);
+    const googlebot = await world.visit(page, { as: 'googlebot' });
+    const isRefused = googlebot.came && googlebot.status === 402;
+    const unchecked = isRefused ? await world.visit(page, { as: 'agent', headers: { 'user-agent': UNCHECKED_SEARCH } }) : null;
+    return { page, person, googlebot, unchecked, isGoogleFree };
   },
-  judge: ({ page, person, googlebot, isGoogleFree }) => {
+  judge: ({ page, person, googlebot, unchecked = null, isGoogleFree }) => {
     if (page === null) return [noPage()];
     const chargesAll = person?.came === true && person.status === 402 && googlebot?.came === true && googlebot.status === 402;
-    return [judgePerson(page, person, chargesAll), judgeGoogle(googlebot, isGoogleFree)];
+    // The one reads free and the other pays: what is missing is the address.
+    const isFalse = unchecked?.came === true && unchecked.status === 200;
+    return [judgePerson(page, person, chargesAll), judgeGoogle(googlebot, isGoogleFree, isFalse)];
   },
 };
 
@@ -47,10 +56,12 @@ function judgePerson(page: string, reply: Reply | null, chargesAll: boolean): Fi
   return problem(`A person gets ${reply.status} for ${page}.`, 'Look into the log of your app.');
 }
 
-function judgeGoogle(reply: Reply | null, isFree: boolean): Finding {
+function judgeGoogle(reply: Reply | null, isFree: boolean, isFalse: boolean): Finding {
   if (!reply?.came) return unknown('Whether Googlebot gets the page is unclear.', 'Run this again when the site answers.');
   if (reply.status === 200) return ok('Googlebot gets the page.');
   if (reply.status === 402 && !isFree) return ok('Googlebot pays, as the owner decided.');
+  if (reply.status === 402 && isFalse)
+    return ok('Googlebot by name alone pays, as this run does; the real one is known by its address.');
   if (reply.status === 402) {
     return problem(
       'Googlebot gets a 402: the page will fall out of its index.',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { CLAIMS } from '../../core/addresses.generated.ts';
 import type { AgentLists, Caller, VisitorClass } from '../../core/who.ts';
 import { createClassifier } from '../../core/who.ts';
 import type { Check, Finding } from '../finding.ts';
@@ -40,13 +41,22 @@ const CLASSES: Readonly<Record<VisitorClass | 'person', string>> = {
   ai: 'AI agents',
   automation: 'Automation that no list names',
   pretender: 'Tools that pretend',
+  masquerade: 'Robots by name alone',
 };
 const ROBOTS = Object.keys(CLASSES).filter((name) => name !== 'person') as VisitorClass[];
 
-/** The visitor that is played for a class: of the first name in the table. A pretender is a browser that asks for Markdown. */
+/** A name that a gate checks by where it comes from, which this run does not. */
+const FALSE_ROBOT = KNOWN_VISITORS.find((one) => one.name === 'Googlebot') as KnownVisitor;
+const isChecked = ({ userAgent }: KnownVisitor): boolean => CLAIMS.some(({ names }) => names.test(userAgent.toLowerCase()));
+
+/**
+ * The visitor that is played for a class: of the first name in the table that nobody can check. A pretender is a browser that asks for Markdown, a
+ * masquerade this run under the name of Googlebot.
+ */
 function playedFor(name: VisitorClass): KnownVisitor {
+  if (name === 'masquerade') return FALSE_ROBOT;
   const wanted = name === 'pretender' ? 'person' : name;
-  const found = KNOWN_VISITORS.find((one) => one.class === wanted) as KnownVisitor;
+  const found = KNOWN_VISITORS.find((one) => one.class === wanted && !isChecked(one)) as KnownVisitor;
   return name === 'pretender' ? { ...found, name: 'A browser that asks for Markdown' } : found;
 }
 
@@ -73,9 +83,15 @@ export const visitorsCheck: Check<Facts> = {
     const classify = createClassifier(lists);
     const fateOf = ({ userAgent }: KnownVisitor): Fate => FATES[classify(userAgent).who];
     const wanted = (name: VisitorClass): Fate =>
-      name === 'pretender' ? FATES[classify.pretender().who] : fateOf(playedFor(name));
+      name === 'pretender'
+        ? FATES[classify.pretender().who]
+        : name === 'masquerade'
+          ? FATES[(classify.masquerade() ?? classify(FALSE_ROBOT.userAgent)).who]
+          : fateOf(playedFor(name));
     const bySettings = (name: VisitorClass | 'person'): Finding[] => {
       if (name === 'pretender') return [ok(`${CLASSES.pretender} ${wanted(name)}: browsers that ask for Markdown.`)];
+      if (name === 'masquerade')
+        return [ok(`${CLASSES.masquerade} ${wanted(name)}: from an address that is not their operator’s.`)];
       const visitors = KNOWN_VISITORS.filter((one) => one.class === name);
       return [...new Set(visitors.map(fateOf))].map((fate) =>
         finding(
@@ -97,9 +113,10 @@ export const visitorsCheck: Check<Facts> = {
 /** Where the site does otherwise than its owner decided, or could not be asked. */
 function contradictions(replies: Replies, wanted: (name: VisitorClass) => Fate): Finding[] {
   const seen = ROBOTS.map((name) => ({ name, fate: seenFate(replies[name]), reply: replies[name] }));
-  const wrong = seen.filter(({ name, fate }) => fate !== null && fate !== wanted(name));
+  const isNear = (name: VisitorClass, fate: Fate | null): boolean => name === 'masquerade' && fate === 'read free';
+  const wrong = seen.filter(({ name, fate }) => fate !== null && fate !== wanted(name) && !isNear(name, fate));
   // A pretender is told by what it asks for, not by its name.
-  const fates = new Set(seen.flatMap(({ name, fate }) => (name === 'pretender' ? [] : fate)));
+  const fates = new Set(seen.flatMap(({ name, fate }) => (name === 'pretender' || name === 'masquerade' ? [] : fate)));
   if (wrong.length > 0 && fates.size === 1)
     return [
       problem(
@@ -111,7 +128,9 @@ function contradictions(replies: Replies, wanted: (name: VisitorClass) => Fate):
   const unasked = seen.flatMap(({ name, fate, reply }) =>
     fate === null ? `${playedFor(name).name} ${reply?.came ? `gets ${reply.status}` : 'got no answer'}` : [],
   );
+  const unseen = seen.some(({ name, fate }) => isNear(name, fate) && fate !== wanted(name));
   return [
+    ...(unseen ? [NEAR] : []),
     ...wrong.map(({ name, fate }) =>
       problem(
         `${CLASSES[name]} ${fate} at the site; by the owner’s settings they ${wanted(name)} (asked as: ${playedFor(name).name}).`,
@@ -128,6 +147,12 @@ function contradictions(replies: Replies, wanted: (name: VisitorClass) => Fate):
         ]),
   ];
 }
+
+/** The gate does not know where this run comes from, or took it for Google. */
+const NEAR = unknown(
+  'This run reads free under the name of Googlebot: the gate does not see which address it comes from.',
+  'Name the proxies in front of the site (`trustedProxies`, `[]` for none), and run this from another machine than the site’s.',
+);
 
 /** What a reply means to a visitor; null where it says nothing of that. */
 function seenFate(reply: Reply | undefined): Fate | null {
