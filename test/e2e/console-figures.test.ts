@@ -586,14 +586,9 @@ test('payments of an author are listed as theirs alone, and a head orders earnin
   await page.getByRole('link', { name: 'Sales', exact: true }).press('Enter');
   await page.locator('th[aria-sort="descending"]', { hasText: 'Sales' }).waitFor();
   await settled(page);
-  const sales = (await page.locator('tbody td[data-head="Sales"] .sr, tbody td[data-head="Sales"] > .exact:not([title])').allTextContents()).map(
-    (text) => Number(text.replaceAll(/\D/g, '')),
-  );
+  const sales = (
+    await page.locator('tbody td[data-head="Sales"] .sr, tbody td[data-head="Sales"] > .exact:not([title])').allTextContents()
+  ).map((text) => Number(text.replaceAll(/\D/g, '')));
   expect(sales.length).toBeGreaterThan(1);
   expect(sales).toEqual([...sales].sort((a, b) => b - a));
-});
-  await page.getByText('Payments cannot be filtered by author.').waitFor();
-  expect(await page.locator('tbody tr').count()).toBe(0);
-  await page.getByRole('button', { name: 'Leave it out' }).click();
-  await page.locator('tbody tr').first().waitFor();
 });
