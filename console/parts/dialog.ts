@@ -6,6 +6,7 @@ import { problemOf } from '../core/problem.ts';
 import { ProblemText } from './await.ts';
 import type { ButtonKind } from './button.ts';
 import { Button } from './button.ts';
+import { Icon } from './icon.ts';
 import { Notice } from './panel.ts';
 
 /** What the main button of a dialog does; what it throws is shown, and the dialog stays. */
@@ -70,7 +71,7 @@ export function Dialog({
     onClose();
   };
   return html`<dialog ref=${box} class="dialog" aria-label=${title} onCancel=${cancel}>
-    <header><h2>${title}</h2><${Button} kind="quiet" label="Close" onClick=${onClose}>✕<//></header>
+    <header><h2>${title}</h2><${Button} kind="quiet" label="Close" onClick=${onClose}><${Icon} name="close" /><//></header>
     <form novalidate onSubmit=${run}><div class="body">
       ${children}
       ${problem ? html`<${Notice} tone="bad" title="Nothing was changed"><${ProblemText} problem=${problem} /><//>` : null}

@@ -568,9 +568,27 @@ test('files follow what is shown: the CSV every filter, a PDF of the site or of 
   const statement = page.getByRole('link', { name: 'Statement of author-1' });
   expect(new URL((await statement.getAttribute('href')) ?? '', opened.baseUrl).searchParams.get('author')).toBe('author-1');
 
-  await open('/earnings', { by: 'payments', authorId: 'author-1' });
-  await page.getByText('Payments cannot be filtered by author.').waitFor();
+  await open('/earnings', { by: 'payments', agent: 'gptbot' });
+  await page.getByText('Payments cannot be filtered by agent.').waitFor();
   expect(await page.locator('tbody tr').count()).toBe(0);
   await page.getByRole('button', { name: 'Leave it out' }).click();
   await page.locator('tbody tr').first().waitFor();
+});
+
+test('payments of an author are listed as theirs alone, and a head orders earnings by keyboard', async () => {
+  await open('/earnings', { by: 'payments', window: 'LAST_90_DAYS', authorId: 'author-1' });
+  expect(await page.locator('tbody tr').count()).toBeGreaterThan(0);
+  await open('/earnings', { by: 'payments', window: 'LAST_90_DAYS', authorId: 'nobody-by-that-name' });
+  await page.getByText('No payment in this window.').waitFor();
+
+  await open('/earnings', { by: 'page', window: 'LAST_90_DAYS' });
+  expect(await page.locator('th[aria-sort]').allTextContents()).toEqual(['Earned']);
+  await page.getByRole('link', { name: 'Sales', exact: true }).press('Enter');
+  await page.locator('th[aria-sort="descending"]', { hasText: 'Sales' }).waitFor();
+  await settled(page);
+  const sales = (
+    await page.locator('tbody td[data-head="Sales"] .sr, tbody td[data-head="Sales"] > .exact:not([title])').allTextContents()
+  ).map((text) => Number(text.replaceAll(/\D/g, '')));
+  expect(sales.length).toBeGreaterThan(1);
+  expect(sales).toEqual([...sales].sort((a, b) => b - a));
 });

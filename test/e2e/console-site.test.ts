@@ -133,6 +133,44 @@ test('the crawler policy names the agents it treats otherwise, and is set', asyn
   expect(await audited(page)).toEqual([]);
 });
 
+test('an agent is blocked by one press in the table of agents once its effect was seen, and charged again the same way', async () => {
+  const { page } = visitor;
+  const seen = {
+    resource: `https://${site.host}/articles/solo`,
+    verdict: 'denied',
+    classifiedAs: 'agent',
+    agent: { ua: 'ClaudeBot/1.0' },
+  };
+  expect((await world.api.post('/_svc/observe', site.key, seen)).status).toBe(202);
+  await goTo('/agents');
+  const group = page.getByRole('group', { name: 'What becomes of claudebot', exact: true });
+  const pressed = () => group.locator('[aria-pressed="true"]').allTextContents();
+  const lists = async () => {
+    const config = await world.api.request(`/_svc/enforce-config?resource=https://${site.host}/articles/solo`, { key: site.key });
+    return config.body.enforcement.crawlerPolicy;
+  };
+  const before = await lists();
+  expect(await pressed()).toEqual(['Charge']);
+  await group.getByRole('button', { name: 'Block' }).focus();
+  await page.keyboard.press('Enter');
+  const shown = dialog('Change: claudebot');
+  await shown.getByRole('row', { name: /claudebot pays blocked/ }).waitFor();
+  expect(await audited(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  expect([await pressed(), await lists()]).toEqual([['Charge'], before]);
+  await group.getByRole('button', { name: 'Block' }).click();
+  await shown.getByText('Every visitor whose User-Agent has “claudebot” in it is turned away.').waitFor();
+  await confirm('Save');
+  await says(/Gates fetch it with the next price/);
+  await expect.poll(pressed).toEqual(['Block']);
+  expect(await lists()).toEqual({ ...before, block: [...before.block, 'claudebot'] });
+  await group.getByRole('button', { name: 'Charge' }).click();
+  await shown.getByRole('row', { name: /claudebot blocked pays/ }).waitFor();
+  await confirm('Save');
+  await expect.poll(pressed).toEqual(['Charge']);
+  expect(await lists()).toEqual(before);
+});
+
 test('a class of visitors is changed by one press, by keyboard and on a phone, after its effect was seen', async () => {
   const { page } = visitor;
   const seen = { resource: `https://${site.host}/articles/solo`, verdict: 'served-free', classifiedAs: 'agent' };

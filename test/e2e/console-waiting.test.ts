@@ -59,17 +59,13 @@ const CASES = (): readonly Case[] => [
       ...WINDOWS,
       ...FILTERS,
       ...['author', 'agent', 'host', 'purpose', 'kind', 'buyer', 'payments'].map((by) => ({ by })),
+      { sort: 'EVENTS' },
     ],
   },
   {
     path: '/earnings',
     query: { by: 'payments' },
-    changes: [
-      ...WINDOWS,
-      ...FILTERS.filter(({ agent, authorId }) => !(agent || authorId)),
-      { state: 'FAILED' },
-      { order: 'SMALLEST' },
-    ],
+    changes: [...WINDOWS, ...FILTERS.filter(({ agent }) => !agent), { state: 'FAILED' }, { order: 'SMALLEST' }],
   },
   {
     path: '/agents',

@@ -1,3 +1,4 @@
+import type { VisitorClass } from '../pages/crawlerEffect.ts';
 import type { WhatIf } from './whatIf.ts';
 
 /** Who reads, pays, is refused and pretends; of one agent its days and newest requests. */
@@ -12,7 +13,7 @@ export const AGENTS_DOCUMENT = `query agents($tenantId: ID, $window: WindowInput
     agents(window: $window, orderBy: $orderBy, first: 25, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes {
-        agent ownWords { operator purpose }
+        agent visitorClass ownWords { operator purpose }
         hits verifiedHits paid servedFree unanswered paymentFailed masqueradeAttempts earnedMicro unansweredMicro failedMicro
       }
     }
@@ -43,6 +44,7 @@ export interface AgentSums {
 /** An agent of the window. */
 export interface Agent extends AgentSums {
   readonly agent: string;
+  readonly visitorClass: VisitorClass;
   /** Of itself; nobody vouches for it. */
   readonly ownWords: { readonly operator: string | null; readonly purpose: string | null } | null;
 }

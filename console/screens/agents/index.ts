@@ -12,6 +12,7 @@ import { Head, Panel } from '../../parts/panel.ts';
 import { Trend } from '../../parts/trend.ts';
 import { WindowPicker } from '../../parts/windowPicker.ts';
 import { bucketTimes } from '../series.ts';
+import { useDeciding } from './decide.ts';
 import type { Agent, Agents as Site } from './document.ts';
 import { AGENTS_DOCUMENT } from './document.ts';
 import { OtherNames } from './others.ts';
@@ -41,6 +42,7 @@ export function Agents(): View {
   const price = agent === null ? priceOf(query['price']) : null;
   const asked = { orderBy, agent, agentName, seen, price: price ?? '0', asksPrice: price !== null };
   const variables = { window: at.window, every: at.every, timeZone: at.timeZone, ...asked };
+  const deciding = useDeciding();
   const list = useList<Answer, Agent>(AGENTS_DOCUMENT, variables, ({ tenant }) => tenant?.agents ?? null);
   return html`
     <${Crumbs} agent=${agent} isNamed=${agentName !== null} />
@@ -52,7 +54,8 @@ export function Agents(): View {
         ${
           agent === null
             ? html`<${Panel} title="Agents" flush actions=${html`<${Order} value=${orderBy} />`}>
-          <${AgentsTable} rows=${list.rows} more=${list.more} orderBy=${orderBy} />
+          ${deciding.outcome()}
+          <${AgentsTable} rows=${list.rows} more=${list.more} orderBy=${orderBy} deciding=${deciding} />
         <//>`
             : null
         }
@@ -63,7 +66,8 @@ export function Agents(): View {
           <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'Nobody in this window said he was somebody else.' : 'No request in this window.'} />
         <//>
       </div>`}
-    <//>`;
+    <//>
+    ${deciding.dialog}`;
 }
 
 /** The way back from one agent, and from one name inside a label. */

@@ -7,6 +7,7 @@ import { Count, Money, Time } from '../../parts/figure.ts';
 import { Badge } from '../../parts/panel.ts';
 import type { Column } from '../../parts/table.ts';
 import { Table } from '../../parts/table.ts';
+import type { Deciding } from './decide.ts';
 import type { Agent, AgentSums, Observation } from './document.ts';
 
 /** The one label that is no agent's name. */
@@ -58,7 +59,7 @@ export const sumsOf = (rows: readonly AgentSums[]): readonly Column<AgentSums>[]
   },
 ];
 
-const agentsOf = (rows: readonly Agent[]): readonly Column<Agent>[] => [
+const agentsOf = (rows: readonly Agent[], deciding: Deciding): readonly Column<Agent>[] => [
   {
     head: 'Agent',
     isName: true,
@@ -66,6 +67,7 @@ const agentsOf = (rows: readonly Agent[]): readonly Column<Agent>[] => [
     cell: ({ agent, ownWords }) =>
       html`<span class="two"><a href=${href('/agents', { agent })}>${agent}</a>${agent === 'other' ? OTHER : null}${ownWords ? html`<small title="In the agent’s own words">${saidOf(ownWords)}</small>` : null}</span>`,
   },
+  { head: 'Access', cell: deciding.of },
   ...sumsOf(rows),
 ];
 
@@ -79,12 +81,15 @@ export function AgentsTable({
   rows,
   more,
   orderBy,
+  deciding,
 }: {
   readonly rows: readonly Agent[];
   readonly more: More | null;
   readonly orderBy: string;
+  /** The switches beside them. */
+  readonly deciding: Deciding;
 }): View {
-  return html`<${Table} label="Agents" columns=${sorted(agentsOf(rows), orderBy)} rows=${rows} keyOf=${({ agent }: Agent) => agent} empty="No agent came by in this window." more=${more} />`;
+  return html`<${Table} label="Agents" columns=${sorted(agentsOf(rows, deciding), orderBy)} rows=${rows} keyOf=${({ agent }: Agent) => agent} empty="No agent came by in this window." more=${more} />`;
 }
 
 const SEEN: readonly Column<Observation>[] = [

@@ -1,7 +1,7 @@
 /** Earnings of a window under filters: sums, series, groups, or payments. */
 export const EARNINGS_DOCUMENT = `query earnings($tenantId: ID, $window: WindowInput, $every: SeriesEvery, $timeZone: String, $groupBy: EarningsGroupBy,
   $host: String, $kind: CrossingKind, $purpose: CrossingPurpose, $slug: String, $author: String, $authorId: String, $agent: String, $payer: String,
-  $before: WindowInput, $hasBefore: Boolean!, $after: String) {
+  $before: WindowInput, $hasBefore: Boolean!, $orderBy: EarningsOrder, $after: String) {
   tenant(tenantId: $tenantId) {
     former: earnings(window: $before, host: $host, kind: $kind, purpose: $purpose, slug: $slug, author: $author, authorId: $authorId,
       agent: $agent, payer: $payer) @include(if: $hasBefore) {
@@ -16,7 +16,7 @@ export const EARNINGS_DOCUMENT = `query earnings($tenantId: ID, $window: WindowI
       previous { grossMicro events }
       series(every: $every, timeZone: $timeZone) { from grossMicro events }
       prices { smallest median p95 largest }
-      breakdown(first: 20, after: $after) {
+      breakdown(first: 20, after: $after, orderBy: $orderBy) {
         pageInfo { hasNextPage endCursor }
         nodes { key title authorId grossMicro events reads citations previous { grossMicro } }
       }

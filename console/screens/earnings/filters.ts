@@ -16,6 +16,14 @@ export const VIEWS = [
   { key: 'buyer', label: 'Buyers', one: 'Buyer', groupBy: 'PAYER', filter: 'payer' },
 ] as const;
 
+/** Orders of the groups, the most first, by the heads they stand under. */
+export const GROUP_ORDERS = { Sales: 'EVENTS', Reads: 'READS', Citations: 'CITATIONS', Earned: 'EARNED' } as const;
+
+/** The order that the address says; the most money first unless it does. */
+export function groupOrderOf(query: Readonly<Record<string, string>>): string {
+  return Object.values(GROUP_ORDERS).find((one) => one === query['sort']) ?? 'EARNED';
+}
+
 /** Names of filters in the address, and what people call them. */
 const FILTERS = {
   slug: 'Page',
@@ -30,7 +38,7 @@ const FILTERS = {
 type FilterName = keyof typeof FILTERS;
 
 /** Those that payments have too. */
-const OF_PAYMENTS: readonly FilterName[] = ['slug', 'author', 'host', 'purpose', 'kind', 'payer'];
+const OF_PAYMENTS: readonly FilterName[] = ['slug', 'authorId', 'author', 'host', 'purpose', 'kind', 'payer'];
 
 /** The filters of the address. */
 export function filtersOf(query: Readonly<Record<string, string>>): Partial<Record<FilterName, string>> {

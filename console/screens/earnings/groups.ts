@@ -13,7 +13,7 @@ import type { Column } from '../../parts/table.ts';
 import { Table } from '../../parts/table.ts';
 import type { Group, Earnings as Report } from './document.ts';
 import type { VIEWS } from './filters.ts';
-import { filterOfGroup, filtersOf, isWallet, valueName } from './filters.ts';
+import { filterOfGroup, filtersOf, GROUP_ORDERS, groupOrderOf, isWallet, valueName } from './filters.ts';
 
 /** A report by one of its groups; each leads to the same screen for itself alone. */
 export function Groups({
@@ -44,11 +44,23 @@ export function Groups({
     key === ''
       ? html`<span class="muted">none</span>`
       : html`<a title=${key} href=${href('/earnings', { ...query, ...filterOfGroup(view.filter, key), by: next })}>${title ?? valueName(view.filter, key)}</a>`;
+  const sortOf = (head: keyof typeof GROUP_ORDERS): Pick<Column<Group>, 'sort'> => ({
+    sort: {
+      href: href('/earnings', { ...query, sort: GROUP_ORDERS[head] }),
+      now: groupOrderOf(query) === GROUP_ORDERS[head] ? 'descending' : null,
+    },
+  });
   const columns: readonly Column<Group>[] = [
     { head: view.one, isName: true, width: 'wide', cell: nameOf },
-    { head: 'Sales', align: 'end', cell: ({ events }) => html`<${Count} of=${events} />` },
-    { head: 'Reads', align: 'end', width: 'late', cell: ({ reads }) => html`<${Count} of=${reads} />` },
-    { head: 'Citations', align: 'end', width: 'late', cell: ({ citations }) => html`<${Count} of=${citations} />` },
+    { head: 'Sales', ...sortOf('Sales'), align: 'end', cell: ({ events }) => html`<${Count} of=${events} />` },
+    { head: 'Reads', ...sortOf('Reads'), align: 'end', width: 'late', cell: ({ reads }) => html`<${Count} of=${reads} />` },
+    {
+      head: 'Citations',
+      ...sortOf('Citations'),
+      align: 'end',
+      width: 'late',
+      cell: ({ citations }) => html`<${Count} of=${citations} />`,
+    },
     { head: 'Change', align: 'end', width: 'late', cell: (row) => html`<${Change} row=${row} />` },
     {
       head: 'Share',
@@ -56,7 +68,12 @@ export function Groups({
       width: 'late',
       cell: ({ grossMicro }) => html`<${Exact} text=${percent(partOf(grossMicro))} exact=${exactPercent(partOf(grossMicro))} />`,
     },
-    { head: 'Earned', align: 'end', cell: ({ grossMicro }) => html`<${Money} micro=${grossMicro} places=${places} />` },
+    {
+      head: 'Earned',
+      ...sortOf('Earned'),
+      align: 'end',
+      cell: ({ grossMicro }) => html`<${Money} micro=${grossMicro} places=${places} />`,
+    },
   ];
   // A PDF is of an author, whatever else is filtered by: where something is, it would hold more than the row says.
   const hasFiles = view.key === 'author' && Object.keys(filtersOf(query)).length === 0;

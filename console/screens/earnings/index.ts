@@ -15,7 +15,7 @@ import { WindowPicker } from '../../parts/windowPicker.ts';
 import { axisUsd, bucketTimes, lineOf } from '../series.ts';
 import type { Former, Group, Earnings as Report } from './document.ts';
 import { EARNINGS_DOCUMENT } from './document.ts';
-import { Chips, filtersOf, VIEWS } from './filters.ts';
+import { Chips, filtersOf, groupOrderOf, VIEWS } from './filters.ts';
 import { Groups } from './groups.ts';
 import { Payments } from './payments.ts';
 
@@ -42,7 +42,16 @@ function ByGroup({ by }: { readonly by: string }): View {
   const at = useWindow();
   const view = VIEWS.find(({ key }) => key === by) ?? VIEWS[0];
   const { window, every, timeZone, before } = at;
-  const variables = { window, every, timeZone, before, hasBefore: before !== null, groupBy: view.groupBy, ...filtersOf(query) };
+  const variables = {
+    window,
+    every,
+    timeZone,
+    before,
+    hasBefore: before !== null,
+    groupBy: view.groupBy,
+    orderBy: groupOrderOf(query),
+    ...filtersOf(query),
+  };
   const list = useList<Answer, Group>(EARNINGS_DOCUMENT, variables, ({ tenant }) => tenant?.earnings?.breakdown ?? null);
   return html`<${Await} of=${list} isReport rows=${8} empty=${({ tenant }: Answer) => !tenant?.earnings}>
     ${({
