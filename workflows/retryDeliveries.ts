@@ -30,7 +30,7 @@ export async function retryDeliveries(start: RetryStart): Promise<string> {
   setHandler(due, (inMs) => {
     dueAtMs = Math.min(dueAtMs, Date.now() + inMs);
   });
-  for (let round = 0; round < ROUNDS && !workflowInfo().continueAsNewSuggested; round++) {
+  for (let round = 0; round < ROUNDS && !isLong(); round++) {
     dueAtMs = Number.POSITIVE_INFINITY;
     const step = await retryDue({ tenantId, endpointId, probes });
     const state = step.kind === 'waits' ? step.state : step.why;
@@ -52,13 +52,17 @@ export async function retryDeliveries(start: RetryStart): Promise<string> {
   }
   return await continueAsNew<typeof retryDeliveries>({ tenantId, endpointId, probes });
 
-  /** A signal may bring the time forward. */
+  /** A signal may bring the time forward. Many that bring nothing make a history long, too: then another run waits on. */
   async function untilDue(): Promise<void> {
-    for (let atMs = dueAtMs; atMs > Date.now(); atMs = dueAtMs) {
-      const hasMoved = await condition(() => dueAtMs < atMs, atMs - Date.now(), { summary: 'next attempt' });
+    for (let atMs = dueAtMs; atMs > Date.now() && !isLong(); atMs = dueAtMs) {
+      const hasMoved = await condition(() => dueAtMs < atMs || isLong(), atMs - Date.now(), { summary: 'next attempt' });
       if (!hasMoved) return;
     }
   }
+}
+
+function isLong(): boolean {
+  return workflowInfo().continueAsNewSuggested;
 }
 
 const NOTHING_WAITS = { deliveries: 0, next: null, probes: null, 'last failure': null, 'due at': null };

@@ -30,7 +30,8 @@ export const METRICS = {
   'svc.settle.expired_waiting': {
     kind: 'counter',
     unit: '1',
-    about: 'Payments that were never sent, and whose authorization ended after they had waited for us for half a minute.',
+    about:
+      "Payments that were never sent, and whose authorization ended after they had waited for us, not behind their payer's own, for half a minute.",
   },
   'svc.settle.front_run': { kind: 'counter', unit: '1', about: "Payments proven by another transaction than their batch's." },
   'svc.settle.replacements': { kind: 'counter', unit: '1', about: 'Transactions signed again at the same nonce, by kind.' },

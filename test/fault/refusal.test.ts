@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
+import { PLAIN_SENT_LIMIT } from '../../modules/settlement/rules/payerLimits.ts';
 import { blockPayee } from '../../modules/settlement/store/admission.ts';
 import { listPayments } from '../../modules/settlement/store/payment.ts';
 import { settle } from '../../modules/settlement/use/accept/settle.ts';
@@ -30,6 +31,7 @@ import { checkInvariants } from '../support/invariants.ts';
 import { addressOf, newWallet } from '../support/payments.ts';
 import type { SettlementWorld } from '../support/settlement.ts';
 import { newAuthors, newPayer, pay, paymentFor, runBatches, startSettlement, termsFor } from '../support/settlement.ts';
+import { query } from '../support/sql.ts';
 
 const EXPIRED_WAITING = 'svc.settle.expired_waiting';
 /** Metrics that keep the names of what they count. */
@@ -215,6 +217,38 @@ test('a buyer who signs for too short a time, or whose payment was sent in vain,
   await run('short', 29, async () => undefined);
   await run('in-vain', 300, () => world.database.query("update payment_state set attempts = 1 where state = 'accepted'"));
   expect(counted).not.toContain(EXPIRED_WAITING);
+});
+
+test('payments that wait behind more of their own payer’s than may be on their way are its own doing; where those do not move, it is our delay', async () => {
+  const { counted, metrics } = counter();
+  const run = async (name: string, moves: boolean) => {
+    const validBefore = BigInt(Math.floor(Date.now() / 1000) + 300);
+    const payer = await newPayer(world);
+    for (let page = 0; page < 2 * PLAIN_SENT_LIMIT + 2; page += 1) {
+      const terms = termsFor(world, newAuthors(1n), { slug: `${name}-${page}` });
+      expect((await attempt(world, terms, await paymentFor(world, payer, terms, { validBefore }))).code).toBe(
+        'settlement_pending',
+      );
+    }
+    // Half a minute passes before any of them goes out.
+    await query(
+      world.ownerUrl,
+      `update test.payment set accepted_at = accepted_at - interval '31 seconds' where slug like '${name}-%'`,
+    );
+    await look(world, await sendAll(world));
+    if (moves) await look(world, await sendAll(world));
+    await sendAll(world, changed(world, { now: () => Number(validBefore) * 1_000 - 1_000, metrics }));
+    const found = await world.database.query<{ reason: string; raw_reason: string; n: number }>(
+      "select reason, raw_reason, count(*)::int as n from payment where slug like $1 and state = 'failed' group by 1, 2",
+      [`${name}-%`],
+    );
+    return found;
+  };
+  expect(await run('own', true)).toEqual([{ reason: 'authorization_invalid', raw_reason: 'expired_behind_own', n: 2 }]);
+  expect(counted).not.toContain(EXPIRED_WAITING);
+  const ours = await run('stuck', false);
+  expect(ours).toEqual([{ reason: 'settlement_failed', raw_reason: 'expired_waiting', n: PLAIN_SENT_LIMIT }]);
+  expect(counted.filter((name) => name === EXPIRED_WAITING)).toHaveLength(PLAIN_SENT_LIMIT); // as many as one look may take of a payer
 });
 
 test('one USDC and more waits for its second confirmation, and is neither lost nor failed before', async () => {

@@ -223,6 +223,32 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    id: 'behind-its-own-is-our-delay',
+    rule: 10,
+    bug: 'a payer that signs more at once than it may have on their way wakes an operator when they run out behind its own',
+    edits: [
+      {
+        file: 'modules/settlement/use/batch/examine.ts',
+        search: 'isBehindOwn: behindOwn.has(payment.paymentId)',
+        replace: 'isBehindOwn: false',
+      },
+    ],
+    test: { file: 'test/fault/refusal.test.ts', name: 'payments that wait behind more of their own payer' },
+  },
+  {
+    id: 'stuck-behind-its-own-is-the-payers',
+    rule: 10,
+    bug: 'payments that run out while a full window of their payer is stuck with us count as the payer’s own doing',
+    edits: [
+      {
+        file: 'modules/settlement/store/queue.ts',
+        search: 'having count(*) > asked.payer_window',
+        replace: 'having count(*) >= asked.payer_window',
+      },
+    ],
+    test: { file: 'test/fault/refusal.test.ts', name: 'payments that wait behind more of their own payer' },
+  },
+  {
     id: 'a-key-is-never-struck',
     rule: 19,
     bug: 'an item of a key that ran in vain and would pass now is nobody’s fault',

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { Hex } from 'viem';
-import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { paymentQuery, SEARCH_ATTRIBUTES, siteKey } from '../../modules/kernel/workflow/attributes.ts';
 import { createEndpoint } from '../../modules/webhooks/use/endpoints.ts';
@@ -11,6 +10,7 @@ import { createOutbound } from '../../platform/outbound/outbound.ts';
 import { createSecretBox } from '../../platform/tokens/secretBox.ts';
 import { askQuote, payFor, sell } from '../support/buying.ts';
 import { saveHistory } from '../support/histories.ts';
+import { leaves, rpcOf } from '../support/leaves.ts';
 import { call, signInWith } from '../support/licences.ts';
 import { scaled } from '../support/patience.ts';
 import type { TestService, TestSite } from '../support/service.ts';
@@ -65,22 +65,7 @@ async function paymentsOf(payer: string): Promise<{ payment_id: string; state: s
   return service.database.query('select payment_id, state, tx_hash from payment where payer = $1', [payer.toLowerCase()]);
 }
 
-async function rpc<T>(method: string, ...params: readonly unknown[]): Promise<T> {
-  const node = createPublicClient({ transport: http(service.chain.rpcUrl) });
-  return (await node.request({ method, params } as never)) as T;
-}
-
-/** The money leaves a wallet in a block of its own, before what waits to be mined; from then on there is a block a second. */
-async function leaves(wallet: Hex, micro: bigint): Promise<void> {
-  await rpc('anvil_setBalance', wallet, '0xde0b6b3a7640000');
-  await rpc('anvil_impersonateAccount', wallet);
-  const abi = parseAbi(['function transfer(address to, uint256 value)']);
-  const data = encodeFunctionData({ abi, functionName: 'transfer', args: [service.relayer, micro] });
-  await rpc('eth_sendTransaction', { from: wallet, to: service.chain.usdc, data, gasPrice: '0x174876e800' });
-  await rpc('evm_mine');
-  await rpc('evm_setAutomine', true);
-  await rpc('evm_setIntervalMining', 1);
-}
+const rpc = (method: string, ...params: readonly unknown[]): Promise<unknown> => rpcOf(service)(method, ...params);
 
 test('a payment id, a site, a transaction each lead to the one workflow, which says what became of it', async () => {
   const payer = await service.payer(1_000_000n);
@@ -133,7 +118,7 @@ test('a batch that nobody paid in is found by `failed` once that is decided, is 
     .poll(() => waiting.query('status'), LONG)
     .toMatchObject({ state: 'sent, waits for its block', undecided: 1, settled: 0 });
 
-  await leaves(payer.address, 1_000n);
+  await leaves(service, payer.address, 1_000n);
   expect((await sold).headers.get('x-svc-error-code')).toBe('insufficient_funds');
 
   const since = new Date(Date.now() - 3_600_000).toISOString();
@@ -279,7 +264,7 @@ test('which licences were taken back: a reorganisation after which the payer is 
   await rpc('evm_setAutomine', false);
   await rpc('anvil_reorg', 1, []);
   await rpc('anvil_dropAllTransactions');
-  await leaves(payer.address, 1_000_000n);
+  await leaves(service, payer.address, 1_000_000n);
   const takenBack = `WorkflowType = 'purchaseLicence' AND Outcome = 'taken_back'`;
   await expect
     .poll(() => find(takenBack), LONG)

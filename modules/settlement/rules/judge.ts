@@ -17,6 +17,8 @@ export interface JudgedPayment {
   readonly payerKind: 'plain' | 'contract';
   /** When it was taken in. */
   readonly acceptedAt: Date;
+  /** True where its payer's own payments kept it waiting (`listBehindOwn`). */
+  readonly isBehindOwn?: boolean;
 }
 
 /** The moment of a judgement, and what its network asks for. */
@@ -56,8 +58,11 @@ const SENTENCE_EXPIRED = 'the authorization expired before it was executed';
 const SENTENCE_WAITED = 'the payment waited here until its authorization ended; nothing was sent';
 /** Its time was enough when it was taken in, and ended before it was sent: our delay and no mistake of the buyer's; an operator hears of it. */
 export const RAW_EXPIRED_WAITING = 'expired_waiting';
+/** The same where its payer's own payments went before it, a full window and more, until its end: the payer's doing, and nobody is woken. */
+const RAW_EXPIRED_BEHIND_OWN = 'expired_behind_own';
+const SENTENCE_BEHIND_OWN = 'the payment waited behind others of its payer until its authorization ended; nothing was sent';
 /** A payment that ran out sooner after it was taken in was signed for too short a time, milliseconds: a buyer must not be able to page an operator. */
-const OUR_DELAY_MS = 30_000;
+export const OUR_DELAY_MS = 30_000;
 const SENTENCE_REFUSED = 'the facilitator of this network refuses the payment';
 
 /** A sent payment without an answer this long after its authorization's end is a person's to look at. */
@@ -204,15 +209,18 @@ function tooLateToSend(payment: JudgedPayment, _sight: Sight | null, now: Moment
   const late = checkTimes(payment, now.seconds, now);
   if (!late) return null;
   if (state === 'held') return { event: { type: 'lapsed' } };
+  if (late.isOver && payment.isBehindOwn) {
+    return { event: { type: 'refused', reason: late.reason }, rawReason: RAW_EXPIRED_BEHIND_OWN, sentence: SENTENCE_BEHIND_OWN };
+  }
   if (late.isOver && isOurDelay(payment, now)) {
     return { event: { type: 'refused', reason: 'settlement_failed' }, rawReason: RAW_EXPIRED_WAITING, sentence: SENTENCE_WAITED };
   }
   return { event: { type: 'refused', reason: late.reason }, rawReason: late.raw, sentence: late.sentence };
 }
 
-/** True for a payment that was never sent, and waited for us for long enough that its end was not the buyer's choice. */
-function isOurDelay({ facts, acceptedAt }: JudgedPayment, now: Moment): boolean {
-  return facts.attempts === 0 && now.seconds * 1_000 - acceptedAt.getTime() >= OUR_DELAY_MS;
+/** True for a payment that was never sent, and waited for us, and not for its payer's own, for long enough that its end was not the buyer's choice. */
+function isOurDelay({ facts, acceptedAt, isBehindOwn }: JudgedPayment, now: Moment): boolean {
+  return !isBehindOwn && facts.attempts === 0 && now.seconds * 1_000 - acceptedAt.getTime() >= OUR_DELAY_MS;
 }
 
 /** Not sent yet, and the chain would not take it. */

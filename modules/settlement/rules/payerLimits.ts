@@ -8,6 +8,11 @@ export const UNDECIDED_LIMIT = 3;
 /** Most payments of a key on their way: its money may leave between our look and our block, and each of them burns gas then. */
 export const PLAIN_SENT_LIMIT = 32;
 
+/** Most payments of a payer that may be on their way: its window. */
+export function payerWindow(payerKind: 'plain' | 'contract'): number {
+  return payerKind === 'plain' ? PLAIN_SENT_LIMIT : UNDECIDED_LIMIT;
+}
+
 /** What is known of a payer. */
 export interface PayerRecord {
   /** Items that failed on chain within the hour. */

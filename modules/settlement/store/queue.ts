@@ -8,7 +8,7 @@ import { acrossSites, run } from '../../../db/statement.ts';
 import { unseenLists } from '../../../db/unseen.ts';
 import { OPEN_STATES } from '../../kernel/payment/state.ts';
 import type { PayerRecord } from '../rules/payerLimits.ts';
-import { UNDECIDED_LIMIT } from '../rules/payerLimits.ts';
+import { payerWindow, UNDECIDED_LIMIT } from '../rules/payerLimits.ts';
 import type { BatchKind, WaitingPayment } from '../rules/pickBatch.ts';
 import type { QueueLoad } from '../rules/queueRoom.ts';
 import { carriedBySql, intakeOf } from './payment.ts';
@@ -112,6 +112,43 @@ export async function readPayers(
     'read-payers',
   );
   return new Map(rows.map(({ payer, strikes, sent }) => [payer, { strikes, sent }]));
+}
+
+/**
+ * The ids of those payments that their payers' own ones kept waiting: more of the same payer than fit into its window (`payerWindow`) went out since
+ * each was taken in, and the last of them within `movingMs` before now. Where we sent nothing, or nothing that we sent was decided, the
+ * window has not moved on, and none is named. Reads the batches of five minutes at most.
+ */
+export async function listBehindOwn(
+  sql: Sql,
+  network: string,
+  payments: readonly (Pick<WaitingPayment, 'paymentId' | 'payer' | 'payerKind'> & { readonly acceptedAt: Date })[],
+  movingMs: number,
+): Promise<ReadonlySet<string>> {
+  if (payments.length === 0) return new Set();
+  const rows = await sql.query<{ paymentId: string }>(
+    `with asked as (
+       select * from unnest($3::text[], $4::text[], $5::int[], $6::timestamptz[]) as one (payment_id, payer, payer_window, accepted_at)
+     ), sent as materialized (
+       select s.payer, batch.created_at from settlement_batch as batch
+         cross join lateral unnest(batch.tenant_ids, batch.payment_ids) as carried (tenant_id, payment_id)
+         join payment_state as s using (tenant_id, payment_id)
+        where batch.network = $1 and batch.kind = 'settle' and batch.created_at > now() - interval '5 minutes'
+          and s.payer in (select payer from asked)
+     )
+     select asked.payment_id as "paymentId" from asked join sent on sent.payer = asked.payer and sent.created_at > asked.accepted_at
+      group by asked.payment_id, asked.payer_window
+     having count(*) > asked.payer_window and max(sent.created_at) > now() - make_interval(secs => $2::double precision / 1000)`,
+    [
+      network,
+      movingMs,
+      payments.map(({ paymentId }) => paymentId),
+      payments.map(({ payer }) => payer),
+      payments.map(({ payerKind }) => payerWindow(payerKind)),
+      payments.map(({ acceptedAt }) => acceptedAt.toISOString()),
+    ],
+  );
+  return new Set(rows.map(({ paymentId }) => paymentId));
 }
 
 /** The kind of the batch that went out last; null when none did, or nothing is left of it. */

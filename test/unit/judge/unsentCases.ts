@@ -110,6 +110,35 @@ export const UNSENT_CASES: readonly Case[] = [
     verdict: tooLate,
   },
   {
+    name: 'accepted half a minute ago, nine seconds left, behind its own payer’s: not our delay',
+    payment: paymentIn('accepted', { ...takenIn(961), isBehindOwn: true }),
+    now: at(991),
+    sight: null,
+    verdict: {
+      ...cutFine,
+      rawReason: 'expired_behind_own',
+      sentence: 'the payment waited behind others of its payer until its authorization ended; nothing was sent',
+    },
+  },
+  {
+    name: 'accepted half a minute ago, unused at a safe block past its time, behind its own payer’s: the buyer hears that it expired',
+    payment: paymentIn('accepted', { ...takenIn(961), isBehindOwn: true }),
+    now: at(1_100),
+    sight: over(1_001n),
+    verdict: expired,
+  },
+  {
+    name: 'accepted, valid from the next second, behind its own payer’s: its clock is what it is refused for',
+    payment: paymentIn('accepted', { validAfter: 901n, isBehindOwn: true }),
+    now,
+    sight: null,
+    verdict: {
+      event: { type: 'refused', reason: 'authorization_invalid' },
+      rawReason: 'invalid_exact_evm_payload_authorization_valid_after',
+      sentence: 'the authorization is not valid yet; check your clock',
+    },
+  },
+  {
     name: 'accepted within the last half a minute, nine seconds left: signed for too short a time',
     payment: paymentIn('accepted', { acceptedAt: new Date(961_001) }),
     now: at(991),

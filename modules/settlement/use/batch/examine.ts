@@ -1,10 +1,12 @@
 import { raiseAlert } from '../../../../db/alerts.ts';
 import { readSights } from '../../../../platform/chain/evidence/sight.ts';
 import type { Sight } from '../../../kernel/payment/sight.ts';
-import { judge, SENTENCES } from '../../rules/judge.ts';
+import type { Moment } from '../../rules/judge.ts';
+import { judge, OUR_DELAY_MS, RAW_EXPIRED_WAITING, SENTENCES } from '../../rules/judge.ts';
 import type { Occurrence } from '../../store/applyEvents.ts';
 import { recordPrecheck } from '../../store/claim.ts';
 import type { Payment } from '../../store/payment.ts';
+import { listBehindOwn } from '../../store/queue.ts';
 import type { ChainTransferRow } from '../../store/transfers.ts';
 import type { Chain, SettlementDeps } from '../deps.ts';
 import { isReadable } from './batchItem.ts';
@@ -40,8 +42,9 @@ export async function examine(
   );
   const now = momentOf(call);
   const judged: Judged[] = [];
+  const behindOwn = await listBehindOwn(deps.database, network.id, readable.filter(isOurs(now)), OUR_DELAY_MS);
   const decide = (payment: Payment, sight: Sight | null): boolean => {
-    const verdict = judge(payment, sight, now);
+    const verdict = judge({ ...payment, isBehindOwn: behindOwn.has(payment.paymentId) }, sight, now);
     if (verdict !== 'wait') judged.push({ lookup: { payment, hashes: [] }, verdict });
     return verdict === 'wait';
   };
@@ -69,6 +72,14 @@ export async function examine(
   const decided = new Set([...sendable, ...judged.map(({ lookup }) => lookup.payment)].map(({ paymentId }) => paymentId));
   const undecided = candidates.filter(({ paymentId }) => !decided.has(paymentId));
   return { sendable, undecided, occurrences: [...broken, ...occurrencesOf(judged)], transfers };
+}
+
+/** Ran out while it waited, and it would be our delay: then its payer's own payments are counted. */
+function isOurs(now: Moment): (payment: Payment) => boolean {
+  return (payment) => {
+    const verdict = judge(payment, null, now);
+    return verdict !== 'wait' && verdict.rawReason === RAW_EXPIRED_WAITING;
+  };
 }
 
 const UNUSED: Sight = { head: 0n, nonce: 'unused', safe: null, spending: null, carrier: null, simulation: null, rail: null };
