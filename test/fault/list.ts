@@ -364,4 +364,54 @@ export const FAULTS: readonly Fault[] = [
       { file: 'test/fault/former-primary.test.ts', name: 'a primary that hangs while its standby is promoted' },
     ],
   },
+  {
+    id: 52,
+    fault: 'nodes alter the logs of receipts, or have none',
+    tests: [
+      { file: 'test/fault/lying-receipts.test.ts', name: 'where all nodes altered it and agree again later' },
+      { file: 'test/fault/compared-nodes.test.ts', name: 'no mark passes transfers whose receipts contradict their logs' },
+    ],
+  },
+  {
+    id: 53,
+    fault: 'a node does not know the safe tag, or loses it',
+    tests: [
+      { file: 'test/fault/no-safe-tag.test.ts', name: 'the check at the start names the tag that a node does not know' },
+      { file: 'test/fault/no-safe-tag.test.ts', name: 'a node that loses its safe tag later keeps no sale' },
+    ],
+  },
+  {
+    id: 54,
+    fault: 'one URL of several is dead, frozen or hangs',
+    tests: [
+      { file: 'test/fault/rpc-nodes.test.ts', name: 'with a dead URL and a frozen one before it' },
+      { file: 'test/fault/rpc-nodes.test.ts', name: 'while the first URL hangs payments are answered' },
+    ],
+  },
+  {
+    id: 55,
+    fault: 'the database comes back from a backup older than its last sales',
+    tests: [{ file: 'test/fault/restore.test.ts', name: 'a backup older than twenty settlements comes back' }],
+  },
+  {
+    id: 56,
+    fault: 'strangers invent pages of a site with a credits API',
+    tests: [
+      { file: 'test/integration/credits-api.test.ts', name: 'pages that strangers invent leave no row' },
+      { file: 'test/integration/credits-api.test.ts', name: 'one address that invents pages leaves half' },
+      { file: 'test/integration/credits-api.test.ts', name: 'a site has 20,000 copies of 32 KiB at most' },
+    ],
+  },
+  {
+    id: 57,
+    fault: 'an agent shows licences that the service has to be asked about, without end',
+    tests: [
+      { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'sixteen licences are asked about at once and fifty a second' },
+      { file: 'test/unit/publisher/licence-bounds.test.ts', name: 'one licence is asked about eight times at once' },
+      {
+        file: 'test/unit/publisher/licence-bounds.test.ts',
+        name: 'payments on a network that is away close no sales on another one',
+      },
+    ],
+  },
 ];

@@ -25,8 +25,8 @@ function exists({ file, name }: NamedTest): boolean {
   });
 }
 
-test('each of the 51 faults has its number and names tests that exist', () => {
-  expect(FAULTS.map((fault) => fault.id)).toEqual(Array.from({ length: 51 }, (_, at) => at + 1));
+test('each fault has its number, without a gap, and names tests that exist', () => {
+  expect(FAULTS.map((fault) => fault.id)).toEqual(FAULTS.map((_, at) => at + 1));
   expect(FAULTS.flatMap(({ tests }) => tests).filter((test) => !exists(test))).toEqual([]);
   expect(FAULTS.filter(({ tests }) => tests.length === 0)).toEqual([]);
 });

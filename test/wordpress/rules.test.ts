@@ -14,7 +14,7 @@ import type { Facts } from '../../packages/publisher/src/core/decide.ts';
 import { decide } from '../../packages/publisher/src/core/decide.ts';
 import { clipText, fitOffer } from '../../packages/publisher/src/core/fitOffer.ts';
 import { tokensIn } from '../../packages/publisher/src/core/forms.ts';
-import { slugOf } from '../../packages/publisher/src/core/page.ts';
+import { pathnameOf, plainPath, slugOf } from '../../packages/publisher/src/core/page.ts';
 import { createClassifier } from '../../packages/publisher/src/core/who.ts';
 import { nextOf } from '../../packages/publisher/src/shapes.ts';
 import { checksumAddress } from '../../platform/chain/offer.ts';
@@ -23,6 +23,7 @@ import { ACCEPTS, FORMS } from '../support/forms.ts';
 import { bytesOfHeaders, LONG_CASES, LONG_REFUSAL, longQuote, longSale } from '../support/longOffers.ts';
 import { scaled } from '../support/patience.ts';
 import { newWallet } from '../support/payments.ts';
+import { SPELLINGS_OF_SOLO } from '../support/spellings.ts';
 
 const path = (text: string): string => fileURLToPath(new URL(text, import.meta.url));
 const PLUGIN = path('../../packages/wordpress/content-settlement/');
@@ -238,6 +239,12 @@ test('a slug is what follows the longest prefix, in the plain form of the path',
   );
   const urls = ['https://h/', 'https://h/a//b/', 'https://h/%D1%81/?x=1', 'https://h'];
   expect(call(urls.map((url) => ['Page_Address', 'path_of', [url]]))).toEqual(['/', '/a/b', '/с', '/']);
+});
+
+test('every spelling of a path is read as the JavaScript package and the service read it', () => {
+  const ours = call(SPELLINGS_OF_SOLO.map((one) => ['Page_Address', 'path_of', [`https://h.example${one}`]]));
+  expect(ours).toEqual(SPELLINGS_OF_SOLO.map((one) => plainPath(pathnameOf(one) ?? '')));
+  expect(ours).toEqual(SPELLINGS_OF_SOLO.map(() => '/articles/solo'));
 });
 
 test('the service is called over https, or on this machine', () => {
