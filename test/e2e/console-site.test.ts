@@ -373,22 +373,3 @@ test('signing out everywhere ends the session here, and nothing went wrong or ou
   await visitor.page.getByLabel(/token/i).waitFor();
   expect([visitor.mishaps, visitor.strangers]).toEqual([[], []]);
 });
-
-test('a false Googlebot is listed among the spoofed requests, told by its address', async () => {
-  const report = {
-    resource: `https://${site.host}/articles/solo`,
-    verdict: 'denied',
-    classifiedAs: 'agent',
-    agent: { ua: 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', classifyReason: 'masquerade' },
-  };
-  const answer = await world.api.request('/_svc/observe', { key: site.key, method: 'POST', body: JSON.stringify(report) });
-  expect(answer.status).toBe(202);
-  const row = visitor.page.getByRole('row').filter({ hasText: 'False address' });
-  await expect
-    .poll(async () => {
-      await goTo('/agents');
-      return row.count();
-    })
-    .toBe(1);
-  expect(await row.textContent()).toContain('googlebot');
-});
