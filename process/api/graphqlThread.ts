@@ -13,14 +13,14 @@ const NICE = 10;
 /** All that the thread is told. The pepper shows owners the invitations of their members. */
 export interface ThreadSettings extends Pick<ReaderDeps, 'pepper' | 'networkIds' | 'priceFloorMicro'> {
   readonly pool: Parameters<typeof openReadingDatabase>[0];
-  /** URLs of standbys. */
-  readonly readUrls: readonly string[];
+  /** URLs of standbys; none unless told. */
+  readonly readUrls?: readonly string[];
 }
 
 // On Linux 0 is the thread that calls: where cores are short, quotes and settlement come first. Elsewhere it is the whole process.
 if (process.platform === 'linux') setPriority(0, NICE);
 if (parentPort === null) throw new Error('this is a thread of the API');
-const { pool, readUrls, ...settings } = workerData as ThreadSettings;
+const { pool, readUrls = [], ...settings } = workerData as ThreadSettings;
 const reading = await openReadingDatabase(pool);
 const replicas = openReplicas({ urls: readUrls, primary: reading, open: (url) => openReadingDatabase({ ...pool, url }) });
 const log = logThrough(parentPort);
