@@ -4,7 +4,7 @@ import type { Budget } from '../limits/budget.ts';
 import { QUERY_LIMIT_MS } from '../limits/limits.ts';
 
 /** The database as one execution of a site sees it. */
-type Share = (site: string, budget: Pick<Budget, 'refusal'>) => ReadingDatabase;
+type Share = (site: string, budget: Pick<Budget, 'refusal'>, through?: ReadingDatabase) => ReadingDatabase;
 
 /**
  * Shares a pool among sites: the fields of a query run side by side, and one site has half of the connections at most, so that a slow
@@ -19,7 +19,7 @@ export function shareConnections(reading: ReadingDatabase): Share {
     mostWaiting: Number.POSITIVE_INFINITY,
     waitMs: QUERY_LIMIT_MS,
   });
-  return (site, budget) => {
+  return (site, budget, through = reading) => {
     const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
       const leave = await turns.enter([site]);
       try {
@@ -30,10 +30,10 @@ export function shareConnections(reading: ReadingDatabase): Share {
       }
     };
     return {
-      ...reading,
-      query: (...given) => inTurn(() => reading.query(...given)),
-      transaction: (...given) => inTurn(() => reading.transaction(...given)),
-      shortTransaction: (work) => inTurn(() => reading.shortTransaction(work)),
+      ...through,
+      query: (...given) => inTurn(() => through.query(...given)),
+      transaction: (...given) => inTurn(() => through.transaction(...given)),
+      shortTransaction: (work) => inTurn(() => through.shortTransaction(work)),
     };
   };
 }

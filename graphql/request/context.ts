@@ -1,3 +1,4 @@
+import type { Replicas } from '../../db/replicas.ts';
 import type { HostService } from '../../modules/hosts/use/deps.ts';
 import type { AccountCaller } from '../../modules/identity/use/accounts/authenticate.ts';
 import type { BearerDeps } from '../../modules/identity/use/accounts/deps.ts';
@@ -21,6 +22,8 @@ export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'pr
   readonly networkIds: readonly string[];
   /** A pool of its own, with a limit on each statement: analysts cannot slow settlement. */
   readonly reading: ReadingDatabase;
+  /** Standbys that questions about sites are read from while they may answer; none: everything is read through `reading`. */
+  readonly replicas?: Replicas;
 }
 
 /** What the handler lets callers in and makes changes with. */

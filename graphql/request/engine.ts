@@ -1,5 +1,6 @@
 import { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
+import type { Reader } from '../../db/replicas.ts';
 import { isServiceError, ServiceError } from '../../modules/kernel/errors.ts';
 import { Budget } from '../limits/budget.ts';
 import { REMEMBERED_DOCUMENTS } from '../limits/limits.ts';
@@ -27,8 +28,12 @@ export type Engine = (call: Call) => Promise<Answer>;
 /** Opens an engine; with `changes` for the changes of owners, without for questions. Each question begins with a budget of its own. */
 export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBudget = () => new Budget()): Engine {
   const shareOf = changes ? null : shareConnections(deps.reading);
-  const depsFor = (visitor: Visitor, budget: Budget): ReaderDeps =>
-    shareOf ? { ...deps, reading: shareOf(siteOf(visitor), budget) } : deps;
+  const depsFor = (visitor: Visitor, budget: Budget): ReaderDeps => {
+    if (!shareOf) return deps;
+    const reader = readerFor(deps, visitor);
+    if (reader) ages.set(budget, reader.ageMs);
+    return { ...deps, reading: shareOf(siteOf(visitor), budget, reader) };
+  };
   const yoga = createYoga<Visitor & Pick<GraphqlContext, 'budget'>, GraphqlContext>({
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
@@ -41,7 +46,7 @@ export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBud
     multipart: false,
     cors: false,
     logging: false,
-    plugins: [...limitPlugins(), logDefects(), { onResultProcess: showErrors }],
+    plugins: [...limitPlugins(), logDefects(), sayAge(), { onResultProcess: showErrors }],
   });
   return async ({ accept, body, ...visitor }) => {
     const budget = changes ? Budget.ofChange() : newBudget();
@@ -60,6 +65,29 @@ export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBud
       deps.log.error({ requestId: visitor.requestId, err: error }, 'a request met a defect');
       return refusalAnswer(new ServiceError('internal', 'something went wrong on our side'));
     }
+  };
+}
+
+/** How old what an execution read may be, by its budget, which each has one of. */
+const ages = new WeakMap<Budget, () => number>();
+
+/** Standbys for questions about sites. Those of an account are read from the primary: no mark says when it was changed last. */
+function readerFor({ replicas }: ReaderDeps, { key, owner }: Visitor): Reader | undefined {
+  const tenantIds = key ? [key.tenantId] : owner?.tenantIds;
+  return tenantIds === undefined ? undefined : replicas?.readerOf(tenantIds);
+}
+
+/** Says how old the answer may be, where it was read from a standby. */
+function sayAge() {
+  return {
+    onExecute: ({ args }: { args: { contextValue: GraphqlContext } }) => ({
+      onExecuteDone: ({ result, setResult }: { result: unknown; setResult: (result: never) => void }) => {
+        const ageMs = ages.get(args.contextValue.budget)?.();
+        if (ageMs === undefined) return;
+        const told = result as { readonly extensions?: object };
+        setResult({ ...told, extensions: { ...told.extensions, dataAgeSeconds: ageMs / 1_000 } } as never);
+      },
+    }),
   };
 }
 

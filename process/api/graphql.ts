@@ -23,7 +23,7 @@ interface OpenGraphql {
 
 /**
  * The GraphQL endpoint beside the REST API. GraphQL is half of what an API loads: in production it is open before the first call, unless its
- * database, which may be a replica, is away; then, and elsewhere, it opens for the first who asks (`openWhenAsked`). Rejects when it cannot be opened
+ * database is away; then, and elsewhere, it opens for the first who asks (`openWhenAsked`). Rejects when it cannot be opened
  * for another reason.
  */
 export async function openGraphql(config: ApiConfig, deps: Shared): Promise<OpenGraphql> {

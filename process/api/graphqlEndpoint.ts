@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { AddressReader } from '../../api/address.ts';
 import { rateHandler } from '../../api/rated.ts';
 import type { Handler } from '../../api/router.ts';
+import { urlsOfHosts } from '../../db/primary.ts';
 import type { GraphqlDeps } from '../../graphql/request/context.ts';
 import { openEngine } from '../../graphql/request/engine.ts';
 import { bearerOf, createGraphqlHandler, sendError } from '../../graphql/request/handler.ts';
@@ -56,13 +57,14 @@ export async function openEndpoint(
   deps: Shared & Pick<GraphqlDeps, 'oidc' | 'signUp'>,
 ): Promise<GraphqlEndpoint> {
   const pool = {
-    url: config.databaseReadUrl ?? config.databaseUrl,
+    url: config.databaseUrl,
     poolSize: config.graphqlPoolSize,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   };
   const networkIds = deps.networks.ids;
   const { pepper, priceFloorMicro } = deps;
-  const settings = { pool, pepper, networkIds, priceFloorMicro };
+  const readUrls = config.databaseReadUrl === undefined ? [] : urlsOfHosts(config.databaseReadUrl);
+  const settings = { pool, readUrls, pepper, networkIds, priceFloorMicro };
   const thread = await openQueryThread({
     start: () => startThread(settings),
     log: deps.log,

@@ -121,7 +121,7 @@ test('a call that comes while the API still starts is told to come again; none i
   expect(await api.ended).toBe(0);
 });
 
-test('an API in production starts while the replica that GraphQL reads is away, and GraphQL answers once it is back', async () => {
+test('an API in production starts while the standby that GraphQL reads is away, and GraphQL answers all the same', async () => {
   const replica = await startProxy(Number(new URL(urls.appUrl).port));
   replica.cut();
   const readUrl = new URL(urls.appUrl);
@@ -133,9 +133,7 @@ test('an API in production starts while the replica that GraphQL reads is away, 
     return (await fetch(`${url}/_svc/graphql`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
   };
   expect((await fetch(`${url}/_svc/openapi.json`)).status).toBe(200);
-  expect(await ask()).toBe(503);
-  replica.mend();
-  await expect.poll(ask, { timeout: scaled(20_000) }).toBe(401);
+  expect(await ask()).toBe(401);
   api.child.kill('SIGTERM');
   expect(await api.ended).toBe(0);
   await replica.close();

@@ -34,10 +34,11 @@ export const storage = {
   }),
   databaseReadUrl: optional({
     name: 'DATABASE_READ_URL',
-    about: 'A replica of Postgres that GraphQL reads reports from; they may lag a little. Not set: DATABASE_URL.',
+    about:
+      'Standbys of Postgres that GraphQL reads from while they are at most 5 s behind (postgres://service@a:5432,b:5432/service); else DATABASE_URL is read.',
     example: 'postgres://service@replica.example:5432/service',
     fromFile: true,
-    schema: url('postgres', 'postgresql'),
+    schema: postgresUrl,
   }),
   temporalAddress: optional({
     name: 'TEMPORAL_ADDRESS',

@@ -1,0 +1,108 @@
+/** Reports read from a real standby: the same figures as the primary's while it may answer, and the primary's whenever it may not. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Database } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import type { Replicas } from '../../db/replicas.ts';
+import { openReplicas } from '../../db/replicas.ts';
+import { runMigration } from '../../sandbox/cluster/topology.ts';
+import { removeCluster } from '../../sandbox/parts/postgres/cluster.ts';
+import type { Postgres } from '../../sandbox/parts/postgres/postgres.ts';
+import { startPostgres } from '../../sandbox/parts/postgres/postgres.ts';
+import { query } from '../support/sql.ts';
+import { startStandby } from '../support/standby.ts';
+
+const folder = join(inject('parts').folder, randomUUID().slice(0, 8));
+const folders = { primary: join(folder, 'read-primary'), standby: join(folder, 'read-standby') };
+const SITE = randomUUID();
+let primary: Postgres;
+let standby: Postgres;
+let database: Database;
+let replicas: Replicas;
+
+beforeAll(async () => {
+  primary = await startPostgres({ folder: folders.primary, archive: true });
+  await runMigration(primary.ownerUrl, folders.primary);
+  standby = await startStandby(primary, folders);
+  await query(primary.superUrl, "alter system set synchronous_standby_names = ''");
+  await query(primary.superUrl, 'select pg_reload_conf()');
+  database = await openDatabase({ url: primary.appUrl });
+  replicas = openReplicas({ urls: [standby.appUrl], primary: database, open: (url) => openDatabase({ url }), maxLagMs: 1_000 });
+  await query(primary.superUrl, `insert into tenant (tenant_id, price_usdc) values ('${SITE}', 1)`);
+  await change();
+});
+afterAll(async () => {
+  await replicas?.close();
+  await database?.close();
+  await Promise.all([primary?.stop(), standby?.stop()]);
+  removeCluster(folders.standby);
+  removeCluster(folders.primary);
+});
+
+/** A change of the site, as its audit log has it. */
+function change(): Promise<unknown> {
+  return query(
+    primary.superUrl,
+    `insert into audit_log (tenant_id, entry_id, actor_id, actor_via, action) values ('${SITE}', '${randomUUID()}', 'u', 'oidc', 'site.change')`,
+  );
+}
+
+interface Seen {
+  readonly isStandby: boolean;
+  readonly entries: number;
+  readonly ageMs: number;
+}
+
+async function read(): Promise<Seen> {
+  const reader = replicas.readerOf([SITE]);
+  const [row] = await reader.query<{ standby: boolean; entries: number }>(
+    'select pg_is_in_recovery() as standby, count(*)::int as entries from audit_log where tenant_id = $1',
+    [SITE],
+  );
+  return { isStandby: row?.standby === true, entries: row?.entries ?? 0, ageMs: reader.ageMs() };
+}
+
+const readFromStandby = () => expect.poll(read, { timeout: 60_000, interval: 200 }).toMatchObject({ isStandby: true });
+
+test('a standby that follows answers, with what the primary has, and says how old it is', async () => {
+  await readFromStandby();
+  expect(await read()).toMatchObject({ entries: 1 });
+  expect((await read()).ageMs).toBeLessThanOrEqual(1_000);
+});
+
+test('who changed a site reads his change while the standby lacks it', async () => {
+  await query(standby.superUrl, 'select pg_wal_replay_pause()');
+  await change();
+  expect(await read()).toMatchObject({ isStandby: false, entries: 2 });
+  await query(standby.superUrl, 'select pg_wal_replay_resume()');
+  await readFromStandby();
+  expect(await read()).toMatchObject({ entries: 2 });
+});
+
+test('a standby that is further behind than the bound is not read', async () => {
+  await query(standby.superUrl, 'select pg_wal_replay_pause()');
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await query(primary.superUrl, `insert into tenant (tenant_id, price_usdc) values ('${randomUUID()}', 1)`);
+  expect(await read()).toMatchObject({ isStandby: false, entries: 2, ageMs: 0 });
+  await query(standby.superUrl, 'select pg_wal_replay_resume()');
+  await readFromStandby();
+});
+
+test('a standby that was promoted is not read any more, whatever it writes', async () => {
+  await readFromStandby();
+  await query(standby.superUrl, 'select pg_promote(wait => true)');
+  await query(
+    standby.superUrl,
+    `insert into audit_log (tenant_id, entry_id, actor_id, actor_via, action) values ('${SITE}', '${randomUUID()}', 'u', 'oidc', 'site.split')`,
+  );
+  expect(await read()).toMatchObject({ isStandby: false, entries: 2 });
+  await change();
+  expect(await read()).toMatchObject({ isStandby: false, entries: 3 });
+});
+
+test('with its standby killed every read is answered by the primary', async () => {
+  process.kill(standby.process.pid as number, 'SIGKILL');
+  await standby.process.exited;
+  for (let n = 0; n < 5; n += 1) expect(await read()).toMatchObject({ isStandby: false, entries: 3 });
+});
