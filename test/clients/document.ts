@@ -1,4 +1,4 @@
-/** docs/clients.md, from what ran. */
+/** test/clients/README.md, from what ran. */
 import type { Kits } from './kits.ts';
 import type { HeldClient } from './table.ts';
 import { MCP_BUYERS, PAGE_BUYERS, rowOf, TOKEN_BUYERS } from './table.ts';
@@ -7,8 +7,8 @@ const INTRODUCTION = `# Clients that buy
 
 <!-- Written by \`npm run test:clients\`, from what ran. -->
 
-Every row is a published client, unmodified, that \`npm run test:clients\` lets buy a page of three authors; the chain has to say that each was paid. It installs
-them from the registries that your machine has configured and writes this page. A client that is not available there keeps its row.
+Each is a published client, unmodified, that buys a page of three authors; the chain has to say that each was paid. A client that the registries of your
+machine do not have keeps its row.
 `;
 
 /** The page. A client whose kit is not here keeps its row of the page before, if that is of the same version. */
@@ -35,7 +35,7 @@ ${rows(MCP_BUYERS)}
 
 ## Tokens of RSL
 
-Supertab's clients know a page's address alone. They find its terms, ask for a token ([rsl.md](rsl.md)) and open the page. The client of npm pays in that call; the
+Supertab's clients know a page's address alone. They find its terms, ask for a token ([rsl.md](../../docs/rsl.md)) and open the page. The client of npm pays in that call; the
 client of PyPI cannot, and its account has bought the licence before. \`SUPERTAB_FOLDER\` names a checkout of getsupertab/connect-sdk-typescript where npm lacks it.
 
 | Client | Version | Finds the terms by | Page opened, authors paid | As it is used |
@@ -51,5 +51,5 @@ function rowFor(client: HeldClient, kits: Kits, bought: ReadonlySet<string>, bef
   const kept = before.split('\n').find((line) => line.startsWith(start));
   if (why !== null && kept !== undefined) return kept;
   const verdict = why === null ? (bought.has(rowOf(client)) ? 'yes' : 'no') : 'not run: its packages were not available';
-  return `${start} ${verdict} | [${program}](../test/clients/buyers/${program}) |`;
+  return `${start} ${verdict} | [${program}](buyers/${program}) |`;
 }

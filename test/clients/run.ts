@@ -1,6 +1,6 @@
 /**
  * `npm run test:clients [-- vitest options]`: installs published x402 clients of npm, PyPI and Go into a temporary folder, lets each of them buy from a
- * service of its own, and writes docs/clients.md. Ends with `N passed, N failed`, and with status 1 if something failed.
+ * service of its own, and writes test/clients/README.md. Ends with `N passed, N failed`, and with status 1 if something failed.
  * What cannot be had here is named, `NOT RUN: …`, and is no fault. Ends by itself within four minutes.
  */
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ import type { Kit } from './table.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
-const PAGE = join(ROOT, 'docs/clients.md');
+const PAGE = join(ROOT, 'test/clients/README.md');
 const WHAT: Readonly<Record<Kit, string>> = {
   node: 'the clients of npm',
   python: 'the clients of PyPI',

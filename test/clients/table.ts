@@ -3,7 +3,7 @@
 /** What has to be installed before a client can run. `go-x402` is the foundation's module, `go` that of mark3labs; Supertab has two clients. */
 export type Kit = 'node' | 'python' | 'go' | 'go-x402' | 'supertab' | 'supertab-python';
 
-/** A client, as the table of docs/clients.md names it. */
+/** A client, as the table of test/clients/README.md names it. */
 export interface HeldClient {
   readonly name: string;
   readonly version: string;

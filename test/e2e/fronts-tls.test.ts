@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { layered, limits } from '../../sandbox/limits.ts';
 import { choosePort, releasePort } from '../../sandbox/parts/ports.ts';
 import type { QuoteBody } from '../support/buying.ts';
 import { payFor } from '../support/buying.ts';
@@ -62,7 +63,7 @@ let service: TestService;
 const closers: (() => Promise<void> | void)[] = [];
 beforeAll(async () => {
   service = await startTestService({
-    environment: { ...CALM, TRUSTED_PROXIES: '127.0.0.1/32', RATE_PER_ADDRESS: '10', RATE_BURST_SECONDS: '1' },
+    environment: layered(CALM, limits({ ratePerAddress: 10, rateBurstSeconds: 1 }), { TRUSTED_PROXIES: '127.0.0.1/32' }),
   });
 });
 afterEach(async () => {

@@ -254,10 +254,9 @@ async function expectAgentGuidesHold(): Promise<void> {
   expect(budgets).toMatch(
     /"token":"svc_buyer_.*status: 402.*approval_required.*"state":"approved".*status: 200.*"spentMicro":1000/s,
   );
-  const alerts = await paste('budget-alerts.md');
   const file = await shell.paste('cat spending.csv; rm spending.csv', BLOCK_MS);
   await shell.end();
-  expect(alerts).toMatch(/"settledMicro":1000.*"key":"alpha\.example".*"secret":"whsec_/s);
+  expect(budgets).toMatch(/"settledMicro":1000.*"key":"alpha\.example".*"secret":"whsec_/s);
   expect(file).toMatch(
     /^at_iso,at_ms,.*,alpha\.example,https:\/\/alpha\.example\/articles\/trio,read,page,1000,0\.001000,settled,/s,
   );

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { listMigrations, migrationOf } from '../../db/migrations.ts';
+import { limits } from '../../sandbox/limits.ts';
 import { askQuote, payFor, sellUntilDecided } from '../support/buying.ts';
 import { checkService } from '../support/invariants.ts';
 import type { TestService } from '../support/service.ts';
@@ -34,7 +35,7 @@ create index concurrently payment_intake_later on payment_intake (tenant_id, pay
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService({ environment: { SETTLE_WAIT_MS: '3000' } });
+  service = await startTestService({ environment: limits({ settleWaitMs: 3_000 }) });
 });
 afterAll(() => service?.stop());
 

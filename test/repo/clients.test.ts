@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { renderClients } from '../clients/document.ts';
 
-const PAGE = readFileSync('docs/clients.md', 'utf8');
+const PAGE = readFileSync('test/clients/README.md', 'utf8');
 const AWAY = { node: 'away', python: 'away', go: 'away', 'go-x402': 'away', supertab: 'away', 'supertab-python': 'away' };
 
-test('docs/clients.md has a row for every client that is held, in its version, and each that ran has paid every author', () => {
+test('test/clients/README.md has a row for every client that is held, in its version, and each that ran has paid every author', () => {
   expect(renderClients(AWAY, new Set(), PAGE)).toBe(PAGE);
   const verdicts = [...PAGE.matchAll(/^\| .* \| (\w[\w ]*)[^|]* \| \[.*\) \|$/gm)].map(([, verdict]) => verdict);
   expect(verdicts.filter((verdict) => verdict === 'yes').length).toBeGreaterThan(10);

@@ -7,7 +7,6 @@ import { markdownTable } from './markdownTable.ts';
 
 /** What this page reads of the OpenAPI document. */
 interface Operation {
-  readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Readonly<Record<string, unknown>>[];
 }
@@ -23,7 +22,7 @@ export function renderSpecification(): string {
   return `${[
     HEAD.replace('VERSION', described.info.version),
     '## Operations\n',
-    ...operationTables(described),
+    ...operationLists(described),
     '## Errors\n',
     ERRORS,
     markdownTable(['Status', 'Kind', 'Codes'], errorRows()),
@@ -40,22 +39,22 @@ export function renderSpecification(): string {
 const HEAD = `<!-- Written by \`npm run generate\`; edit tools/check/specification.ts. -->
 # The API as built
 
-Version VERSION. Bodies, parameters, headers and statuses in full: [openapi.json](../openapi.json), served at \`GET /_svc/openapi.json\`.
-What we chose where a choice was open: [decisions](decisions.md). The admin surface: [GraphQL](graphql.md).
+Version VERSION. [openapi.json](../openapi.json), also at \`GET /_svc/openapi.json\`, says what each call does, takes and answers; [GraphQL](graphql.md)
+is the owners' surface.
 
 - Money is an integer number of micro-USDC; a formatted amount beside it is never parsed.
-- Times are epoch milliseconds on the API and seconds inside a licence.
-- A credential is checked before the body: without one the answer is 401, never a 400 about the body.
-- A key belongs to one site, and reads and settles for that site alone.
+- Times are epoch milliseconds on the API, seconds inside a licence.
+- A credential is checked before the body. A key reads and settles for its own site alone.
 - Each answer carries \`x-request-id\` and \`svc-api-version\`; each error its code in \`x-svc-error-code\`.
 `;
 
-const ERRORS = `The body is \`{error, next}\` ([what to do next](integrating-buyer.md#what-to-do-next)), with \`upgrade: true\` where the plan is what is missing, with \`ok: false\` in front at \`verify\` and \`observe\`, and
-\`{verified: false, reason}\` where a host is not proven. A client that accepts \`application/problem+json\` gets RFC 9457. 429 and 503 carry \`Retry-After\`.
+const ERRORS = `The body is \`{error, next}\` ([what to do next](integrating-buyer.md#what-to-do-next)); \`upgrade: true\` where the plan is missing, \`ok: false\` in front at
+\`verify\` and \`observe\`, \`{verified: false, reason}\` where a host is not proven. \`Accept: application/problem+json\` gets RFC 9457. 429 and 503 carry
+\`Retry-After\`.
 `;
 
-const SCOPE_RULES = `The plan is checked separately: API access begins with the plan \`studio\`. \`domain.manage\` comes with the connection key
-alone, and ends with the first proof.`;
+const SCOPE_RULES = `API access begins with the plan \`studio\`. Only the connection key
+carries \`domain.manage\`, until the first proof.`;
 
 const CREDENTIALS: Readonly<Record<string, string>> = {
   publisherKey: 'publisher key',
@@ -63,18 +62,17 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
   signInWithX: 'signed message',
 };
 
-/** One table for each tag, in the order of the document. */
-function operationTables({ paths }: Described): readonly string[] {
-  const byTag = new Map<string, string[][]>();
+/** One line for each tag and credential, in the order of the document. What a call does stands there. */
+function operationLists({ paths }: Described): readonly string[] {
+  const calls = new Map<string, string[]>();
   for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, { summary = '', tags = [], security = [] }] of Object.entries(methods)) {
-      const tag = tags[0] ?? 'Others';
+    for (const [method, { tags = [], security = [] }] of Object.entries(methods)) {
       const who = security.flatMap((way) => Object.keys(way)).map((name) => CREDENTIALS[name] ?? name);
-      const row = [`\`${method.toUpperCase()} ${path}\``, summary, who.join(' or ') || 'none'];
-      byTag.set(tag, [...(byTag.get(tag) ?? []), row]);
+      const group = `- **${tags[0] ?? 'Others'}**, ${who.join(' or ') || 'no credential'}: `;
+      calls.set(group, [...(calls.get(group) ?? []), `\`${method.toUpperCase()} ${path}\``]);
     }
   }
-  return [...byTag].map(([tag, rows]) => `### ${tag}\n\n${markdownTable(['Call', 'What', 'Credential'], rows)}`);
+  return [...calls].map(([group, ones]) => group + ones.join(', ')).concat('');
 }
 
 function errorRows(): readonly string[][] {
