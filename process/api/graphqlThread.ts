@@ -27,4 +27,8 @@ const log = logThrough(parentPort);
 const close = async (): Promise<void> => {
   await Promise.all([replicas.close(), reading.close()]);
 };
-serve(parentPort, openEngine({ ...settings, reading, replicas, log, clock: Date.now }, null), close);
+serve(
+  parentPort,
+  openEngine({ ...settings, reading, ...(readUrls.length === 0 ? {} : { replicas }), log, clock: Date.now }, null),
+  close,
+);
