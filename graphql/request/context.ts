@@ -1,4 +1,3 @@
-import type { Replicas } from '../../db/replicas.ts';
 import type { HostService } from '../../modules/hosts/use/deps.ts';
 import type { AccountCaller } from '../../modules/identity/use/accounts/authenticate.ts';
 import type { BearerDeps } from '../../modules/identity/use/accounts/deps.ts';
@@ -6,7 +5,7 @@ import type { Owner, OwnerDeps } from '../../modules/identity/use/owners/authent
 import { ownerKey } from '../../modules/identity/use/owners/authenticate.ts';
 import type { KeyState } from '../../modules/kernel/access/key.ts';
 import type { Log } from '../../modules/kernel/log.ts';
-import type { ReadingDatabase } from '../../modules/paging/use/deps.ts';
+import type { ReadingDatabase, ReadingReplicas } from '../../modules/paging/use/deps.ts';
 import type { PublisherDeps } from '../../modules/quotes/use/deps.ts';
 import type { TestPurchaseDeps } from '../../modules/storefront/use/testPurchase.ts';
 import type { EndpointDeps } from '../../modules/webhooks/use/endpoints.ts';
@@ -23,7 +22,7 @@ export interface ReaderDeps extends Pick<PublisherDeps, 'pepper' | 'clock' | 'pr
   /** A pool of its own, with a limit on each statement: analysts cannot slow settlement. */
   readonly reading: ReadingDatabase;
   /** Standbys that questions about sites are read from while they may answer; none: everything is read through `reading`. */
-  readonly replicas?: Replicas;
+  readonly replicas?: ReadingReplicas;
 }
 
 /** What the handler lets callers in and makes changes with. */

@@ -1,7 +1,7 @@
 import { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import type { Reader } from '../../db/replicas.ts';
 import { isServiceError, ServiceError } from '../../modules/kernel/errors.ts';
+import type { ReplicaReader } from '../../modules/paging/use/deps.ts';
 import { Budget } from '../limits/budget.ts';
 import { REMEMBERED_DOCUMENTS } from '../limits/limits.ts';
 import { limitPlugins } from '../limits/plugins.ts';
@@ -72,7 +72,7 @@ export function openEngine(deps: ReaderDeps, changes: GraphqlDeps | null, newBud
 const ages = new WeakMap<Budget, () => number>();
 
 /** Standbys for questions about sites. Those of an account are read from the primary: no mark says when it was changed last. */
-function readerFor({ replicas }: ReaderDeps, { key, owner }: Visitor): Reader | undefined {
+function readerFor({ replicas }: ReaderDeps, { key, owner }: Visitor): ReplicaReader | undefined {
   const tenantIds = key ? [key.tenantId] : owner?.tenantIds;
   return tenantIds === undefined ? undefined : replicas?.readerOf(tenantIds);
 }
