@@ -801,7 +801,7 @@ export const JUDGING_MUTANTS: readonly Mutant[] = [
     id: 'delay-though-sent',
     rule: 10,
     bug: 'a payment that was sent in vain counts as one that we never sent',
-    edits: [{ file: judge, search: 'return facts.attempts === 0 && now', replace: 'return facts.attempts >= 0 && now' }],
+    edits: [{ file: judge, search: '&& facts.attempts === 0 && now', replace: '&& facts.attempts >= 0 && now' }],
     test: { file: refusal, name: 'a buyer who signs for too short a time' },
   },
   {
