@@ -15,7 +15,7 @@ if ((command !== 'check' && command !== 'rebuild') || !/^(all|[1-9]\d{0,4})$/.te
   process.exit(2);
 }
 await runCommand(async () => {
-  const { databaseUrl: url } = readConfig(process.env, ['databaseUrl']);
+  const { databaseDirectUrl: url } = readConfig(process.env, ['databaseUrl', 'databaseDirectUrl']);
   const database = await openDatabase({ url, poolSize: 2, statementTimeoutMs: 3_600_000, applicationName: 'svc rollups' });
   try {
     await work(database);

@@ -15,7 +15,7 @@ export interface Reader extends Database {
 
 /** Standbys and their primary. */
 export interface Replicas {
-  /** For one question about these sites; it reads through one pool of a standby, or from the primary. Opens nothing. */
+  /** For one question about these sites; it reads through one pool of a standby, or from the primary. Waits for nothing. */
   readerOf(tenantIds: readonly string[]): Reader;
   close(): Promise<void>;
 }
@@ -32,8 +32,9 @@ export interface ReplicaOptions {
 const MAX_LAG_MS = 5_000;
 /** How long a standby that could not answer is left alone before it is looked at again, beside any question. */
 const REST_MS = 5_000;
-/** A standby that says nothing for so long is away. */
+/** A standby that says nothing for so long is away: to the look, and to all that one piece of work asks, which has limits of its own. */
 const LOOK_MS = 1_000;
+const WORK_MS = 15_000;
 
 /** The last entries in the audit log of the sites: every change of an owner adds one, under the lock of its site. */
 const MARK = `select md5(string_agg(concat_ws(' ', site.id, extract(epoch from newest.at), newest.entries), ',' order by site.id))
@@ -103,7 +104,10 @@ class Replica {
     if (this.#isLooking) return;
     this.#isLooking = true;
     const look = async (): Promise<void> => {
-      this.#opening ??= this.#open();
+      this.#opening ??= this.#open().catch((error: unknown) => {
+        this.#opening = null;
+        throw error;
+      });
       const database = await this.#opening;
       const [row] = await database.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
       if (row?.standby !== true) throw new NotNow(true);
@@ -111,17 +115,14 @@ class Replica {
       this.#untilMs = Number.POSITIVE_INFINITY;
     };
     look()
-      .catch(() => {
-        if (this.#database === null) this.#opening = null;
-        this.rest();
-      })
+      .catch(() => this.rest())
       .finally(() => {
         this.#isLooking = false;
       });
   }
 }
 
-/** Opens standbys beside a primary, which stays its owner's to close. Resolves nothing by itself: standbys may be away. */
+/** Opens standbys in the background and returns at once, since they may be away. The primary stays its owner's to close. */
 export function openReplicas({ urls, primary, open, maxLagMs = MAX_LAG_MS }: ReplicaOptions): Replicas {
   const replicas = urls.map((url) => new Replica(() => open(url)));
   let turn = 0;
@@ -172,8 +173,10 @@ export function openReplicas({ urls, primary, open, maxLagMs = MAX_LAG_MS }: Rep
   return { readerOf, close: async () => void (await Promise.all(replicas.map((replica) => replica.close()))) };
 }
 
-/** What a standby decided by itself, or took too long for: the primary would say the same. */
+/** What a standby decided by itself, took too long for, or refused as asked (classes 22 and 42): the primary would say the same. */
 function isAnswer(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (typeof code === 'string' && /^(22|42)/.test(code)) return true;
   return isStatementTimeout(error) || (error instanceof ServiceError && error.code !== 'database_unavailable');
 }
 
@@ -191,12 +194,22 @@ function behindOf(looked: Looked, asked: Position, maxLagMs: number): number {
   return behindMs;
 }
 
-/** Work that must have begun in time; what begins later is nobody's. */
+/** Work that must have begun in time, and ended: a standby may freeze between. What begins later fails before it reads anything. */
 async function heard<T>(work: (begun: () => void) => Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new NotNow(true)), LOOK_MS);
+  let isLate = false;
+  const giveUp = (): void => {
+    isLate = true;
+    late.reject(new NotNow(true));
+  };
+  let timer = setTimeout(giveUp, LOOK_MS);
+  const begun = (): void => {
+    if (isLate) throw new NotNow(true);
+    clearTimeout(timer);
+    timer = setTimeout(giveUp, WORK_MS);
+  };
   try {
-    return await Promise.race([work(() => clearTimeout(timer)), late.promise]);
+    return await Promise.race([work(begun), late.promise]);
   } finally {
     clearTimeout(timer);
   }

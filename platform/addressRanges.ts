@@ -48,7 +48,7 @@ const sizeOf = (spans: readonly Span[]): bigint => spans.reduce((sum, { from, to
 function namedIn(text: string): readonly string[] | null {
   if (/^\s*[[{]/.test(text)) {
     try {
-      return [...leavesOf(JSON.parse(text), true)];
+      return leavesOf(JSON.parse(text), true);
     } catch {
       return null;
     }
@@ -58,11 +58,12 @@ function namedIn(text: string): readonly string[] | null {
 }
 
 /** Texts that stand in an array, or under a name that says address; others are dates, regions and the like. */
-function* leavesOf(value: unknown, isAddress: boolean): Generator<string> {
-  if (typeof value === 'string' && isAddress) yield value.trim();
-  if (Array.isArray(value)) for (const one of value) yield* leavesOf(one, isAddress);
+function leavesOf(value: unknown, isAddress: boolean, found: string[] = []): readonly string[] {
+  if (typeof value === 'string' && isAddress) found.push(value.trim());
+  if (Array.isArray(value)) for (const one of value) leavesOf(one, isAddress, found);
   else if (typeof value === 'object' && value !== null)
-    for (const [name, one] of Object.entries(value)) yield* leavesOf(one, /^ip|prefix|cidr|range|address|network/i.test(name));
+    for (const [name, one] of Object.entries(value)) leavesOf(one, /^ip|prefix|cidr|range|address|network/i.test(name), found);
+  return found;
 }
 
 function spanOf(text: string): Span | null {

@@ -1,4 +1,4 @@
--- What buyer accounts spent, and their alerts (ADR 0046, docs/budget-alerts.md). What they may spend stands in buyer_account.
+-- What buyer accounts spent, and their alerts (ADR 0046, docs/budgets.md). What they may spend stands in buyer_account.
 
 -- Payments that count against an account: those that it bought with its credential, and all that its wallet signs. Written with the
 -- payment. 'open' counts and may still change; 'spent' counts for good; 'released' moved nothing and can no longer.

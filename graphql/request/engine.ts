@@ -77,7 +77,7 @@ function readerFor({ replicas }: ReaderDeps, { key, owner }: Visitor): ReplicaRe
   return tenantIds === undefined ? undefined : replicas?.readerOf(tenantIds);
 }
 
-/** Says how old the answer may be, where it was read from a standby. */
+/** Says how old the answer may be, wherever standbys are configured: 0 where the primary answered. */
 function sayAge() {
   return {
     onExecute: ({ args }: { args: { contextValue: GraphqlContext } }) => ({

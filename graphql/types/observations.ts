@@ -70,7 +70,7 @@ ObservationType.implement({
     sigInvalid: t.exposeBoolean('sigInvalid', {
       nullable: true,
       description:
-        'True when it is not who it says: a signature failed or, where `classifyReason` is `masquerade`, it came from none of the addresses of the robot that it names.',
+        'True when the agent is not who it claims to be: its signature failed or, where `classifyReason` is `masquerade`, its address is not the named robot’s.',
     }),
     amountMicro: t.field({ type: 'Micro', nullable: true, description: 'The price asked.', resolve: ({ micro }) => micro }),
     micro: t.field({
@@ -120,8 +120,7 @@ const ObservationFilter = builder.inputType('ObservationFilter', {
     }),
     verified: t.boolean({ description: 'With, or without, a signature that verified.' }),
     sigInvalid: t.boolean({
-      description:
-        'With, or without, a signature that failed or an address that is not of the robot named: such an agent impersonates another.',
+      description: 'With, or without, a failed signature or an address that is not the named robot’s.',
     }),
     reason: t.string({
       description: `With this reason, in either case: one of ${REASONS.join(', ')}.`,

@@ -57,7 +57,8 @@ export async function openEndpoint(
   deps: Shared & Pick<GraphqlDeps, 'oidc' | 'signUp'>,
 ): Promise<GraphqlEndpoint> {
   const pool = {
-    url: config.databaseUrl,
+    // Past a pooler: the session and its limit on statements belong to the connection.
+    url: config.databaseDirectUrl ?? config.databaseUrl,
     poolSize: config.graphqlPoolSize,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   };

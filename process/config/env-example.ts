@@ -3,7 +3,8 @@ import { LIMITS } from './limits.ts';
 import type { Variable } from './variable.ts';
 import { GROUPS, VARIABLES } from './variables.ts';
 
-const OPENING = `# The environment of the service. Copy to .env and set what your process needs; \`npm start\` and \`npm test\` need nothing of this.
+const OPENING = `# The environment of the service. With containers copy to .env; without them these lines stand in common.env, api.env
+# and worker.env (docs/going-live.md). Set what your process needs; \`npm start\` and \`npm test\` need nothing of this.
 # A line that is commented out shows an example or the default. Written by \`npm run generate\` from process/config/variables.ts.`;
 
 const WIDTH = 130;

@@ -191,7 +191,7 @@ export const limits: z.ZodType<Limits, string> = json(
   }),
 );
 
-/** A member by the name of the variable that it was before 0.1.0: SETTLE_WAIT_MS. */
+/** The variable that held a member before 0.1.0: SETTLE_WAIT_MS for settleWaitMs. */
 export function formerNameOf(limit: string): string {
   return limit.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }

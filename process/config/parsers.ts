@@ -45,17 +45,22 @@ export function url(...schemes: readonly string[]): z.ZodType<string, string> {
     .transform((value) => value.replace(/\/+$/, ''));
 }
 
+const withoutSlash = (value: string): string => value.replace(/\/+$/, '');
+const postgresHosts = text.refine((value) => {
+  const urls = urlsOfHosts(value);
+  return urls.length > 0 && urls.every((one) => URL.canParse(one) && (urls.length === 1 || new URL(one).hostname !== ''));
+}, 'must be a URL that starts with postgres:// or postgresql://');
+
+/** A URL of standbys of Postgres, which are only read. As written. */
+export const standbyUrl = postgresHosts.transform(withoutSlash);
+
 /** A URL of Postgres: of one host, or of a primary and its standbys, of which the one that takes writes is meant. As written. */
-export const postgresUrl = text
-  .refine((value) => {
-    const urls = urlsOfHosts(value);
-    return urls.length > 0 && urls.every((one) => URL.canParse(one) && (urls.length === 1 || new URL(one).hostname !== ''));
-  }, 'must be a URL that starts with postgres:// or postgresql://')
+export const postgresUrl = postgresHosts
   .refine(
     (value) => /^(read-write|primary|)$/.test(/[?&]target_session_attrs=([^&]*)/.exec(value)?.[1] ?? ''),
     'target_session_attrs must be read-write: what is written to a standby is lost',
   )
-  .transform((value) => value.replace(/\/+$/, ''));
+  .transform(withoutSlash);
 
 /** The address of this service as others see it: https, or http on a loopback host. */
 export const publicUrl = url('https', 'http').refine(

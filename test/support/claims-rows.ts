@@ -31,6 +31,10 @@ export const CLAIM_ROWS: readonly Row[] = [
   ['another past the proxies', PROXIES, OF_OTHERS, { 'x-forwarded-for': OF_GOOGLE }, PAYS],
   ['whom a proxy does not name', PROXIES, '10.1.2.3', {}, READS],
   ['whom a proxy names unreadably', PROXIES, '10.1.2.3', { 'x-forwarded-for': 'unknown' }, READS],
+  // proxies that were forgotten
+  ['Google through a proxy of this machine, with others named', PROXIES, '127.0.0.1', { 'x-forwarded-for': OF_GOOGLE }, READS],
+  ['Google through a proxy where nobody is said to be in front', [], '::1', { 'x-forwarded-for': OF_GOOGLE }, READS],
+  ['Google through two, the nearer one named', PROXIES, '10.1.2.3', { 'x-forwarded-for': `${OF_GOOGLE}, 192.168.0.5` }, READS],
   // nobody said who is in front
   ['Google itself', undefined, OF_GOOGLE, {}, READS],
   ['another itself', undefined, OF_OTHERS, {}, PAYS],

@@ -5,7 +5,10 @@ import { EnforceConfigQuery, EnforcementConfig } from '../../schemas/enforcement
 import { parseWith } from '../../schemas/parse.ts';
 import { jsonResponse, keyErrors } from '../responses.ts';
 
-/** GET /_svc/enforce-config: what the gate decides by; the same bytes and ETag until somebody edits the tenant, or addresses of robots that were asked for were read again. */
+/**
+ * GET /_svc/enforce-config: what the gate decides by; the same bytes and ETag until somebody edits the tenant, or addresses of robots that were
+ * asked for were read again.
+ */
 export const enforceConfigRoute: KeyRoute = {
   method: 'get',
   path: '/_svc/enforce-config',

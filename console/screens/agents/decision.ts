@@ -4,6 +4,17 @@ import { FATES, fateOf } from '../pages/crawlerEffect.ts';
 import type { Rule } from '../rules/words.ts';
 import { standingOf } from '../rules/words.ts';
 
+/**
+ * What stands in the User-Agents of browsers, apps and most robots. The lists go by a part of it: by one of these words, which anybody may take for
+ * a name, they would decide about people and other robots as well.
+ */
+const ORDINARY =
+  'mozilla/5.0 (compatible; windows nt 10.0; win64; x64; x11; cros; linux x86_64; ubuntu; android; mobile; tablet; wv; build/; iphone; ipad; ipod; cpu os ' +
+  'like mac os x; macintosh; intel; ppc; rv: en-us; applewebkit/ (khtml, like gecko) gecko/ chromium headlesschrome/ version/ mobile/15e148 safari/ firefox/ ' +
+  'fxios/ focus/ crios/ edg/ edga/ edgios/ opr/ opera opt/ gsa/ ddg/ duckduckgo/ samsungbrowser/ ucbrowser/ yabrowser/ vivaldi/ brave/ silk/ instagram ' +
+  'fban/ fbav/ whatsapp/ webview trident/ msie +http://www. +https:// .com .org .net .html .txt crawler spider robot fetch agent client preview search ' +
+  'google bing apple amazon yahoo yandex facebook openai anthropic perplexity http/1.1 user';
+
 /** What an owner decides about an agent. */
 export type Decision = ClassPolicy;
 
@@ -14,7 +25,7 @@ export type Decision = ClassPolicy;
 export function kindOf(agent: string): 'host' | 'name' | 'unsure' | 'nameless' {
   if (agent === 'other') return 'nameless';
   if (agent.includes('.')) return 'host';
-  return agent.includes('_') ? 'unsure' : 'name';
+  return agent.includes('_') || ORDINARY.includes(agent.toLowerCase()) ? 'unsure' : 'name';
 }
 
 /** The lists with a decision about one name: it leaves all three, and stands in one only where its class does not say the same already. */

@@ -62,8 +62,8 @@ export function Agents(): View {
         ${agent === null ? html`<${WhatIfPanel} answer=${tenant.whatIf ?? null} price=${price} />` : null}
         ${agent === 'other' && agentName === null ? html`<${OtherNames} />` : null}
         <${Panel} flush title=${agent === null ? 'Spoofed requests' : 'Newest requests'}
-          about=${agent === null ? 'Requests whose signature did not verify, or that came from an address which is not the robot’s: somebody used its name.' : undefined}>
-          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'Nobody in this window said he was somebody else.' : 'No request in this window.'} />
+          about=${agent === null ? 'Requests whose signature did not verify, or whose address is not the named robot’s.' : undefined}>
+          <${Observations} rows=${tenant.observations?.nodes ?? []} empty=${agent === null ? 'No spoofed request in this window.' : 'No request in this window.'} />
         <//>
       </div>`}
     <//>

@@ -77,7 +77,7 @@ function ofAudit({ audit }: Overview): readonly Matter[] {
     tone: 'warn',
     kind: 'Agents',
     href: href('/agents', { sort: 'MASQUERADES' }),
-    text: `${many(masqueradeAttempts, 'request')} of agents that are not who they say`,
+    text: `${many(masqueradeAttempts, 'request')} under a false identity`,
   };
   const free: Matter = {
     tone: 'warn',

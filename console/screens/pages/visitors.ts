@@ -17,7 +17,7 @@ const CLASSES: Readonly<Record<VisitorClass, { readonly name: string; readonly s
   AI: { name: 'AI agents', such: 'GPTBot, ClaudeBot, PerplexityBot and others of a public list' },
   AUTOMATION: { name: 'Other automation', such: 'curl, scripts, robots of no list, and requests without a User-Agent' },
   PRETENDER: { name: 'Tools that pretend', such: 'say they are a browser, and ask for Markdown as none does' },
-  MASQUERADE: { name: 'False robots', such: 'say they are Googlebot, Bingbot or GPTBot, and come from an address of others' },
+  MASQUERADE: { name: 'False robots', such: 'claim to be Googlebot, Bingbot or GPTBot, from an address that is not theirs' },
   SEARCH: { name: 'Search engines', such: 'Googlebot, Bingbot, Search Console, Seznam, Naver' },
   PREVIEW: { name: 'Link previews', such: 'Facebook, X, LinkedIn, Slack, WhatsApp, Mastodon' },
   ADS: { name: 'Advertising', such: 'AdSense, AdsBot, Criteo, brand safety' },

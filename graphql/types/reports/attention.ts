@@ -204,7 +204,7 @@ builder.objectFields(Attention, (t) => ({
   }),
   masqueradeAttempts: t.int({
     nullable: true,
-    description: 'All requests since then of agents that are not who they say. Scope audit.read.',
+    description: 'All requests since then from agents that are not who they claim to be. Scope audit.read.',
     authScopes: { reads: 'audit.read' },
     complexity: REPORT_COST,
     resolve: async ({ masqueraded }) =>

@@ -70,7 +70,8 @@ const AuditTotalsType = builder.objectRef<AuditTotals>('AuditTotals').implement(
     paymentFailed: t.exposeInt('paymentFailed', { description: 'Payments that failed.' }),
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
     masqueradeAttempts: t.exposeInt('masqueradeAttempts', {
-      description: 'Requests of who is not who he says: a signature failed, or the robot named has other addresses.',
+      description:
+        'Requests from agents that are not who they claim to be: a signature failed, or the address is not the named robot’s.',
     }),
     missedMicro: t.field({
       type: 'Micro',
@@ -247,7 +248,8 @@ export const AgentSumsType = builder.interfaceRef<AgentSums>('AgentSums').implem
     servedFree: t.exposeInt('servedFree', { description: 'Requests that were served free.' }),
     verifiedHits: t.exposeInt('verifiedHits', { description: 'Requests with a signature that verified.' }),
     masqueradeAttempts: t.exposeInt('masqueradeAttempts', {
-      description: 'Requests of who is not who he says: a signature failed, or the robot named has other addresses.',
+      description:
+        'Requests from agents that are not who they claim to be: a signature failed, or the address is not the named robot’s.',
     }),
     earnedMicro: t.field({ type: 'Micro', description: 'What they paid.', resolve: ({ earnedMicro }) => earnedMicro }),
     verifiedEarnedMicro: t.field({

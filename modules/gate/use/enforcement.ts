@@ -37,8 +37,7 @@ export interface EnforcementConfig {
 
 /**
  * What the gate of the caller's site decides by. With a resource, the manifest names that host alone; with the version of its addresses, it has what is
- * newer of them. Throws
- * invalid_resource (400), resource_not_owned (403), database_unavailable.
+ * newer of them. Throws invalid_resource (400), resource_not_owned (403), database_unavailable.
  */
 export async function enforcementConfig(
   deps: Pick<PublisherDeps, 'database' | 'baseUrl'>,

@@ -1,4 +1,4 @@
-import { flag, pemFile, postgresUrl, text, url } from '../parsers.ts';
+import { flag, pemFile, postgresUrl, standbyUrl, text, url } from '../parsers.ts';
 import { optional, withDefault } from '../variable.ts';
 
 /** Where rows and workflows live. */
@@ -38,7 +38,7 @@ export const storage = {
       'Standbys of Postgres that GraphQL reads from while they are at most 5 s behind (postgres://service@a:5432,b:5432/service); else DATABASE_URL is read.',
     example: 'postgres://service@replica.example:5432/service',
     fromFile: true,
-    schema: postgresUrl,
+    schema: standbyUrl,
   }),
   temporalAddress: optional({
     name: 'TEMPORAL_ADDRESS',

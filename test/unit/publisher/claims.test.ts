@@ -124,6 +124,21 @@ test('where name servers tell as well, a list is believed for two days about who
   expect(ask(GOOGLE, '192.0.3.8')).toBe(PAYS);
 });
 
+test('what name servers say against one address of a network says nothing of the true robot beside it', async () => {
+  const { names } = namesOf(
+    { '2a01:4f8::7': ['rate-limited-proxy-2a01-4f8--7.google.com'] },
+    { 'rate-limited-proxy-2a01-4f8--7.google.com': ['2a01:4f8::7'] },
+  );
+  const { ask, claims } = judgeOf({ trustedProxies: [], names, now: () => NOW });
+  for (const becomes of [PAYS, PAYS]) {
+    expect(ask(GOOGLE, '2a01:4f8::dead')).toBe(becomes);
+    await claims.settled();
+  }
+  ask(GOOGLE, '2a01:4f8::7');
+  await claims.settled();
+  expect(ask(GOOGLE, '2a01:4f8::7')).toBe(READS);
+});
+
 test('where only a list tells, it is believed for 14 days about whom it does not name, and never by a clock that is wrong by as much', () => {
   const time = { ms: NOW };
   const { ask } = judgeOf({ trustedProxies: [], now: () => time.ms });

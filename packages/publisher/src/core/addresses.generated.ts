@@ -12,7 +12,7 @@ export const CLAIMS: readonly { readonly names: RegExp; readonly lists: readonly
   { names: /gptbot/, lists: ["openai-gptbot"], hosts: null },
   { names: /oai-searchbot/, lists: ["openai-searchbot"], hosts: null },
   { names: /chatgpt-user/, lists: ["openai-chatgpt-user"], hosts: null },
-  { names: /claudebot|claude-user|claude-searchbot/, lists: ["anthropic-claudebot"], hosts: null },
+  { names: /claudebot|claude-searchbot/, lists: ["anthropic-claudebot"], hosts: null },
   { names: /perplexitybot/, lists: ["perplexity-bot"], hosts: null },
   { names: /perplexity-user/, lists: ["perplexity-user"], hosts: null },
   { names: /ccbot/, lists: ["commoncrawl-ccbot"], hosts: /\.crawl\.commoncrawl\.org$/ },

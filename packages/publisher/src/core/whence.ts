@@ -32,19 +32,23 @@ export function createWhence(trustedProxies: readonly string[] | undefined): (ar
   return (arrival) => through(trusted, arrival);
 }
 
-/** The last caller that is no proxy of the site's. A proxy that names nobody hides who asks. */
+/**
+ * The last caller that is no proxy of the site's. A proxy that names nobody hides who asks, and so does one of a private network that the site
+ * forgot to name: nobody on the internet has its address.
+ */
 function through(trusted: Ranges, { peer, header }: Arrival): Whence {
   const isOurs = (address: string): boolean => {
     const digits = digitsOf(address);
     return digits !== null && trusted.has(digits);
   };
+  const isProxied = OF_PROXIES.some((name) => header(name));
+  const caller = (address: string): Whence => (digitsOf(address) === null || (isProxied && !isPublic(address)) ? [] : [address]);
   const near = peer?.();
   // Platforms that know no connection have proxies in front of them.
   if (near === undefined && trusted.size === 0) return [];
-  if (near !== undefined && !isOurs(near)) return digitsOf(near) === null ? [] : [near];
+  if (near !== undefined && !isOurs(near)) return caller(near);
   for (const hop of hopsOf(header).reverse()) {
-    if (digitsOf(hop) === null) return [];
-    if (!isOurs(hop)) return [hop];
+    if (!isOurs(hop)) return caller(hop);
   }
   return [];
 }

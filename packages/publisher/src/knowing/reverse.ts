@@ -47,18 +47,22 @@ export function openReverse({
   };
   return {
     belongs: (address, hosts) => {
-      const key = `${networkOf(address)} ${hosts.source}`;
-      const kept = known.get(key);
+      const network = `${networkOf(address)} ${hosts.source}`;
+      const ofAll = known.get(network);
+      if (ofAll && now() < ofAll.untilMs) return ofAll.is;
+      // A no is of the address alone: behind proxies that nobody named a stranger may have written one beside the robot's.
+      const own = `${digitsOf(address) ?? address}/ ${hosts.source}`;
+      const kept = known.get(own) ?? ofAll;
       if (kept && now() < kept.untilMs) return kept.is;
-      if (names === null || asking.has(key) || !mayAsk()) return kept?.is ?? null;
+      if (names === null || asking.has(network) || !mayAsk()) return kept?.is ?? null;
       const asked = confirmed(names, address, hosts)
         .catch(() => null)
         .then((is) => {
           const forMs = is === null ? KEPT_MS.unknown : is ? KEPT_MS.yes : KEPT_MS.no;
-          known.set(key, { is, untilMs: now() + forMs });
+          known.set(is === false ? own : network, { is, untilMs: now() + forMs });
         })
-        .finally(() => asking.delete(key));
-      asking.set(key, asked);
+        .finally(() => asking.delete(network));
+      asking.set(network, asked);
       return kept?.is ?? null;
     },
     settled: async () => void (await Promise.all(asking.values())),

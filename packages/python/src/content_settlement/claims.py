@@ -86,9 +86,13 @@ class Reverse:
 
     def belongs(self, ip: Ip, hosts: re.Pattern[str]) -> bool | None:
         """True or false once name servers have said so, None until then."""
-        # Who has one address of IPv6 has its whole /64.
-        key = f"{ip if ip.version == 4 else int(ip) >> 64} {hosts.pattern}"
-        kept = self._known.get(key)
+        # Who has one address of IPv6 has its whole /64. A no is of the address alone: behind proxies that nobody named a stranger may have written one beside
+        # the robot's.
+        key = f"{ip}/ {hosts.pattern}"
+        of_all = self._known.get(_network_of(ip, hosts))
+        if of_all is not None and self._now() < of_all[1]:
+            return of_all[0]
+        kept = self._known.get(key) or of_all
         if kept is None or self._now() >= kept[1]:
             self._ask(key, ip, hosts)
         return None if kept is None else kept[0]
@@ -113,7 +117,7 @@ class Reverse:
         except (OSError, UnicodeError):
             pass
         finally:
-            self._known.set(key, (found, self._now() + self._KEPT[found]))
+            self._known.set(key if found is False else _network_of(ip, hosts), (found, self._now() + self._KEPT[found]))
             self._rate.end()
             with self._lock:
                 del self._asking[key]
@@ -184,3 +188,7 @@ class Claims:
         fresh = _FRESH_ALONE if claim.hosts is None else _FRESH_BESIDE_NAMES
         is_complete = bool(own) and all(one is not None and abs(self._now() - one.checked_at) < fresh for one in own)
         return False if is_complete else by_name
+
+
+def _network_of(ip: Ip, hosts: re.Pattern[str]) -> str:
+    return f"{ip if ip.version == 4 else int(ip) >> 64} {hosts.pattern}"

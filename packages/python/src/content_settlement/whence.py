@@ -72,7 +72,9 @@ def _through(trusted: Ranges, peer: str | None, header: Header) -> list[Ip]:
         if ip is None:
             return []
         if ip not in trusted:
-            return [ip]
+            # Nobody on the internet has it: a proxy that the site forgot to name, which hides who asks.
+            is_proxy = not ip.is_global and any(header(name) for name in _OF_PROXIES)
+            return [] if is_proxy else [ip]
     return []
 
 

@@ -17,7 +17,7 @@ return array(
 		array( 'names' => '~gptbot~', 'lists' => array( 'openai-gptbot' ), 'hosts' => '' ),
 		array( 'names' => '~oai-searchbot~', 'lists' => array( 'openai-searchbot' ), 'hosts' => '' ),
 		array( 'names' => '~chatgpt-user~', 'lists' => array( 'openai-chatgpt-user' ), 'hosts' => '' ),
-		array( 'names' => '~claudebot|claude-user|claude-searchbot~', 'lists' => array( 'anthropic-claudebot' ), 'hosts' => '' ),
+		array( 'names' => '~claudebot|claude-searchbot~', 'lists' => array( 'anthropic-claudebot' ), 'hosts' => '' ),
 		array( 'names' => '~perplexitybot~', 'lists' => array( 'perplexity-bot' ), 'hosts' => '' ),
 		array( 'names' => '~perplexity-user~', 'lists' => array( 'perplexity-user' ), 'hosts' => '' ),
 		array( 'names' => '~ccbot~', 'lists' => array( 'commoncrawl-ccbot' ), 'hosts' => '~\\.crawl\\.commoncrawl\\.org$~' ),

@@ -36,9 +36,10 @@ final class Claims {
 		if ( array() !== $new ) {
 			$dns['wanted'] = $new + ( $dns['wanted'] ?? array() );
 			update_option( self::DNS, $dns, false );
-			if ( ! wp_next_scheduled( self::EVENT ) ) {
-				wp_schedule_single_event( time(), self::EVENT );
-			}
+		}
+		// Also where an event was lost: what it was to ask still waits.
+		if ( array() !== $wanted && ! wp_next_scheduled( self::EVENT ) ) {
+			wp_schedule_single_event( time(), self::EVENT );
 		}
 		return 'false' === $worth;
 	}
@@ -79,11 +80,22 @@ final class Claims {
 
 	/** What name servers said of an address; null, and one to ask about, where nothing is known. */
 	private static function by_name( string $bytes, string $hosts, int $now, array $known, array &$wanted ): ?bool {
-		$key = bin2hex( substr( $bytes, 0, 8 ) ) . ' ' . md5( $hosts );
-		if ( ! isset( $known[ $key ] ) || $now >= $known[ $key ][1] ) {
+		$of_all = $known[ self::network( $bytes, $hosts ) ] ?? null;
+		if ( null !== $of_all && $now < $of_all[1] ) {
+			return $of_all[0];
+		}
+		// A no is of the address alone: behind proxies that nobody named a stranger may have written one beside the robot's.
+		$key  = bin2hex( $bytes ) . '/ ' . md5( $hosts );
+		$kept = $known[ $key ] ?? $of_all;
+		if ( null === $kept || $now >= $kept[1] ) {
 			$wanted[ $key ] = array( inet_ntop( $bytes ), $hosts );
 		}
-		return $known[ $key ][0] ?? null;
+		return $kept[0] ?? null;
+	}
+
+	/** What is known of a whole network: who has one address of IPv6 has its /64. */
+	private static function network( string $bytes, string $hosts ): string {
+		return bin2hex( substr( $bytes, 0, 8 ) ) . ' ' . md5( $hosts );
 	}
 
 	/** Ranges of a list and when it was last read: the service's word first. */
@@ -125,7 +137,7 @@ final class Claims {
 		$known  = $dns['known'] ?? array();
 		foreach ( $wanted as $key => list( $address, $hosts ) ) {
 			$is            = self::is_confirmed( $address, $hosts );
-			$known[ $key ] = array( $is, time() + ( null === $is ? self::KEPT['unknown'] : self::KEPT[ $is ? 'yes' : 'no' ] ) );
+			$known[ false === $is ? $key : self::network( (string) inet_pton( $address ), $hosts ) ] = array( $is, time() + ( null === $is ? self::KEPT['unknown'] : self::KEPT[ $is ? 'yes' : 'no' ] ) );
 		}
 		update_option( self::DNS, array( 'wanted' => array(), 'known' => array_slice( $known, -self::MOST_KEPT, null, true ) ), false );
 	}

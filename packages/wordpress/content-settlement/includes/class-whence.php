@@ -36,7 +36,8 @@ final class Whence {
 					return array();
 				}
 				if ( ! Ranges::has( $trusted, $bytes ) ) {
-					return array( $hop );
+					// Nobody on the internet has it: a proxy that the site forgot to name, which hides who asks.
+					return '' !== implode( '', $headers ) && ! Ranges::is_public( $hop ) ? array() : array( $hop );
 				}
 			}
 			return array();
