@@ -113,10 +113,10 @@ describe('doctor', () => {
       'Feedly',
       'Pingdom',
       'CFNetwork',
-      'meta-external',
+      'Claude-User',
       'curl',
     ];
-    const others = served.requests.filter(({ userAgent }) => !/GPTBot|Chrome|Googlebot/.test(userAgent));
+    const others = served.requests.filter(({ userAgent }) => !/GPTBot|Googlebot|^(?!.*Claude-User).*Chrome/.test(userAgent));
     expect(others.map(({ userAgent }) => played.find((name) => userAgent.includes(name)))).toEqual(played);
   });
 
