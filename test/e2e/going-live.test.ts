@@ -123,7 +123,7 @@ test('the steps with containers name services, files and commands that there are
     readonly services: Readonly<Record<string, unknown>>;
   };
   const text = readFileSync(DOCUMENT, 'utf8');
-  const run = [...text.matchAll(/docker compose run --rm ([\w-]+)/g)].map(([, name = '']) => name);
+  const run = [...text.matchAll(/docker compose run --rm (?!-)([\w-]+)/g)].map(([, name = '']) => name);
   expect(run).toEqual(['admin', 'migrations', 'namespace']);
   expect(run.filter((name) => services[name] === undefined)).toEqual([]);
   const files = [...text.matchAll(/node ((?:bin|deploy|examples)\/[\w./-]+)/g)].map(([, path = '']) => path);
