@@ -6,6 +6,7 @@ const { readAddressLists } = proxyActivities<AddressActivities>({
   startToCloseTimeout: '10m',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1m', backoffCoefficient: 2, maximumAttempts: 3 },
+  summary: 'addresses that operators of robots publish',
 });
 
 /** What a reading of the lists did. */

@@ -123,27 +123,6 @@ test.each([
   },
 );
 
-test('thousands of signals that bring nothing end no wait and make no endless history: another run waits on, and knows what waits', async () => {
-  const given = await subscribe();
-  const { receiver, endpointId, answer, workflow, order, status } = given;
-  answer.status = 204;
-  await waitForHours(given);
-  const { runId: first } = await workflow.describe();
-  const hasContinued = async () => (await workflow.describe()).runId !== first;
-  for (let sent = 0; sent < 9_000 && !(await hasContinued()); sent += 100)
-    await Promise.all(Array.from({ length: 100 }, () => workflow.signal('due', 36_000_000)));
-  await expect.poll(hasContinued, LONG).toBe(true);
-  await expect.poll(status, LONG).toMatchObject({ state: 'retrying', endpoint: endpointId, deliveries: 5, next: 'attempt 5' });
-  const { historyLength, typedSearchAttributes } = await workflow.describe();
-  expect(historyLength).toBeLessThan(4_096);
-  const found = Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
-  expect(found).toMatchObject({ EndpointId: endpointId, Outcome: 'retrying' });
-  expect(receiver.received).toHaveLength(0);
-  expect(await order({ kind: 'skip' })).toMatchObject({ deliveries: 5 });
-  expect(await worker.client.workflow.getHandle(workflow.workflowId).result()).toBe('recovered');
-  expect(receiver.received).toHaveLength(5);
-});
-
 test.each([
   ['disabled', (tenantId: string, endpointId: string) => updateEndpoint({ database }, tenantId, endpointId, { enabled: false })],
   ['deleted', (tenantId: string, endpointId: string) => deleteEndpoint({ database }, tenantId, endpointId)],
