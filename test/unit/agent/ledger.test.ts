@@ -124,8 +124,12 @@ test('four processes that change one file under the lock lose no change', async 
   const counter = join(folder, 'counter');
   writeFileSync(counter, '0');
   const lockFile = fileURLToPath(new URL('../../../packages/agent/src/ledger/lock.ts', import.meta.url));
-  const script = `import { readFileSync, writeFileSync } from 'node:fs';
+  // They begin together: one after the other would lose nothing without a lock either.
+  const script = `import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
     import { withLock } from ${JSON.stringify(lockFile)};
+    writeFileSync(${JSON.stringify(join(folder, 'here-'))} + process.pid, '');
+    while (readdirSync(${JSON.stringify(folder)}).filter((name) => name.startsWith('here-')).length < 4)
+      await new Promise((resolve) => setTimeout(resolve, 2));
     for (let n = 0; n < 50; n++) await withLock(${JSON.stringify(join(folder, 'lock'))}, async () => {
       const before = Number(readFileSync(${JSON.stringify(counter)}, 'utf8'));
       await new Promise((resolve) => setImmediate(resolve));
