@@ -6,7 +6,6 @@ import {
   isArrowFunction,
   isAwaitExpression,
   isBindingElement,
-  isCallExpression,
   isFunctionDeclaration,
   isFunctionExpression,
   isIdentifier,
@@ -17,8 +16,9 @@ import {
   isVariableDeclaration,
 } from 'typescript/unstable/ast/is';
 import type { Checker, Type, TypeReference } from 'typescript/unstable/sync';
-import { API, SymbolFlags, TypeFlags } from 'typescript/unstable/sync';
+import { SymbolFlags, TypeFlags } from 'typescript/unstable/sync';
 import { withMigrated } from './entities.ts';
+import { callsOfMethods, lookInto, placeOf } from './program.ts';
 import { ROOT } from './tool.ts';
 
 /** Why a statement is SQL text, by what its text holds; the first that fits. The query builder says none of these well. */
@@ -278,34 +278,10 @@ function pathOf(url: string): string {
 
 /** Every `….query<Row>(text)` that answers rows, by file; what only hands on the arguments that it was given is none. */
 function callsOf(files: RegExp): Map<string, Call[]> {
-  const api = new API({ cwd: ROOT });
-  try {
-    const project = api.updateSnapshot({ openProjects: [`${ROOT}tsconfig.json`] }).getProject(`${ROOT}tsconfig.json`);
-    if (project === undefined) throw new Error('tsconfig.json is not there');
-    const { checker, program } = project;
-    const found = new Map<string, Call[]>();
-    for (const name of program.getSourceFileNames()) {
-      const path = name.startsWith(ROOT) ? name.slice(ROOT.length) : '';
-      const file = files.test(path) ? program.getSourceFile(name) : undefined;
-      if (file === undefined) continue;
-      const calls = queriesOf(file).flatMap((call) => callOf(checker, file, path, call));
-      if (calls.length > 0) found.set(path, calls);
-    }
-    return found;
-  } finally {
-    api.close();
-  }
-}
-
-function queriesOf(file: SourceFile): CallExpression[] {
-  const found: CallExpression[] = [];
-  const visit = (node: Node): void => {
-    if (isCallExpression(node) && isPropertyAccessExpression(node.expression) && node.expression.name.text === 'query')
-      found.push(node);
-    node.forEachChild(visit);
-  };
-  visit(file);
-  return found;
+  const found = lookInto(files, (checker, file, path) =>
+    callsOfMethods(file, new Set(['query'])).flatMap((call) => callOf(checker, file, path, call)),
+  );
+  return Map.groupBy(found, ({ place }) => place.slice(0, place.lastIndexOf(':')));
 }
 
 function callOf(checker: Checker, file: SourceFile, path: string, call: CallExpression): Call[] {
@@ -314,14 +290,13 @@ function callOf(checker: Checker, file: SourceFile, path: string, call: CallExpr
   const [rows] = type === undefined ? [] : typeArguments(checker, type);
   const [row] = rows === undefined || !checker.isArrayLikeType(rows) ? [] : typeArguments(checker, rows);
   if (argument === undefined || row === undefined || file.text.slice(argument.pos, argument.end).trim() === '...given') return [];
-  const line = file.text.slice(0, call.end).split('\n').length;
   const said = checker.getPropertiesOfType(row).map((column) => ({
     name: column.name,
     isOptional: (column.flags & SymbolFlags.Optional) !== 0,
     isRequired: isRequired(checker, checker.getTypeOfSymbol(column)),
     kinds: kindsOf(checker, checker.getTypeOfSymbol(column)),
   }));
-  return [{ place: `${path}:${line}`, expression: expressionOf(argument, file), row: said }];
+  return [{ place: placeOf(file, path, call), expression: expressionOf(argument, file), row: said }];
 }
 
 function typeArguments(checker: Checker, type: Type): readonly Type[] {

@@ -1,8 +1,8 @@
-import type { CallExpression, Node, SourceFile } from 'typescript/unstable/ast';
-import { isCallExpression, isPropertyAccessExpression } from 'typescript/unstable/ast/is';
+import type { CallExpression } from 'typescript/unstable/ast';
+import { isPropertyAccessExpression } from 'typescript/unstable/ast/is';
 import type { Checker, LiteralType, Type, TypeReference, UnionOrIntersectionType } from 'typescript/unstable/sync';
-import { API, TypeFlags } from 'typescript/unstable/sync';
-import { ROOT } from './tool.ts';
+import { TypeFlags } from 'typescript/unstable/sync';
+import { callsOfMethods, lookInto, placeOf } from './program.ts';
 
 /** The query builder's writers, whose first type arguments are the ledger and the table, and the method of each that is given a row. */
 const WRITERS: Readonly<Record<string, string>> = {
@@ -26,36 +26,12 @@ export function checkWrites(): string | null {
 
 /** A line for each write of the files that match which names what its table does not have. */
 export function strayColumns(files: RegExp): string[] {
-  const api = new API({ cwd: ROOT });
-  try {
-    const project = api.updateSnapshot({ openProjects: [`${ROOT}tsconfig.json`] }).getProject(`${ROOT}tsconfig.json`);
-    if (project === undefined) throw new Error('tsconfig.json is not there');
-    const { checker, program } = project;
-    return program.getSourceFileNames().flatMap((name) => {
-      const path = name.startsWith(ROOT) ? name.slice(ROOT.length) : '';
-      const file = files.test(path) ? program.getSourceFile(name) : undefined;
-      if (file === undefined) return [];
-      return writesOf(file).flatMap((call) => {
-        const strays = straysOf(checker, call);
-        return strays.length === 0
-          ? []
-          : [`${path}:${file.text.slice(0, call.end).split('\n').length}: no column ${strays.join(', ')}`];
-      });
-    });
-  } finally {
-    api.close();
-  }
-}
-
-function writesOf(file: SourceFile): CallExpression[] {
-  const found: CallExpression[] = [];
-  const visit = (node: Node): void => {
-    if (isCallExpression(node) && isPropertyAccessExpression(node.expression) && METHODS.has(node.expression.name.text))
-      found.push(node);
-    node.forEachChild(visit);
-  };
-  visit(file);
-  return found;
+  return lookInto(files, (checker, file, path) =>
+    callsOfMethods(file, METHODS).flatMap((call) => {
+      const strays = straysOf(checker, call);
+      return strays.length === 0 ? [] : [`${placeOf(file, path, call)}: no column ${strays.join(', ')}`];
+    }),
+  );
 }
 
 function straysOf(checker: Checker, call: CallExpression): string[] {
