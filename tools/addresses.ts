@@ -4,6 +4,7 @@
  * a CC0 mirror of the same lists; `-- --render` only writes the generated files anew.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { readList } from '../modules/gate/use/addresses.ts';
 import { readRanges } from '../platform/addressRanges.ts';
 import { createOutbound } from '../platform/outbound/outbound.ts';
 
@@ -33,7 +34,6 @@ interface Data {
 }
 
 const DATA = new URL('../packages/publisher/bin/addresses.json', import.meta.url);
-const MAX_BYTES = 1_024 * 1_024;
 
 const data = (): Data => JSON.parse(readFileSync(DATA, 'utf8'));
 const headOf = ({ copied }: Data): string =>
@@ -155,12 +155,9 @@ async function asked(given: Data): Promise<Data> {
   const outbound = createOutbound();
   const lists: [string, Shipped][] = [];
   for (const [name, list] of Object.entries(given.lists)) {
-    const answer = await outbound.send({ url: list.url, maxBodyBytes: MAX_BYTES, timeoutMs: 10_000 });
-    const ranges = answer.ok && answer.status === 200 ? readRanges(new TextDecoder().decode(answer.body)) : null;
-    process.stdout.write(
-      `${name}: ${ranges ? `${ranges.length} ranges` : `no list (${answer.ok ? answer.status : answer.reason})`}\n`,
-    );
-    lists.push([name, ranges ? { ...list, checkedAt: new Date().toISOString(), ranges } : list]);
+    const said = await readList(outbound, list.url);
+    process.stdout.write(`${name}: ${typeof said === 'string' ? said : `${said.length} ranges`}\n`);
+    lists.push([name, typeof said === 'string' ? list : { ...list, checkedAt: new Date().toISOString(), ranges: said }]);
   }
   await outbound.close();
   return { ...given, lists: Object.fromEntries(lists) };

@@ -76,8 +76,11 @@ export async function refreshAddresses(
   return { read, changed, failed: [...failed.keys()] };
 }
 
-/** What a list says; why it cannot be told, where it cannot. Every redirect passes the same door, and none gets more time. */
-async function readList(
+/**
+ * What the list at an address says (CIDR); a word for why, where it cannot be told: not within ten seconds and 512 KiB, or no list. Every redirect passes the same
+ * door, and none gets more time. Throws when `stopping` aborts.
+ */
+export async function readList(
   outbound: Pick<Outbound, 'send'>,
   first: string,
   stopping?: AbortSignal,
