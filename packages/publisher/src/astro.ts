@@ -30,14 +30,10 @@ export function contentSettlement(options: FetchOptions = {}): AstroGate {
   const contexts = new WeakMap<Request, AstroContext>();
   const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options), {
     peer: (request) => {
-      try {
-        const address = contexts.get(request)?.clientAddress;
-        // Behind a proxy Astro takes the first address of the header, which the caller may have written; the gate reads it from the right.
-        const [first] = (request.headers.get('x-forwarded-for') ?? '').split(',');
-        return address === first?.trim() ? undefined : address;
-      } catch {
-        return undefined;
-      }
+      const address = contexts.get(request)?.clientAddress;
+      // Behind a proxy Astro takes the first address of the header, which the caller may have written; the gate reads it from the right.
+      const [first] = (request.headers.get('x-forwarded-for') ?? '').split(',');
+      return address === first?.trim() ? undefined : address;
     },
   });
   return async (context, next) => {

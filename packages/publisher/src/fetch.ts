@@ -12,7 +12,7 @@ export type FetchOptions = PublisherOptions<Request> | ((environment: unknown) =
 /**
  * Opens the gate in front of a handler. Throws TypeError for options that cannot be used: at once, or at the first request. `routes`: false for a handler
  * that chooses the page by something else than the request it is given, and so cannot make an article in place of its missing Markdown. `peer`: the
- * address at the other end of the connection, where what is in front of the handler knows it.
+ * address at the other end of the connection, where what is in front of the handler knows it; it may throw where it does not.
  */
 export function contentSettlement(
   options: FetchOptions = {},
@@ -22,7 +22,7 @@ export function contentSettlement(
   return <Rest extends unknown[]>(handler: Handler<Rest>) =>
     async (request: Request, ...rest: Rest): Promise<Response> => {
       gate ??= createGate(typeof options === 'function' ? options(rest[0]) : options);
-      const seen = seenOf(request, () => peer?.(request) ?? peerOf(request, rest));
+      const seen = seenOf(request, () => toldBy(peer, request) ?? peerOf(request, rest));
       try {
         if (gate.letsThrough(seen)) return await handler(request, ...rest);
         const { article, ...ruling } = await gate.rule(seen);
@@ -40,6 +40,14 @@ export function contentSettlement(
 
 interface Context {
   readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+function toldBy(peer: ((request: Request) => string | undefined) | undefined, request: Request): string | undefined {
+  try {
+    return peer?.(request);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What platforms hand over beside a request of whom it came from: Deno's `info`, Bun's `server`, `env` of Hono's server for Node. */

@@ -42,13 +42,7 @@ export function contentSettlement(options: SvelteKitOptions = {}): SvelteKitGate
   const events = new WeakMap<Request, KitEvent>();
   const sell = forFetch((environment) => (typeof options === 'function' ? options(environment) : options), {
     routes: false,
-    peer: (request) => {
-      try {
-        return events.get(request)?.getClientAddress?.();
-      } catch {
-        return undefined;
-      }
-    },
+    peer: (request) => events.get(request)?.getClientAddress?.(),
   });
   return async ({ event, resolve }) => {
     if (isBuilding) return resolve(event);
