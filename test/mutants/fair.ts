@@ -229,8 +229,8 @@ export const FAIR_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'modules/settlement/use/batch/examine.ts',
-        search: 'isBehindOwn: behindOwn.has(payment.paymentId)',
-        replace: 'isBehindOwn: false',
+        search: 'const isBehindOwn = behindOwn.has(payment.paymentId)',
+        replace: 'const isBehindOwn = false',
       },
     ],
     test: { file: 'test/fault/refusal.test.ts', name: 'payments that wait behind more of their own payer' },

@@ -44,7 +44,8 @@ export async function examine(
   const judged: Judged[] = [];
   const behindOwn = await listBehindOwn(deps.database, network.id, readable.filter(isOurs(now)), OUR_DELAY_MS);
   const decide = (payment: Payment, sight: Sight | null): boolean => {
-    const verdict = judge({ ...payment, isBehindOwn: behindOwn.has(payment.paymentId) }, sight, now);
+    const isBehindOwn = behindOwn.has(payment.paymentId);
+    const verdict = judge(isBehindOwn ? { ...payment, isBehindOwn } : payment, sight, now);
     if (verdict !== 'wait') judged.push({ lookup: { payment, hashes: [] }, verdict });
     return verdict === 'wait';
   };
