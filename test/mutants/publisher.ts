@@ -444,6 +444,20 @@ export const PUBLISHER_MUTANTS: readonly Mutant[] = [
     test: { file: 'test/unit/publisher/claims.test.ts', name: 'who calls himself Googlebot and is' },
   },
   {
+    id: 'gate-charges-behind-a-forgotten-proxy',
+    rule: 15,
+    bug: 'the true Googlebot pays at a site that did not name a proxy of its own network',
+    edits: [{ file: `${src}/core/whence.ts`, search: '|| (isProxied && !isPublic(address))', replace: '' }],
+    test: { file: 'test/unit/publisher/claims.test.ts', name: 'who calls himself Googlebot and is' },
+  },
+  {
+    id: 'gate-charges-robots-for-their-neighbours',
+    rule: 15,
+    bug: 'a stranger has the true robot charged, by asking from an address beside it that name servers do not know',
+    edits: [{ file: `${src}/knowing/reverse.ts`, search: 'is === false ? own : network', replace: 'network' }],
+    test: { file: 'test/unit/publisher/claims.test.ts', name: 'what name servers say against one address' },
+  },
+  {
     id: 'gate-reads-proxies-from-the-left',
     rule: 15,
     bug: 'behind a named proxy, a false Googlebot reads free by what it wrote into X-Forwarded-For before the proxy did',

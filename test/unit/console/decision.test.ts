@@ -57,3 +57,10 @@ test('what rules say of a host is one of three only where one rule says it of al
 test('only what is known to be in a User-Agent, or was proven, can be decided about by its name', () => {
   expect(['gptbot', HOST, 'some_bot', 'other'].map(kindOf)).toEqual(['name', 'host', 'unsure', 'nameless']);
 });
+
+test('a word that stands in the User-Agents of browsers or of most robots is no name to decide by', () => {
+  for (const word of ['http', 'com', 'compatible', 'CriOS', 'ipad', 'bot', 'google'])
+    expect([word, kindOf(word)]).toEqual([word, 'unsure']);
+  for (const name of ['gptbot', 'claudebot', 'googlebot', 'tesseraagent', 'bytespider'])
+    expect([name, kindOf(name)]).toEqual([name, 'name']);
+});
