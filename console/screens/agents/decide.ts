@@ -93,7 +93,7 @@ export function useDeciding(): Deciding {
       const kind = kindOf(agent.agent);
       if (kind === 'nameless') return null;
       if (kind === 'unsure')
-        return html`<a href=${href('/pages', { view: 'crawlers' })} title="The name is not all of the User-Agent: give a part of that">By name</a>`;
+        return html`<a href=${href('/pages', { view: 'crawlers' })} title="By this name a list would decide about other visitors, or about nobody: choose a part of the User-Agent">By name</a>`;
       const now =
         kind === 'host'
           ? decisionOf(agent.agent, tenant.priceRules, Date.now())
